@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{LINK, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use model::ids::OperationId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ pub(crate) struct Answer {
 }
 
 /// An answer with nothing but `"ok": true`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Done {}
 
 #[derive(Serialize)]

@@ -12,6 +12,7 @@ use model::ids::OperationId;
 use model::legacy_tag::RowRefusal;
 use model::problem::{ProblemKind, Problems};
 use model::static_list::RowError;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::json_response;
@@ -171,20 +172,23 @@ const fn row_code(error: &RowError) -> u32 {
 }
 
 /// The error body. Strict client libraries know these keys and no others, and of `details` only these two.
-#[derive(Serialize)]
-struct ErrorBody {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ErrorBody {
     ok: bool,
+    #[schemars(with = "uuid::Uuid")]
     operation_id: OperationId,
     error: String,
     error_code: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<(serde_json::Value, String)>>")]
     errors: Option<Vec<RowRefusal>>,
 }
 
-#[derive(Serialize)]
-struct Details {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ErrorDetails")]
+pub(crate) struct Details {
     error: String,
     path: String,
 }

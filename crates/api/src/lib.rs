@@ -10,6 +10,7 @@ mod error;
 mod fair_share;
 mod input;
 mod links;
+mod openapi;
 mod path;
 mod path_vars;
 mod query;
@@ -23,6 +24,7 @@ mod upload;
 use std::time::Duration;
 
 pub use auth::Access;
+pub use openapi::document as openapi_document;
 pub use router::router;
 pub use routes::{Route, routes};
 pub use serve::serve;

@@ -10,6 +10,7 @@ mod create_and_send;
 mod custom_events;
 mod device_events;
 mod device_tokens;
+pub(crate) mod docs;
 mod events;
 mod experiment_reports;
 mod experiment_results;
@@ -29,6 +30,7 @@ mod pages;
 mod pipelines;
 mod platforms;
 mod push;
+mod reference;
 mod remote_data;
 mod reports;
 mod sandbox;
@@ -276,6 +278,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/health", Probe, health::health),
         get("/ready", Probe, health::ready),
         get("/metrics", Scrape, health::metrics),
+        get("/openapi.json", Public, reference::document),
+        get("/docs", Public, reference::page),
+        get("/docs/docs.js", Public, reference::script),
+        get("/docs/docs.css", Public, reference::style),
     ]
 }
 

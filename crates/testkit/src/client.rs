@@ -10,6 +10,8 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use providers::http::{AddressPolicy, Client, Streaming, Timeouts};
 use serde_json::{Value, json};
 
+use crate::conformance;
+
 /// Keeps a test from hanging; not a limit on how quick an answer has to be: machines that run tests can be very busy.
 pub const PATIENCE: Timeouts = Timeouts { connect: Duration::from_secs(60), total: Duration::from_secs(120) };
 
@@ -91,11 +93,13 @@ impl Caller {
     }
 
     pub async fn send(&self, request: Request<Bytes>) -> Reply {
+        let (method, uri) = (request.method().clone(), request.uri().clone());
         let (head, mut body) = self.open(request).await;
         let mut whole = BytesMut::new();
         while let Some(chunk) = body.chunk().await.expect("the answer is complete") {
             whole.extend_from_slice(&chunk);
         }
+        conformance::check(&method, uri.path(), head.status, &head.headers, &whole);
         Reply { body: whole.freeze(), ..head }
     }
 

@@ -6,6 +6,7 @@ pub mod bad_channels;
 pub mod bad_pushes;
 pub mod bulk;
 pub mod client;
+mod conformance;
 pub mod event_receiver;
 pub mod postgres;
 pub mod receiver;

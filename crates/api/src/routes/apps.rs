@@ -5,6 +5,7 @@ use http::StatusCode;
 use model::app::{AppKey, Mode, Secret};
 use model::ids::OperationId;
 use model::json::At;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::{App, AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 
@@ -17,37 +18,39 @@ use crate::path_vars::PathVars;
 
 const NAME_CHARS: usize = 128;
 
-#[derive(Serialize)]
-struct AppRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AppRecord {
+    #[schemars(with = "String")]
     key: AppKey,
     name: String,
+    /// `development` or `production`.
     mode: &'static str,
     /// Whether devices may say whose they are.
     device_associations: bool,
     created: String,
 }
 
-#[derive(Serialize)]
-struct One {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct One {
     app: AppRecord,
 }
 
-#[derive(Serialize)]
-struct All {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct All {
     apps: Vec<AppRecord>,
 }
 
 /// The only time the secrets are shown.
-#[derive(Serialize)]
-struct Created {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
     app: AppRecord,
     app_secret: String,
     master_secret: String,
 }
 
 /// As above, for replaced secrets.
-#[derive(Serialize)]
-struct Rotated {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Rotated {
     #[serde(skip_serializing_if = "Option::is_none")]
     app_secret: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@ use axum::extract::State;
 use model::json::At;
 use model::payload::device_types::DeviceTypes;
 use model::selector::{Atomic, Audience, Purpose};
+use schemars::JsonSchema;
 use serde::Serialize;
 use targeting::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
 
@@ -20,44 +21,56 @@ struct Question {
     device_types: DeviceTypes,
 }
 
-#[derive(Serialize)]
-struct ExplanationRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ExplanationRecord {
+    /// How many channels the audience selects.
     matched: u64,
+    /// How many of them a notification would reach.
     reachable: u64,
+    /// By device type.
     platforms: BTreeMap<String, PlatformRecord>,
+    /// The audience, clause by clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     clause: Option<ClauseRecord>,
+    /// What is probably not meant, such as names that nobody has.
     warnings: Vec<WarningRecord>,
 }
 
-#[derive(Serialize)]
-struct PlatformRecord {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ExplainedPlatform")]
+pub(super) struct PlatformRecord {
     matched: u64,
     reachable: u64,
     opted_out: u64,
     without_address: u64,
 }
 
-#[derive(Serialize)]
-struct ClauseRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ClauseRecord {
+    /// Where the clause stands in the audience.
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     selector: Option<Atomic>,
     matched: u64,
+    /// How many of what the clauses before it selected remain.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,
+    /// How many of them it takes away.
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<u64>,
+    /// How many it adds to what the clauses before it selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     added: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     clauses: Vec<ClauseRecord>,
 }
 
-#[derive(Serialize)]
-struct WarningRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WarningRecord {
     path: String,
     message: String,
+    /// Names that are known and look alike.
     near: Vec<String>,
 }
 

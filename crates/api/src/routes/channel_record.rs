@@ -11,36 +11,54 @@ use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::{ChannelId, NamedUserId};
 use model::subscription::SubscriptionListId;
 use model::tag::{Tag, TagGroup};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ChannelRecord {
+    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
+    /// `ios`, `android`, `amazon`, `web`, `wns` or `open`.
     device_type: String,
+    /// Uninstalled channels keep their ids and dates only.
     installed: bool,
+    /// Whether it may be shown notifications.
     opt_in: bool,
+    /// Whether it can be reached without showing anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     background: Option<bool>,
     #[serde(flatten)]
     reach: Reach,
+    /// In UTC.
     created: String,
+    /// Whose channel it is.
+    #[schemars(with = "Option<String>")]
     named_user_id: Option<NamedUserId>,
     alias: Option<String>,
+    /// The flat tags of the channel.
+    #[schemars(with = "BTreeSet<String>")]
     tags: BTreeSet<Tag>,
     /// All groups but that of `tags`.
+    #[schemars(with = "BTreeMap<String, BTreeSet<String>>")]
     tag_groups: BTreeMap<TagGroup, BTreeSet<Tag>>,
+    /// Its own, without those of its named user.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     attributes: Attributes,
+    /// Its own, without those of its named user.
+    #[schemars(with = "BTreeSet<String>")]
     subscription_lists: BTreeSet<SubscriptionListId>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     ios: Option<IosDetails>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     web: Option<WebDetails>,
 }
 
 /// Where the two kinds of channels differ.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Reach {
+pub(super) enum Reach {
     Device {
         push_address: Option<String>,
         last_registration: Option<String>,
@@ -55,8 +73,9 @@ enum Reach {
     },
 }
 
-#[derive(Serialize)]
-struct OpenRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct OpenRecord {
+    #[schemars(with = "String")]
     open_platform_name: OpenPlatform,
     identifiers: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,6 +5,7 @@ use http::StatusCode;
 use model::channel::{Change, Registration, Uninstalls};
 use model::ids::{ChannelId, ChannelKind};
 use model::limits;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::App;
 
@@ -21,18 +22,19 @@ use crate::query::Params;
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = limits::CHANNELS_PER_PAGE;
 
-#[derive(Serialize)]
-struct Registered {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Registered {
+    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
 }
 
-#[derive(Serialize)]
-struct One {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct One {
     channel: ChannelRecord,
 }
 
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page {
     channels: Vec<ChannelRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<String>,

@@ -5,6 +5,7 @@ use devices::Contact;
 use model::channel::ChannelRef;
 use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
 use model::ids::{ChannelId, ContactId, ContactKind, OperationId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::{App, DeviceToken};
 
@@ -18,37 +19,41 @@ use crate::input::Input;
 use crate::path_vars::PathId;
 
 /// For newer device libraries, which continue with the token.
-#[derive(Serialize)]
-struct Acted {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Acted {
     contact: ContactRecord,
     token: String,
     /// Device libraries count in milliseconds here.
     token_expires_in: u128,
 }
 
-#[derive(Serialize)]
-struct ContactRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ContactRecord {
+    #[schemars(with = "uuid::Uuid")]
     contact_id: ContactId,
     is_anonymous: bool,
     channel_association_timestamp: String,
 }
 
 /// For older ones.
-#[derive(Serialize)]
-struct Resolved {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Resolved {
+    #[schemars(with = "uuid::Uuid")]
     contact_id: ContactId,
     is_anonymous: bool,
 }
 
 /// The addresses of a contact apart from devices. Device libraries know of email and telephone numbers here and of nothing
 /// else; there are no such channels.
-#[derive(Serialize)]
-struct AssociatedTypes {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AssociatedTypes {
+    #[schemars(with = "[uuid::Uuid; 0]")]
     channels: [ChannelId; 0],
 }
 
-#[derive(Serialize)]
-struct Disassociated {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Disassociated {
+    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
 }
 

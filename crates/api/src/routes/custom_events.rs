@@ -3,6 +3,7 @@
 use axum::extract::State;
 use model::custom_event::CustomEvent;
 use model::ids::OperationId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -12,9 +13,10 @@ use crate::error::Result;
 use crate::input::Input;
 
 /// Some client libraries look for the operation under this spelling.
-#[derive(Serialize)]
-struct Spelled {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Spelled {
     #[serde(rename = "operationId")]
+    #[schemars(with = "uuid::Uuid")]
     operation_id: OperationId,
 }
 

@@ -1,6 +1,7 @@
 //! Tokens for devices, and the reports of devices about their use of the service.
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::DeviceToken;
 
@@ -9,8 +10,8 @@ use crate::auth::{CallingApp, CallingChannel};
 use crate::edge::Edge;
 use crate::error::Result;
 
-#[derive(Serialize)]
-struct Token {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Token {
     token: String,
     /// Device libraries count in milliseconds here.
     expires_in: u128,

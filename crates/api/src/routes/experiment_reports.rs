@@ -7,6 +7,7 @@ use campaigns::VariantResults;
 use events::{Counts, Metric};
 use model::experiment::{Outcome, Share};
 use model::ids::{ExperimentId, ExperimentKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -16,10 +17,12 @@ use crate::error::{Error, Result};
 use crate::path_vars::{PathId, PathVars, id_in_path};
 
 /// Clients refuse keys that they do not know.
-#[derive(Serialize)]
-struct Overview<'r> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Overview<'r> {
     app_key: &'r str,
+    #[schemars(with = "uuid::Uuid")]
     experiment_id: ExperimentId,
+    #[schemars(with = "uuid::Uuid")]
     push_id: ExperimentId,
     created: String,
     sends: u64,
@@ -31,8 +34,8 @@ struct Overview<'r> {
     control: ControlFigures,
 }
 
-#[derive(Serialize)]
-struct VariantFigures {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct VariantFigures {
     id: u32,
     name: String,
     audience_pct: f64,
@@ -44,18 +47,20 @@ struct VariantFigures {
 }
 
 /// Nothing is sent to them: `sends` is how many were held back, and `responses` how many of them opened the app.
-#[derive(Serialize)]
-struct ControlFigures {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ControlFigures {
     audience_pct: f64,
     sends: u64,
     responses: u64,
     response_rate_pct: f64,
 }
 
-#[derive(Serialize)]
-struct Detail<'r> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Detail<'r> {
     app_key: &'r str,
+    #[schemars(with = "uuid::Uuid")]
     experiment_id: ExperimentId,
+    #[schemars(with = "uuid::Uuid")]
     push_id: ExperimentId,
     created: String,
     variant: u32,
@@ -65,8 +70,9 @@ struct Detail<'r> {
     platforms: BTreeMap<&'r str, Figures>,
 }
 
-#[derive(Serialize)]
-struct Figures {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "VariantPlatformFigures")]
+pub(super) struct Figures {
     sends: u64,
     direct_responses: u64,
     influenced_responses: u64,

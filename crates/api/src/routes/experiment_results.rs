@@ -4,6 +4,7 @@ use axum::extract::State;
 use campaigns::ExperimentResults;
 use model::experiment::{Difference, Interval, Outcome, Share, difference, interval};
 use model::ids::{ExperimentId, ExperimentKind, PushId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::experiment_reports::percent;
@@ -13,20 +14,24 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::path_vars::PathId;
 
-#[derive(Serialize)]
-struct Results {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Results {
+    #[schemars(with = "uuid::Uuid")]
     experiment_id: ExperimentId,
     has_started: bool,
+    /// What can be concluded, as a sentence.
     verdict: String,
     variants: Vec<VariantResult>,
+    /// Those who get nothing, to compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
     control: Option<GroupResult>,
 }
 
-#[derive(Serialize)]
-struct VariantResult {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct VariantResult {
     id: u32,
     name: String,
+    #[schemars(with = "Vec<uuid::Uuid>")]
     push_ids: Vec<PushId>,
     #[serde(flatten)]
     group: GroupResult,
@@ -38,20 +43,25 @@ struct VariantResult {
     difference_to_best: Option<DifferenceRecord>,
 }
 
-#[derive(Serialize)]
-struct GroupResult {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct GroupResult {
+    /// The share of the audience.
     audience_pct: f64,
+    /// How many channels are in the group.
     chosen: u64,
+    /// How many of them opened the app within 12 hours.
     opened: u64,
     opened_pct: Option<f64>,
     /// Where the true rate lies, 95 times out of 100.
     interval_pct: Option<[f64; 2]>,
 }
 
-#[derive(Serialize)]
-struct DifferenceRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DifferenceRecord {
+    /// In percentage points.
     points: f64,
     interval: [f64; 2],
+    /// Whether the interval does not contain zero.
     clear: bool,
 }
 

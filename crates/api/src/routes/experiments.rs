@@ -6,6 +6,7 @@ use http::StatusCode;
 use model::experiment::Experiment;
 use model::ids::{ExperimentId, ExperimentKind};
 use model::limits;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -21,19 +22,21 @@ const PER_PAGE: u32 = 10;
 const MOST_PER_PAGE: u32 = limits::EXPERIMENTS_PER_PAGE;
 
 /// The experiment is its own push, as far as reports go.
-#[derive(Serialize)]
-struct Created {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
+    #[schemars(with = "uuid::Uuid")]
     experiment_id: ExperimentId,
+    #[schemars(with = "uuid::Uuid")]
     push_id: ExperimentId,
 }
 
-#[derive(Serialize)]
-struct One {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct One {
     experiment: ExperimentRecord,
 }
 
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page {
     count: usize,
     total_count: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,12 +44,15 @@ struct Page {
     experiments: Vec<ExperimentRecord>,
 }
 
-#[derive(Serialize)]
-struct ExperimentRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ExperimentRecord {
+    #[schemars(with = "uuid::Uuid")]
     id: ExperimentId,
+    #[schemars(with = "uuid::Uuid")]
     push_id: ExperimentId,
     created_at: String,
     #[serde(flatten)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     experiment: Experiment,
 }
 

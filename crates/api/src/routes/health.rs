@@ -7,6 +7,7 @@ use axum::response::Response;
 use engine::Trouble;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -19,8 +20,8 @@ const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-#[derive(Serialize)]
-struct Health {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Health {
     version: &'static str,
 }
 

@@ -8,6 +8,7 @@ use model::device_type::DeviceType;
 use model::ids::{ChannelId, OperationId};
 use model::inbox::{CHANNEL_KEYS, InboxChange, InboxUserId, NewInbox};
 use sending::{CreatedInbox, InboxCaller};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::Rights;
 
@@ -20,8 +21,9 @@ use crate::input::Input;
 use crate::links::Links;
 use crate::path_vars::PathVars;
 
-#[derive(Serialize)]
-struct Created {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
+    #[schemars(with = "String")]
     user_id: InboxUserId,
     password: String,
     user_url: String,
@@ -29,8 +31,9 @@ struct Created {
     channels: Channels,
 }
 
-#[derive(Serialize)]
-struct User {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct User {
+    #[schemars(with = "String")]
     user_id: InboxUserId,
     user_url: String,
     #[serde(flatten)]
@@ -38,9 +41,10 @@ struct User {
 }
 
 /// Channels by device type. Old libraries also look for a list of device tokens, which are not kept apart here.
-#[derive(Serialize)]
-struct Channels {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Channels {
     #[serde(flatten)]
+    #[schemars(with = "BTreeMap<&'static str, Vec<uuid::Uuid>>")]
     by_type: BTreeMap<&'static str, Vec<ChannelId>>,
     device_tokens: [String; 0],
 }

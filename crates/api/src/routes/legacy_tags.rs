@@ -4,6 +4,7 @@ use axum::extract::State;
 use http::StatusCode;
 use model::legacy_tag::{BatchRefusal, LegacyTagging, TagBatch};
 use model::tag::Tag;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -13,8 +14,9 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::path_vars::PathVars;
 
-#[derive(Serialize)]
-struct All {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct All {
+    #[schemars(with = "Vec<String>")]
     tags: Vec<Tag>,
 }
 

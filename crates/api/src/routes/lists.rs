@@ -12,6 +12,7 @@ use model::ids::OperationId;
 use model::limits;
 use model::problem::{Problem, ProblemKind, Problems};
 use model::static_list::{CsvRows, ListName, ListUpdate, NewList, Row, RowError};
+use schemars::JsonSchema;
 use serde::Serialize;
 use targeting::{ListContent, ListUpload, ListView};
 
@@ -38,13 +39,13 @@ enum Type {
     User,
 }
 
-#[derive(Serialize)]
-struct All {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct All {
     lists: Vec<ListRecord>,
 }
 
-#[derive(Serialize)]
-struct ListRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ListRecord {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
@@ -52,7 +53,9 @@ struct ListRecord {
     extra: Option<BTreeMap<String, String>>,
     created: String,
     last_updated: String,
+    /// How many installed channels are on the list now.
     channel_count: u64,
+    /// `ready`, `processing` or `failure`.
     status: &'static str,
     /// Rows of the last upload that were left out, and where to read about them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,8 +65,8 @@ struct ListRecord {
 }
 
 /// Strict clients know no other key for something like this.
-#[derive(Serialize)]
-struct Uploaded {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Uploaded {
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }

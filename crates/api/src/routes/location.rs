@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use axum::extract::State;
 use geo::{Area, Atlas, Boundary, Code, Corner, Kind, Outline};
 use model::place::{PlaceId, Point};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -21,13 +22,15 @@ const MOST_TOUCHED: usize = 1_000;
 const MOST_NAME_CHARS: usize = 128;
 const ZOOMS: RangeInclusive<u32> = 1..=20;
 
-#[derive(Serialize)]
-struct Features {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Places")]
+pub(super) struct Features {
     features: Vec<Feature>,
 }
 
-#[derive(Serialize)]
-struct Feature {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Place")]
+pub(super) struct Feature {
     r#type: &'static str,
     id: String,
     /// South, west, north, east.
@@ -40,23 +43,29 @@ struct Feature {
 }
 
 /// Unlike everywhere else, longitude comes first.
-#[derive(Serialize)]
-struct Geometry {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PlaceOutline")]
+pub(super) struct Geometry {
     r#type: &'static str,
+    #[schemars(with = "Vec<Vec<Vec<[f64; 2]>>>")]
     coordinates: Vec<Vec<Vec<Corner>>>,
 }
 
-#[derive(Serialize)]
-struct Properties {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PlaceProperties")]
+pub(super) struct Properties {
     name: String,
+    /// `country`, `province`, `county` or `city`.
     boundary_type: &'static str,
     boundary_type_string: &'static str,
     source: &'static str,
+    /// The letters of a state of the USA.
     #[serde(skip_serializing_if = "Option::is_none")]
     abbr: Option<String>,
     /// The larger place that contains this one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     context: BTreeMap<String, String>,
+    /// Codes that others have given to the place.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     aliases: BTreeMap<&'static str, String>,
 }

@@ -6,6 +6,7 @@ use axum::extract::State;
 use http::StatusCode;
 use model::ids::{MessageId, PushId};
 use model::message_deletion::MessageDeletion;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -15,24 +16,25 @@ use crate::error::{Error, MESSAGE_NOT_FOUND, Result};
 use crate::input::Input;
 
 /// Nothing more than this: one client refuses keys it does not know.
-#[derive(Serialize)]
-struct Deleted {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Deleted {
     deleted_message_ids: Vec<String>,
     errors: Vec<Missing>,
 }
 
 /// An id for which there is nothing to delete.
-#[derive(Serialize)]
-struct Missing {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MissingMessage")]
+pub(super) struct Missing {
     #[serde(flatten)]
     id: MissingId,
     error_message: &'static str,
     error_code: u32,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum MissingId {
+pub(super) enum MissingId {
     MessageId(String),
     GroupId(String),
 }

@@ -10,6 +10,7 @@ use model::ids::{ChannelId, MessageId, PushId};
 use model::inbox::{InboxUserId, MessageDetails, MessageIds};
 use model::time::UtcMillis;
 use sending::{Inbox, InboxCaller, Mark, MessageView};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::inbox::user_url;
@@ -25,35 +26,42 @@ use crate::path_vars::PathVars;
 /// A type that cannot stand in a header is none that anybody could show.
 const UNKNOWN_TYPE: HeaderValue = HeaderValue::from_static("application/octet-stream");
 
-#[derive(Serialize)]
-struct Listing {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Listing {
     messages: Vec<Message>,
     /// How many of them are unread.
     unread: usize,
 }
 
-#[derive(Serialize)]
-struct Message {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "InboxMessage")]
+pub(super) struct Message {
     message_id: String,
     message_url: String,
     message_body_url: String,
     message_read_url: String,
     unread: bool,
+    /// In UTC.
     message_sent: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     message_expiry: Option<String>,
     title: String,
+    /// Without parameters.
     content_type: String,
+    /// In bytes, as text.
     content_size: String,
     #[serde(flatten)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     details: MessageDetails,
     message_reporting: Reporting,
 }
 
 /// The id that devices send back when they have read or deleted the message.
-#[derive(Serialize)]
-struct Reporting {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MessageReporting")]
+pub(super) struct Reporting {
     message_id: String,
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     #[serde(skip_serializing_if = "Option::is_none")]
     group_id: Option<String>,
@@ -61,8 +69,8 @@ struct Reporting {
     variant_id: Option<u32>,
 }
 
-#[derive(Serialize)]
-struct WithBody {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WithBody {
     #[serde(flatten)]
     message: Message,
     /// Left out if it is no text.

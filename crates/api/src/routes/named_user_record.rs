@@ -5,17 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use devices::{Attributes, ChannelView, NamedUserView};
 use model::ids::NamedUserId;
 use model::tag::{Tag, TagGroup};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::channel_record::ChannelRecord;
 use super::subscription_lists::{ScopeRecord, scope_records};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct NamedUserRecord {
+    #[schemars(with = "String")]
     named_user_id: NamedUserId,
     created: String,
     last_modified: String,
+    #[schemars(with = "BTreeMap<String, BTreeSet<String>>")]
     tags: BTreeMap<TagGroup, BTreeSet<Tag>>,
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     attributes: Attributes,
     user_attributes: UserAttributes,
     subscription_lists: Vec<ScopeRecord>,
@@ -23,8 +27,8 @@ pub(super) struct NamedUserRecord {
 }
 
 /// Properties from the device of the user that registered last.
-#[derive(Default, Serialize)]
-struct UserAttributes {
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct UserAttributes {
     #[serde(skip_serializing_if = "Option::is_none")]
     ua_country: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

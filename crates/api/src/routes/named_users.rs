@@ -5,6 +5,7 @@ use model::ids::NamedUserId;
 use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
 use providers::percent_encoded;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::named_user_record::NamedUserRecord;
@@ -22,13 +23,15 @@ const MOST_PER_PAGE: u32 = limits::NAMED_USERS_PER_PAGE;
 /// A user has up to a hundred channels, so that a full page can be long.
 const PER_PAGE: u32 = 100;
 
-#[derive(Serialize)]
-struct One {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OneNamedUser")]
+pub(super) struct One {
     named_user: NamedUserRecord,
 }
 
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "NamedUserPage")]
+pub(super) struct Page {
     named_users: Vec<NamedUserRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<String>,

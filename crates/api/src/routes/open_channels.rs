@@ -5,6 +5,7 @@ use devices::RegisteredOpen;
 use http::StatusCode;
 use model::channel::{OpenAddress, OpenRegistration, OpenTags};
 use model::ids::ChannelId;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::Rights;
 
@@ -18,14 +19,16 @@ use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
 
-#[derive(Serialize)]
-struct Registered {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Registered {
+    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
     channel: ChannelRecord,
 }
 
-#[derive(Serialize)]
-struct Restricted {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Restricted {
+    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
 }
 

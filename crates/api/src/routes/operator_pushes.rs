@@ -6,6 +6,7 @@ use axum::extract::State;
 use model::ids::{PushId, PushKind};
 use model::payload::push_type::PushType;
 use sending::{PushOfApp, Which};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::push::{OriginOfPush, Progress};
@@ -23,22 +24,25 @@ const MOST_PER_PAGE: u32 = 1000;
 const STATES: [(&str, Which); 3] =
     [("accepted", Which::Accepted), ("sending", Which::Sending), ("paused", Which::Paused)];
 
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page {
     pushes: Vec<Record>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<String>,
 }
 
-#[derive(Serialize)]
-struct One {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct One {
     push: Record,
 }
 
-#[derive(Serialize)]
-struct Record {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OperatorPush")]
+pub(super) struct Record {
     app: String,
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
+    #[schemars(with = "String")]
     push_type: PushType,
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<OriginOfPush>,

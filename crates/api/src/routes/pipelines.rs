@@ -7,6 +7,7 @@ use model::ids::{OperationId, PipelineId, PipelineKind};
 use model::limits;
 use model::pipeline::{Pipeline, PipelineStatus, Rate, parse_global_rates};
 use model::time::UtcMillis;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -22,15 +23,17 @@ use crate::query::Params;
 const MOST_PER_PAGE: u32 = limits::PIPELINES_PER_PAGE;
 const MOST_DELETED: u32 = limits::DELETED_PIPELINES;
 
-#[derive(Serialize)]
-struct Created {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
+    #[schemars(with = "uuid::Uuid")]
     operation_id: OperationId,
     pipeline_urls: Vec<String>,
+    #[schemars(with = "Vec<uuid::Uuid>")]
     pipeline_ids: Vec<PipelineId>,
 }
 
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page {
     total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<String>,
@@ -39,48 +42,55 @@ struct Page {
     pipelines: Vec<PipelineRecord>,
 }
 
-#[derive(Serialize)]
-struct One {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct One {
     pipeline: PipelineRecord,
 }
 
-#[derive(Serialize)]
-struct PipelineRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PipelineRecord {
+    #[schemars(with = "uuid::Uuid")]
     uid: PipelineId,
     url: String,
+    #[schemars(with = "String")]
     status: PipelineStatus,
     creation_time: String,
     last_modified_time: String,
     #[serde(flatten)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pipeline: Pipeline,
 }
 
-#[derive(Serialize)]
-struct DeletedPage {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DeletedPage {
     pipelines: Vec<DeletedRecord>,
 }
 
-#[derive(Serialize)]
-struct DeletedRecord {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeletedPipeline")]
+pub(super) struct DeletedRecord {
+    #[schemars(with = "uuid::Uuid")]
     pipeline_id: PipelineId,
     deletion_time: String,
 }
 
-#[derive(Serialize)]
-struct Limited {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Limited {
     limits: Limits,
 }
 
-#[derive(Serialize)]
-struct Limits {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PipelineLimits")]
+pub(super) struct Limits {
     total_limit: usize,
     active_limit: usize,
     total_count: usize,
     active_count: usize,
 }
 
-#[derive(Serialize)]
-struct Constraints {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Constraints {
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     constraints: Vec<Rate>,
 }
 

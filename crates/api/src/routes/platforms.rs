@@ -1,6 +1,6 @@
 //! How the platforms of an app are reached, for the operator; and what a web page needs to subscribe.
 
-mod record;
+pub(super) mod record;
 
 use axum::extract::State;
 use model::ids::OperationId;
@@ -9,6 +9,7 @@ use providers::open::OpenAuth;
 use providers::platform::{PlatformConfig, Provider};
 use providers::webpush::WebPushContact;
 use sending::{OpenPlatformChange, PlatformName, ProviderChange};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -22,18 +23,18 @@ use record::{NoticeRecord, PlatformRecord};
 const URL_CHARS: usize = 2048;
 const REASON_CHARS: usize = 1000;
 
-#[derive(Serialize)]
-struct All {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct All {
     platforms: Vec<PlatformRecord>,
 }
 
-#[derive(Serialize)]
-struct WebKey {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WebKey {
     public_key: String,
 }
 
-#[derive(Serialize)]
-struct Notices {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Notices {
     notices: Vec<NoticeRecord>,
 }
 

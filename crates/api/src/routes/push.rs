@@ -7,6 +7,7 @@ use model::ids::{OperationId, PushId, PushKind};
 use model::payload::Push;
 use model::payload::push_type::PushType;
 use sending::{PlatformProgress, PushControl, PushStatus};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -16,28 +17,38 @@ use crate::error::Result;
 use crate::input::Input;
 use crate::path_vars::PathId;
 
-#[derive(Serialize)]
-struct Status {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Status {
     push: StatusOfPush,
 }
 
-#[derive(Serialize)]
-struct StatusOfPush {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PushStatus")]
+pub(super) struct StatusOfPush {
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
+    /// Who it was for, and how it came about.
+    #[schemars(with = "String")]
     push_type: PushType,
     /// Not there for pushes that were sent with `POST /api/push`.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<OriginOfPush>,
+    /// `accepted`, `sending`, `paused`, `done` or `canceled`.
     state: &'static str,
     created: String,
+    /// Nothing is sent after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
+    /// Of all platforms together.
     total: Progress,
+    /// By device type.
     platforms: BTreeMap<String, Progress>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PushOrigin")]
 pub(super) struct OriginOfPush {
+    /// `schedule`, `template`, `experiment` or `pipeline`.
     #[serde(rename = "type")]
     kind: &'static str,
     id: String,
@@ -50,15 +61,24 @@ impl OriginOfPush {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PushProgress")]
 pub(super) struct Progress {
+    /// How many channels it is for. The other counts add up to this one.
     targeted: u64,
+    /// The provider took the message.
     delivered: u64,
+    /// The provider no longer knows the device, or it left or opted out meanwhile.
     gone: u64,
+    /// The provider refused the message, or was not reached in time.
     failed: u64,
+    /// The time was over before they could be sent.
     expired: u64,
+    /// The push was canceled before.
     canceled: u64,
+    /// Yet to be sent.
     pending: u64,
+    /// The last reason for a failure or a delay, or why nobody is targeted.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }

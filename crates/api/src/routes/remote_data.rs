@@ -6,6 +6,7 @@ use http::HeaderMap;
 use http::header::{IF_MODIFIED_SINCE, LAST_MODIFIED};
 use model::time::UtcMillis;
 use ring::digest::{SHA256, digest};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -18,26 +19,29 @@ use crate::path_vars::{PathVars, id_in_path};
 /// The platforms that ask.
 const PLATFORMS: [&str; 4] = ["android", "amazon", "ios", "web"];
 
-#[derive(Serialize)]
-struct RemoteData {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RemoteData {
     payloads: Vec<Payload>,
 }
 
-#[derive(Serialize)]
-struct Payload {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RemoteDataPayload")]
+pub(super) struct Payload {
     r#type: &'static str,
     timestamp: String,
     data: AppConfig,
 }
 
-#[derive(Serialize)]
-struct AppConfig {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RemoteDataConfig")]
+pub(super) struct AppConfig {
     airship_config: Addresses,
 }
 
 /// Everything is in one place.
-#[derive(Serialize)]
-struct Addresses {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ServiceAddresses")]
+pub(super) struct Addresses {
     device_api_url: String,
     analytics_url: String,
     remote_data_url: String,

@@ -1,14 +1,14 @@
 //! Reports: the API's view of counts over time, of pushes and of devices.
 
-mod activity;
-mod buckets;
-mod details;
-mod devices;
-mod events;
-mod mappings;
-mod responses;
-mod series;
-mod statistics;
+pub(super) mod activity;
+pub(super) mod buckets;
+pub(super) mod details;
+pub(super) mod devices;
+pub(super) mod events;
+pub(super) mod mappings;
+pub(super) mod responses;
+pub(super) mod series;
+pub(super) mod statistics;
 
 pub(super) use activity::activity;
 pub(super) use buckets::{count_of, responses, time_in_app, web_interaction};

@@ -10,6 +10,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use model::ids::{ChannelId, DeliveryId, PushId};
 use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -28,18 +29,23 @@ const LONGEST_WAIT_S: u32 = 30;
 const LAST_EVENT_ID: &str = "last-event-id";
 const KEEP_ALIVE_COMMENT: &str = ": nothing new\n\n";
 
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page {
     deliveries: Vec<DeliveryRecord>,
 }
 
-#[derive(Serialize)]
-struct DeliveryRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DeliveryRecord {
+    #[schemars(with = "uuid::Uuid")]
     delivery_id: DeliveryId,
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
+    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
     device_type: String,
+    /// The way the message would have gone: `apns`, `fcm` and so on.
     transport: String,
+    /// In UTC.
     at: String,
     /// The message that the provider would have got, in the provider's format.
     request: Value,

@@ -7,6 +7,7 @@ use model::ids::{OperationId, PushId, ScheduleId, ScheduleKind};
 use model::limits;
 use model::schedule::ScheduledPush;
 use model::template::ScheduleReplacement;
+use schemars::JsonSchema;
 use serde::Serialize;
 use targeting::Order;
 
@@ -22,29 +23,34 @@ use crate::query::{ORDERS, Params, order_word};
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = limits::SCHEDULES_PER_PAGE;
 
-#[derive(Serialize)]
-struct Created<T> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created<T> {
+    #[schemars(with = "uuid::Uuid")]
     operation_id: OperationId,
     schedule_urls: Vec<String>,
+    #[schemars(with = "Vec<uuid::Uuid>")]
     schedule_ids: Vec<ScheduleId>,
     schedules: Vec<ScheduleRecord<T>>,
 }
 
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page {
     count: usize,
     total_count: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<String>,
+    #[schemars(with = "Vec<ScheduleRecord<serde_json::Map<String, serde_json::Value>>>")]
     schedules: Vec<ScheduleRecord<ScheduledPush>>,
 }
 
-#[derive(Serialize)]
-struct ScheduleRecord<T> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ScheduleRecord<T> {
     url: String,
     /// A scheduled push, or its JSON.
     #[serde(flatten)]
     scheduled: T,
+    /// The last 100 pushes that were sent, and the id of the next.
+    #[schemars(with = "Vec<uuid::Uuid>")]
     push_ids: Vec<PushId>,
 }
 

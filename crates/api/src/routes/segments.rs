@@ -6,6 +6,7 @@ use model::ids::{SegmentId, SegmentKind};
 use model::limits;
 use model::segment::SegmentBody;
 use model::selector::recent_cutoffs;
+use schemars::JsonSchema;
 use serde::Serialize;
 use targeting::{CreatedSegment, Order, SegmentView};
 
@@ -21,30 +22,34 @@ use crate::query::{ORDERS, Params, order_word};
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = limits::SEGMENTS_PER_PAGE;
 
-#[derive(Serialize)]
-struct Created {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
+    #[schemars(with = "uuid::Uuid")]
     segment_id: SegmentId,
 }
 
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page {
     segments: Vec<SegmentRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<String>,
 }
 
 /// Dates are milliseconds since 1970.
-#[derive(Serialize)]
-struct SegmentRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SegmentRecord {
+    #[schemars(with = "uuid::Uuid")]
     id: SegmentId,
     display_name: String,
     creation_date: i64,
     modification_date: i64,
 }
 
-#[derive(Serialize)]
-struct Cutoff {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Cutoff {
+    /// The unit of a recent period.
     unit: &'static str,
+    /// The first unit that the longest period includes.
     cutoff: String,
 }
 

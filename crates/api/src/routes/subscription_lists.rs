@@ -7,6 +7,7 @@ use devices::SubscriptionListView;
 use http::StatusCode;
 use model::ids::{ChannelKind, NamedUserId};
 use model::subscription::{Scope, ScopedSubscriptions, ScopedUpdate, SubscriptionListId, SubscriptionUpdate};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -16,35 +17,40 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::path_vars::{PathId, PathVars};
 
-#[derive(Serialize)]
-struct Lists {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Lists {
     subscription_lists: Vec<ListRecord>,
 }
 
 /// Strict client libraries know these keys and no others. Lists are not declared, so most of the values are the same for every
 /// list.
-#[derive(Serialize)]
-struct ListRecord {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SubscriptionListRecord")]
+pub(super) struct ListRecord {
     list_id: String,
     name: String,
     description: &'static str,
+    #[schemars(with = "BTreeSet<String>")]
     scopes: BTreeSet<Scope>,
     default_opted_in: bool,
 }
 
-#[derive(Serialize)]
-struct OfChannel {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct OfChannel {
+    #[schemars(with = "BTreeSet<String>")]
     list_ids: BTreeSet<SubscriptionListId>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct OfPerson {
     pub(super) subscription_lists: Vec<ScopeRecord>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ScopeRecord {
+    #[schemars(with = "BTreeSet<String>")]
     list_ids: BTreeSet<SubscriptionListId>,
+    #[schemars(with = "String")]
     scope: Scope,
 }
 

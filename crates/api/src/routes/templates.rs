@@ -8,6 +8,7 @@ use model::limits;
 use model::payload::template::{TemplateId, TemplateKind};
 use model::template::{Template, TemplateChange, TemplateSchedule, TemplateUse};
 use model::time::UtcMillis;
+use schemars::JsonSchema;
 use serde::Serialize;
 use targeting::Order;
 
@@ -28,19 +29,20 @@ const SORTS: [(&str, TemplateSort); 3] = [
     ("last_used", TemplateSort::LastUsed),
 ];
 
-#[derive(Serialize)]
-struct Created {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
+    #[schemars(with = "uuid::Uuid")]
     template_id: TemplateId,
 }
 
-#[derive(Serialize)]
-struct One {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct One {
     template: TemplateRecord,
 }
 
 /// Both links are always there: one client reads them without looking.
-#[derive(Serialize)]
-struct Page {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page {
     count: usize,
     total_count: usize,
     templates: Vec<TemplateRecord>,
@@ -49,11 +51,14 @@ struct Page {
 }
 
 /// The id under two names, which were documented one after the other.
-#[derive(Serialize)]
-struct TemplateRecord {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TemplateRecord {
+    #[schemars(with = "uuid::Uuid")]
     id: TemplateId,
+    #[schemars(with = "uuid::Uuid")]
     template_id: TemplateId,
     #[serde(flatten)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     template: Template,
     created_at: String,
     modified_at: String,

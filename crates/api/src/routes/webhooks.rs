@@ -1,6 +1,6 @@
 //! Webhooks for events, for the operator: configure, test, replay, and see the outcome of requests.
 
-mod record;
+pub(super) mod record;
 
 use axum::extract::State;
 use events::{CreatedWebhook, ReplayFrom, WebhookStart};

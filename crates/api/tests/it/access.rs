@@ -19,7 +19,7 @@ fn path(route: &Route) -> String {
     fill(route.path)
 }
 
-fn fill(path: &str) -> String {
+pub(crate) fn fill(path: &str) -> String {
     let id = "00000000-0000-4000-8000-000000000000";
     let filled = path.replace("{push_id}", id).replace("{channel_id}", id).replace("{contact_id}", id);
     let filled = filled.replace("{key}", UNKNOWN_KEY).replace("{platform}", "open::nowhere").replace("{number}", "0");
@@ -29,7 +29,7 @@ fn fill(path: &str) -> String {
     let filled = filled.replace("{group_id}", id).replace("{send_id}", id).replace("{message_id}", "none");
     let filled = filled.replace("{pipeline_id}", id).replace("{webhook_id}", id);
     let filled = filled.replace("{experiment_id}", id).replace("{variant}", "0");
-    let filled = filled.replace("{user_id}", UNKNOWN_KEY).replace("{*below}", "a/b");
+    let filled = filled.replace("{user_id}", UNKNOWN_KEY).replace("{*below}", "a/b").replace("{below}", "a");
     assert!(!filled.contains('{'), "{filled}: fill in the new variable here");
     filled
 }

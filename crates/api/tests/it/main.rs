@@ -43,6 +43,7 @@ mod moving;
 mod named_users;
 mod odd_names;
 mod open_channels;
+mod openapi;
 mod operation_ids;
 mod operator;
 mod pages;

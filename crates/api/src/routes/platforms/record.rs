@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use providers::platform::KeyView;
 use sending::{Configured, Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
-pub(super) struct PlatformRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct PlatformRecord {
+    /// `apns`, `fcm`, `adm`, `wns`, `webpush`, or `open::` and a name.
     platform: String,
     /// Nothing where nothing is configured.
     #[serde(flatten)]
@@ -20,17 +22,17 @@ pub(super) struct PlatformRecord {
     waiting: Option<WaitingRecord>,
 }
 
-#[derive(Serialize)]
-struct ConfiguredRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct ConfiguredRecord {
     #[serde(flatten)]
     config: ConfigRecord,
     created: String,
     modified: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum ConfigRecord {
+pub(in crate::routes) enum ConfigRecord {
     Provider {
         /// In the order in which they are tried.
         keys: Vec<KeyRecord>,
@@ -48,55 +50,58 @@ enum ConfigRecord {
     },
 }
 
-#[derive(Serialize)]
-struct KeyRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct KeyRecord {
+    /// 16 hexadecimal digits that tell the key apart.
     fingerprint: String,
     #[serde(flatten)]
     details: BTreeMap<&'static str, String>,
+    /// When a certificate ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
+    /// Where messages go instead of the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     endpoint: Option<String>,
 }
 
-#[derive(Serialize)]
-struct PausedRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct PausedRecord {
     by: PausedBy,
     reason: String,
     since: String,
 }
 
 /// Who has to act to end a pause.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum PausedBy {
+pub(in crate::routes) enum PausedBy {
     /// It refuses us.
     Provider,
     Operator,
 }
 
-#[derive(Serialize)]
-struct WaitingRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct WaitingRecord {
     reason: String,
     since: String,
 }
 
-#[derive(Serialize)]
-struct AuthRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct AuthRecord {
     r#type: &'static str,
 }
 
-#[derive(Serialize)]
-pub(super) struct NoticeRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct NoticeRecord {
     app: String,
     platform: String,
     #[serde(flatten)]
     fact: FactRecord,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum FactRecord {
+pub(in crate::routes) enum FactRecord {
     Expires { at: String },
     Paused(PausedRecord),
     Waiting(WaitingRecord),

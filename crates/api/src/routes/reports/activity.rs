@@ -5,6 +5,7 @@ use events::{Counts, Metric, PushReport};
 use model::ids::PushId;
 use model::origin::Origin;
 use providers::percent_encoded;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -17,8 +18,8 @@ use crate::query::Params;
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = 100;
 
-#[derive(Serialize)]
-struct Activities<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Activities<'a> {
     app_key: &'a str,
     start: String,
     end: String,
@@ -28,8 +29,9 @@ struct Activities<'a> {
     activities: Vec<Activity>,
 }
 
-#[derive(Serialize)]
-struct Activity {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Activity {
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     timestamp: String,
     #[serde(rename = "type")]
@@ -39,14 +41,16 @@ struct Activity {
     details: Details,
 }
 
-#[derive(Serialize)]
-struct Details {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ActivityDetails")]
+pub(in crate::routes) struct Details {
     interaction: Places,
     delivery: Places,
 }
 
-#[derive(Serialize)]
-struct Places {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ActivityPlaces")]
+pub(in crate::routes) struct Places {
     web: u64,
     app: u64,
 }

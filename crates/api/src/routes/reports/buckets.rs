@@ -4,6 +4,7 @@ use axum::extract::State;
 use events::{Buckets, Counts, Metric};
 use futures_util::future::BoxFuture;
 use model::report::{Period, Precision};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ByPlatform, MOST_BUCKETS, Report, by_platform, period, rest_of};
@@ -14,21 +15,22 @@ use crate::error::{Error, Result};
 use crate::links::Links;
 use crate::query::Params;
 
-#[derive(Serialize)]
-struct Row<T> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Row<T> {
     date: String,
     #[serde(flatten)]
     platforms: ByPlatform<T>,
 }
 
-#[derive(Serialize)]
-struct Responses {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ResponseCounts")]
+pub(in crate::routes) struct Responses {
     direct: u64,
     influenced: u64,
 }
 
-#[derive(Serialize)]
-struct WebInteraction {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct WebInteraction {
     app_key: String,
     start: String,
     end: String,
@@ -36,14 +38,15 @@ struct WebInteraction {
     total_counts: Vec<WebCounts>,
 }
 
-#[derive(Serialize)]
-struct WebCounts {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct WebCounts {
     date: String,
     counts: Interactions,
 }
 
-#[derive(Serialize)]
-struct Interactions {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WebInteractions")]
+pub(in crate::routes) struct Interactions {
     clicks: u64,
     sessions: u64,
 }

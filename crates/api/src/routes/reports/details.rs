@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use events::{Counts, Metric, PushReport};
 use model::ids::PushId;
 use model::report::PushIds;
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -18,9 +19,11 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::path_vars::PathVars;
 
-#[derive(Serialize)]
-struct OfPush<'c> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PushFigures")]
+pub(in crate::routes) struct OfPush<'c> {
     app_key: &'c str,
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,8 +32,8 @@ struct OfPush<'c> {
     figures: Figures,
 }
 
-#[derive(Serialize)]
-struct OfGroup<'c> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct OfGroup<'c> {
     app_key: &'c str,
     group_id: Uuid,
     created: String,
@@ -38,8 +41,8 @@ struct OfGroup<'c> {
     figures: Figures,
 }
 
-#[derive(Serialize)]
-struct Figures {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Figures {
     sends: u64,
     alerting_sends: u64,
     silent_sends: u64,
@@ -53,15 +56,15 @@ struct Figures {
     open_channels_sends: Option<OpenSends>,
 }
 
-#[derive(Serialize)]
-pub(super) struct PlatformFigures {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct PlatformFigures {
     sends: u64,
     direct_responses: u64,
     influenced_responses: u64,
 }
 
-#[derive(Serialize)]
-struct Body {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Body {
     push_body: String,
 }
 

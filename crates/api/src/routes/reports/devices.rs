@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use events::DeviceCounts;
 use model::time::UtcMillis;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ALWAYS;
@@ -14,16 +15,17 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::query::Params;
 
-#[derive(Serialize)]
-struct DevicesReport {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct DevicesReport {
     total_unique_devices: u64,
     date_closed: String,
     date_computed: String,
     counts: BTreeMap<&'static str, PlatformDevices>,
 }
 
-#[derive(Serialize)]
-struct PlatformDevices {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeviceCounts")]
+pub(in crate::routes) struct PlatformDevices {
     unique_devices: u64,
     opted_in: u64,
     opted_out: u64,

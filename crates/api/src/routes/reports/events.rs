@@ -4,6 +4,7 @@ use axum::extract::State;
 use events::{EventTotal, EventTotals, Pushes, Sum};
 use model::ids::PushId;
 use model::report::Precision;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::App;
 use uuid::Uuid;
@@ -28,8 +29,8 @@ const LOCATION: &str = "custom";
 
 const MILLIONTHS: f64 = 1_000_000.0;
 
-#[derive(Serialize)]
-struct Listing {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Listing {
     total_count: u64,
     total_value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,22 +40,23 @@ struct Listing {
     events: Vec<EventRecord>,
 }
 
-#[derive(Serialize)]
-struct OfPush {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct OfPush {
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     #[serde(flatten)]
     listing: Listing,
 }
 
-#[derive(Serialize)]
-struct OfGroup {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct OfGroup {
     group_id: Uuid,
     #[serde(flatten)]
     listing: Listing,
 }
 
-#[derive(Serialize)]
-struct EventRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct EventRecord {
     name: String,
     conversion: &'static str,
     location: &'static str,

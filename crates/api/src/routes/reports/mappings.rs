@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use model::ids::{MessageId, NoMessageId, PushId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -10,15 +11,17 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::path_vars::PathVars;
 
-#[derive(Serialize)]
-struct OfSend {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct OfSend {
     send_id: String,
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
 }
 
-#[derive(Serialize)]
-struct OfMessage {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct OfMessage {
     message_id: String,
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
 }
 

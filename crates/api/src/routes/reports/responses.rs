@@ -5,6 +5,7 @@ use events::{Counts, Metric, PushReport};
 use model::ids::PushId;
 use model::payload::push_type::PushType;
 use providers::percent_encoded;
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -21,11 +22,14 @@ use crate::query::Params;
 const MOST_PER_PAGE: u32 = 100;
 
 /// The id has two names, because documents and client libraries disagree.
-#[derive(Serialize)]
-struct PushRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct PushRecord {
+    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
+    #[schemars(with = "uuid::Uuid")]
     push_uuid: PushId,
     push_time: String,
+    #[schemars(with = "String")]
     push_type: PushType,
     sends: u64,
     direct_responses: u64,
@@ -36,13 +40,13 @@ struct PushRecord {
 }
 
 /// Sends to open channels, which no other figure of a push contains.
-#[derive(Serialize)]
-pub(super) struct OpenSends {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct OpenSends {
     platforms: Vec<OpenPlatformSends>,
 }
 
-#[derive(Serialize)]
-struct OpenPlatformSends {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct OpenPlatformSends {
     id: String,
     sends: u64,
 }

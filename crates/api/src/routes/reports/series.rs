@@ -5,6 +5,7 @@ use events::{Counts, Metric, Pushes, Series};
 use model::ids::PushId;
 use model::report::Precision;
 use model::time::UtcMillis;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::App;
 use uuid::Uuid;
@@ -19,8 +20,8 @@ use crate::links::Links;
 use crate::path_vars::PathVars;
 use crate::query::Params;
 
-#[derive(Serialize)]
-struct SeriesRecord<'c> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct SeriesRecord<'c> {
     app_key: &'c str,
     #[serde(flatten)]
     of: Of,
@@ -32,27 +33,28 @@ struct SeriesRecord<'c> {
     counts: Vec<Bucket>,
 }
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Of {
-    PushId(PushId),
+pub(in crate::routes) enum Of {
+    PushId(#[schemars(with = "uuid::Uuid")] PushId),
     GroupId(Uuid),
 }
 
-#[derive(Serialize)]
-struct Bucket {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SeriesBucket")]
+pub(in crate::routes) struct Bucket {
     time: String,
     push_platforms: ByPlatform<PlatformFigures>,
     rich_push_platforms: RichPlatforms,
 }
 
-#[derive(Serialize)]
-struct RichPlatforms {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct RichPlatforms {
     all: RichFigures,
 }
 
-#[derive(Serialize)]
-struct RichFigures {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct RichFigures {
     responses: u64,
     sends: u64,
 }

@@ -9,6 +9,7 @@ use events::{Counts, Metric};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use model::report::{Period, Precision};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::MOST_BUCKETS;
@@ -38,8 +39,9 @@ const KINDS: [(&str, Option<&str>); 7] = [
     ("windows_phone8", None),
 ];
 
-#[derive(Serialize)]
-struct Row {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SendsOfHour")]
+pub(in crate::routes) struct Row {
     start: String,
     #[serde(flatten)]
     sends: BTreeMap<&'static str, u64>,

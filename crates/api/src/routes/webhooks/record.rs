@@ -3,25 +3,28 @@
 use events::{Attempt, DeadLetter, Entry, EntryKind, Redelivered, WebhookState, WebhookView};
 use model::event::EventOffset;
 use model::ids::{EventId, WebhookId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-#[derive(Serialize)]
-pub(super) struct One {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct One {
     pub(super) webhook: WebhookRecord,
 }
 
-#[derive(Serialize)]
-pub(super) struct All {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct All {
     pub(super) webhooks: Vec<WebhookRecord>,
 }
 
-#[derive(Serialize)]
-pub(super) struct WebhookRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct WebhookRecord {
+    #[schemars(with = "uuid::Uuid")]
     webhook_id: WebhookId,
     #[serde(flatten)]
     config: Option<ConfigRecord>,
     enabled: bool,
+    /// `live`, `failing`, `disabled` or `unreadable`.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -33,18 +36,21 @@ pub(super) struct WebhookRecord {
     offset: String,
     delivered: i64,
     failed_attempts: i64,
+    /// Events that were given up and are kept.
     dead_letters: i64,
+    /// Events that were given up, also those that are gone.
     given_up: i64,
     /// Log records that were deleted before they could be sent.
     missed_records: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_delivered: Option<String>,
+    /// How many records of the log are yet to be read.
     records_behind: i64,
     seconds_behind: i64,
 }
 
-#[derive(Serialize)]
-struct ConfigRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct ConfigRecord {
     name: String,
     url: String,
     types: Vec<&'static str>,
@@ -55,26 +61,26 @@ struct ConfigRecord {
     give_up_hours: u64,
 }
 
-#[derive(Serialize)]
-pub(super) struct Proof {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Proof {
     pub(super) status: u16,
     pub(super) milliseconds: u128,
 }
 
-#[derive(Serialize)]
-pub(super) struct Attempts {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Attempts {
     pub(super) attempts: Vec<EntryRecord>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum EntryRecord {
+pub(in crate::routes) enum EntryRecord {
     Request(AttemptRecord),
     Gap(GapRecord),
 }
 
-#[derive(Serialize)]
-pub(super) struct GapRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct GapRecord {
     at: String,
     /// Where it went on.
     offset: String,
@@ -82,9 +88,10 @@ pub(super) struct GapRecord {
     error: &'static str,
 }
 
-#[derive(Serialize)]
-pub(super) struct AttemptRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct AttemptRecord {
     at: String,
+    #[schemars(with = "uuid::Uuid")]
     id: EventId,
     #[serde(rename = "type")]
     kind: Option<&'static str>,
@@ -97,16 +104,17 @@ pub(super) struct AttemptRecord {
     error: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(super) struct Letters {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Letters {
     pub(super) dead_letters: Vec<LetterRecord>,
     /// Where to continue, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) after: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(super) struct LetterRecord {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct LetterRecord {
+    #[schemars(with = "uuid::Uuid")]
     id: EventId,
     #[serde(rename = "type")]
     kind: Option<&'static str>,
@@ -114,11 +122,12 @@ pub(super) struct LetterRecord {
     given_up: String,
     attempts: u32,
     reason: String,
+    #[schemars(with = "Option<serde_json::Value>")]
     event: Option<Box<RawValue>>,
 }
 
-#[derive(Serialize)]
-pub(super) struct Sent {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Sent {
     delivered: u32,
     failed: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,8 +137,8 @@ pub(super) struct Sent {
     after: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(super) struct Discarded {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::routes) struct Discarded {
     pub(super) discarded: u64,
 }
 

@@ -1,0 +1,59 @@
+//! The descriptions of all routes, for the OpenAPI document: one file per area, in the order of the reference.
+//!
+//! They are apart from the table of routes, because the program serves a text made of them and does not need them itself.
+
+mod attributes;
+mod channels;
+mod contacts;
+mod devices;
+mod events;
+mod experiments;
+mod lists;
+mod location;
+mod message_center;
+mod named_users;
+mod operator;
+mod pipelines;
+mod platforms;
+mod push;
+mod reports;
+mod sandbox;
+mod schedules;
+mod segments;
+mod service;
+mod subscription_lists;
+mod tags;
+mod templates;
+mod webhooks;
+
+use crate::openapi::Area;
+
+pub(crate) fn areas() -> Vec<Area> {
+    vec![
+        push::area(),
+        message_center::area(),
+        schedules::area(),
+        templates::area(),
+        pipelines::area(),
+        experiments::area(),
+        channels::area(),
+        channels::open_area(),
+        named_users::area(),
+        tags::area(),
+        attributes::area(),
+        subscription_lists::area(),
+        segments::area(),
+        lists::area(),
+        location::area(),
+        events::area(),
+        reports::area(),
+        reports::push_area(),
+        sandbox::area(),
+        devices::area(),
+        contacts::area(),
+        operator::area(),
+        platforms::area(),
+        webhooks::area(),
+        service::area(),
+    ]
+}

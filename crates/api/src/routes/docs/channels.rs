@@ -1,0 +1,110 @@
+//! Channels of devices and of open platforms.
+
+use model::channel::OpenAddress;
+use model::channel::OpenRegistration;
+use model::channel::OpenTags;
+use model::channel::Registration;
+use model::channel::Uninstalls;
+use model::limits;
+use serde_json::json;
+
+use crate::openapi::{Area, body, query};
+use crate::routes::channels::{One, Page, Registered};
+use crate::routes::open_channels;
+
+const NO_EMAIL: &str = "There are no email channels: always answered with 404.";
+const NO_SMS: &str = "There are no SMS channels: always answered with 404.";
+const GONE: &str = "The channel was uninstalled, or the id is none: register a new channel (40900).";
+
+pub(super) fn area() -> Area {
+    let mut area =
+        Area::new("Channels", "Installations of an app on devices, each with an id, an address, tags and attributes.");
+    let channel =
+        json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "a-token-of-the-device"}});
+    area.post(
+        "/api/channels",
+        "Register a channel",
+        "Devices register when they are installed. A device that is known by its address gets the channel that it has.",
+    )
+    .body(body::of::<Registration>, channel.clone())
+    .changed::<Registered>("The channel was there, and is updated.")
+    .location()
+    .changed::<Registered>("A new channel.")
+    .status(201)
+    .location()
+    .refuses(409, GONE);
+    area.get("/api/channels", "List channels", "Of all devices and open platforms, in an order that stays the same.")
+        .takes(query::id("start", "The first channel of the page."))
+        .takes(query::limit(limits::CHANNELS_PER_PAGE, limits::CHANNELS_PER_PAGE))
+        .ok::<Page>("A page of channels.")
+        .paged();
+    area.get("/api/channels/{channel_id}", "Look up a channel", "Everything that is known about it.")
+        .ok::<One>("The channel.");
+    area.put(
+        "/api/channels/{channel_id}",
+        "Update a channel",
+        "What devices send whenever something about them changes.",
+    )
+    .body(body::of::<Registration>, channel)
+    .changed::<Registered>("Updated.")
+    .location()
+    .refuses(409, GONE);
+    area.post(
+        "/api/channels/uninstall",
+        "Uninstall channels",
+        "Takes one or an array of up to 1,000. They can no longer be reached.",
+    )
+    .body(body::of::<Uninstalls>, json!([{"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"}]))
+    .done()
+    .status(202);
+    area.post("/api/channels/email", "Register an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
+    area.get("/api/channels/email/{*below}", "Look up an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
+    area.post("/api/channels/email/{*below}", "Change an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
+    area.put("/api/channels/email/{*below}", "Update an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
+    area.post("/api/channels/sms", "Register an SMS channel", NO_SMS).refuses(404, NO_SMS);
+    area.get("/api/channels/sms/{*below}", "Look up an SMS channel", NO_SMS).refuses(404, NO_SMS);
+    area.post("/api/channels/sms/{*below}", "Change an SMS channel", NO_SMS).refuses(404, NO_SMS);
+    area.put("/api/channels/sms/{*below}", "Update an SMS channel", NO_SMS).refuses(404, NO_SMS);
+    area
+}
+
+pub(super) fn open_area() -> Area {
+    let mut area =
+        Area::new("Open channels", "Addresses on platforms of your own, which a webhook of yours delivers to.");
+    let channel = json!({"channel": {
+        "type": "open", "opt_in": true, "address": "lobby-1", "open": {"open_platform_name": "kiosk"}
+    }});
+    area.post("/api/channels/open", "Register an open channel", "Makes the channel of an address, or changes it.")
+        .body(body::of::<OpenRegistration>, channel.clone())
+        .changed::<open_channels::Registered>("The channel.")
+        .location()
+        .refuses(
+            409,
+            "The id is that of another channel, or the idempotency key was used for another request (40900).",
+        );
+    let address = json!({"address": "lobby-1", "open_platform_name": "kiosk"});
+    area.post("/api/channels/open/uninstall", "Uninstall an open channel", "By its platform and address.")
+        .body(body::of::<OpenAddress>, address)
+        .done()
+        .status(202)
+        .refuses(404, "There is no such channel (40401).");
+    let tags = json!({"audience": {"address": "lobby-1", "open_platform_name": "kiosk"}, "add": {"floor": ["first"]}});
+    area.post("/api/channels/open/tags", "Tag an open channel", "An unknown address is passed over.")
+        .body(body::of::<OpenTags>, tags)
+        .done()
+        .refuses(403, READ_ONLY);
+    area.post(
+        "/api/channels/restricted/open",
+        "Register an open channel from a device",
+        "For devices: makes new channels and changes none.",
+    )
+    .body(body::of::<OpenRegistration>, channel)
+    .changed::<open_channels::Restricted>("The id of the channel.")
+    .location()
+    .refuses(409, "The address or the id is in use (40900).");
+    area
+}
+
+/// For routes that change tags.
+pub(super) const READ_ONLY: &str = "A tag group follows from device properties and cannot be changed, or the caller may not \
+    do this (40300).";

@@ -1,0 +1,74 @@
+//! Contacts, as device libraries know the people who use them.
+
+use model::contact::ContactAction;
+use model::contact::ContactDisassociation;
+use model::contact::ContactRequest;
+use model::contact::ContactUpdate;
+use serde_json::json;
+
+use super::channels::READ_ONLY;
+use super::devices::channel_id;
+use crate::openapi::{Area, body};
+use crate::routes::contacts::{Acted, AssociatedTypes, Disassociated, Resolved};
+
+const SERVERS_ONLY: &str = "Only servers say whose a device is in this app, or the caller may not do this (40300).";
+const NO_CHANNEL: &str = "There is no such channel (40401).";
+const NO_CONTACT: &str = "This channel cannot have a contact; register a new one (40900).";
+
+pub(super) fn area() -> Area {
+    let mut area = Area::new(
+        "Contacts",
+        "The person behind a channel, as device libraries know them: a named user, or somebody unknown.",
+    );
+    area.post(
+        "/api/contacts/identify/v2",
+        "Act on the contact of a channel",
+        "`resolve` asks whose the channel is, `identify` gives it to a named user, and `reset` takes it back.",
+    )
+    .takes(channel_id(false))
+    .body(body::of::<ContactAction>, json!({"action": {"type": "identify", "named_user_id": "kim-7"}}))
+    .changed::<Acted>("The contact, and a token for it.")
+    .refuses(403, SERVERS_ONLY)
+    .refuses(404, NO_CHANNEL)
+    .refuses(409, NO_CONTACT);
+    let channel = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+    area.post("/api/contacts/resolve", "Resolve a contact", "Asks whose a channel is, for older libraries.")
+        .body(body::of::<ContactRequest>, json!({"channel_id": channel, "device_type": "ios"}))
+        .changed::<Resolved>("The contact.")
+        .refuses(404, NO_CHANNEL)
+        .refuses(409, NO_CONTACT);
+    area.post("/api/contacts/identify", "Identify a contact", "Gives a channel to a named user, for older libraries.")
+        .body(
+            body::of::<ContactRequest>,
+            json!({"channel_id": channel, "device_type": "ios", "named_user_id": "kim-7"}),
+        )
+        .changed::<Resolved>("The contact.")
+        .refuses(403, SERVERS_ONLY)
+        .refuses(404, NO_CHANNEL)
+        .refuses(409, NO_CONTACT);
+    area.post("/api/contacts/reset", "Reset a contact", "Takes a channel from its named user, for older libraries.")
+        .body(body::of::<ContactRequest>, json!({"channel_id": channel, "device_type": "ios"}))
+        .changed::<Resolved>("The new contact.")
+        .refuses(403, SERVERS_ONLY)
+        .refuses(404, NO_CHANNEL)
+        .refuses(409, NO_CONTACT);
+    area.post("/api/contacts/{contact_id}", "Change a contact", "Tags, attributes, subscriptions by scope, and channels to associate.")
+        .body(
+            body::of::<ContactUpdate>,
+            json!({"tags": {"add": {"loyalty": ["gold"]}}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]}),
+        )
+        .done()
+        .refuses(403, READ_ONLY)
+        .refuses(409, "Somebody unknown has one channel; identify the user first (40900).");
+    area.get(
+        "/api/contacts/associated_types/{contact_id}",
+        "List the addresses of a contact",
+        "Apart from devices. There are none.",
+    )
+    .ok::<AssociatedTypes>("An empty list.");
+    area.post("/api/contacts/disassociate/{contact_id}", "Take a channel from a contact", "By the id of the channel.")
+        .body(body::of::<ContactDisassociation>, json!({"channel_id": channel}))
+        .changed::<Disassociated>("The channel.")
+        .refuses(403, SERVERS_ONLY);
+    area
+}

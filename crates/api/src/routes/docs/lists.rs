@@ -1,0 +1,67 @@
+//! Uploaded lists.
+
+use model::static_list::ListUpdate;
+use model::static_list::NewList;
+use serde_json::json;
+
+use crate::answer::Done;
+use crate::openapi::{Area, body, query};
+use crate::routes::lists::{All, ListRecord, Uploaded};
+
+const RESERVED: &str = "Names that begin with `ua_` belong to the lists of the service (40300).";
+
+pub(super) fn area() -> Area {
+    let mut area =
+        Area::new("Lists", "Channels and people in a file, which audiences refer to by the name of the list.");
+    area.post(
+        "/api/lists",
+        "Create a list",
+        "Empty, until rows are uploaded. The name of a deleted list cannot be used again.",
+    )
+    .body(body::of::<NewList>, json!({"name": "vip", "description": "Gold members"}))
+    .changed::<Done>("Created.")
+    .status(201)
+    .location()
+    .refuses(403, RESERVED)
+    .refuses(409, "The name is or was in use, or the idempotency key was used for another request (40900).");
+    area.get("/api/lists", "List lists", "All in one page.")
+        .takes(
+            query::choice("type", &["user", "lifecycle", "all"], "Uploaded lists, those of the service, or both.")
+                .default(json!("user")),
+        )
+        .ok::<All>("The lists.");
+    area.get("/api/lists/{list}", "Look up a list", "With the number of channels that are on it now.")
+        .ok::<ListRecord>("The list.");
+    area.put("/api/lists/{list}", "Change a list", "Replaces what is given. A list keeps its name.")
+        .body(body::of::<ListUpdate>, json!({"description": "Gold and platinum members"}))
+        .done()
+        .refuses(400, "Something is invalid (40000), or the name is another (40001).")
+        .refuses(403, RESERVED);
+    area.delete("/api/lists/{list}", "Delete a list", "It reaches nobody from that moment on.")
+        .nothing("Deleted.")
+        .refuses(403, RESERVED);
+    area.put(
+        "/api/lists/{list}/csv",
+        "Upload the rows of a list",
+        "Rows of two columns, the identifier type and the identifier; plain or gzip. An upload replaces all rows or none.",
+    )
+    .text_body("text/csv", "named_user,kim-7\r\nios_channel,9c36e8c7-5a73-47c0-9716-99fd3d4197d5\r\n")
+    .changed::<Uploaded>("Every row is stored, but those that `warning` counts.")
+    .status(202)
+    .refuses(
+        400,
+        "The upload has more than ten million rows (40002), a row without two columns (40003), an unknown identifier type \
+         (40004), a channel id that is no UUID (40005), or cannot be read (40000).",
+    )
+    .refuses(403, RESERVED);
+    area.get("/api/lists/{list}/csv", "Download the rows of a list", "Sorted, each once.")
+        .text("text/csv; charset=utf-8", "The rows.")
+        .refuses(403, "Lists of the service have no rows to download (40300).");
+    area.get(
+        "/api/lists/{list}/errors",
+        "List the rows that were left out",
+        "Of the last upload: the line, and what is wrong.",
+    )
+    .text("text/csv; charset=utf-8", "The rows, after a header.");
+    area
+}

@@ -1,0 +1,67 @@
+//! Named users.
+
+use model::limits;
+use model::named_user::Association;
+use model::named_user::Disassociation;
+use model::named_user::NamedUserUninstall;
+use model::named_user::NamedUserUpdate;
+use serde_json::json;
+
+use super::channels::READ_ONLY;
+use crate::openapi::{Area, body, query};
+use crate::routes::named_users::{One, Page};
+
+const SERVERS_ONLY: &str = "Only servers say whose a device is in this app, or the caller may not do this (40300).";
+
+pub(super) fn area() -> Area {
+    let mut area = Area::new("Named users", "People by your own ids, with all of their channels.");
+    area.get("/api/named_users", "List named users", "One user with `id`; otherwise a page of users, in the order of their ids.")
+        .takes(query::text("id", "The user to look up."))
+        .takes(query::text("start", "The first user of the page."))
+        .takes(query::limit(limits::NAMED_USERS_PER_PAGE, 100))
+        .ok_with(
+            |generator| schemars::json_schema!({"anyOf": [generator.subschema_for::<One>(), generator.subschema_for::<Page>()]}),
+            "The user, or a page of users.",
+        )
+        .paged()
+        .refuses(404, "There is no user with this `id` (40401).");
+    let association =
+        json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios", "named_user_id": "kim-7"});
+    area.post(
+        "/api/named_users/associate",
+        "Associate a channel",
+        "Gives a channel to a user, who is created if need be. One that has not registered yet is associated when it does.",
+    )
+    .body(body::of::<Association>, association.clone())
+    .done()
+    .refuses(403, SERVERS_ONLY);
+    area.post("/api/named_users/disassociate", "Disassociate a channel", "Takes a channel from its user.")
+        .body(body::of::<Disassociation>, association)
+        .done()
+        .refuses(403, SERVERS_ONLY);
+    area.post(
+        "/api/named_users/uninstall",
+        "Uninstall named users",
+        "Uninstalls all channels of the users and forgets them.",
+    )
+    .body(body::of::<NamedUserUninstall>, json!({"named_user_id": ["kim-7"]}))
+    .done();
+    area.post(
+        "/api/named_users/scoped",
+        "Subscribe nobody",
+        "Needs the id of a user behind it: always answered with 404.",
+    )
+    .refuses(404, "There is nothing under this path (40400).");
+    area.post(
+        "/api/named_users/{named_user_id}",
+        "Change a named user",
+        "Channels, tags and attributes in one request: all or nothing.",
+    )
+    .body(
+        body::of::<NamedUserUpdate>,
+        json!({"tags": {"add": {"loyalty": ["gold"]}}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]}),
+    )
+    .done()
+    .refuses(403, READ_ONLY);
+    area
+}

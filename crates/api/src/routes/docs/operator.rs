@@ -1,0 +1,39 @@
+//! Apps and pushes, for the operator.
+
+use serde_json::json;
+
+use crate::openapi::{Area, body, query};
+use crate::routes::{apps, operator_pushes};
+
+pub(super) fn area() -> Area {
+    let mut area = Area::new("Operator", "Apps with their secrets, and the pushes of all apps.");
+    area.post("/operator/apps", "Create an app", "Only now the secrets are shown.")
+        .body(body::new_app, json!({"name": "My app", "mode": "development"}))
+        .changed::<apps::Created>("The app and its secrets.")
+        .status(201)
+        .location()
+        .refuses(409, "The key is taken, or the idempotency key was used for another request (40900).");
+    area.get("/operator/apps", "List apps", "All of them.").ok::<apps::All>("The apps.");
+    area.get("/operator/apps/{key}", "Look up an app", "Without its secrets.").ok::<apps::One>("The app.");
+    area.patch("/operator/apps/{key}", "Change an app", "Its name, its mode, and whether devices say whose they are.")
+        .body(body::app_change, json!({"mode": "production"}))
+        .changed::<apps::One>("The app as it is now.");
+    area.delete(
+        "/operator/apps/{key}",
+        "Delete an app",
+        "Credentials stop working at once; data is erased in the background.",
+    )
+    .nothing("Deleted.");
+    area.post("/operator/apps/{key}/rotate", "Replace secrets", "The old ones stop working at once.")
+        .body(body::secret_choice, json!({"secret": "master"}))
+        .changed::<apps::Rotated>("The new secrets, which are shown only now.");
+    area.get("/operator/pushes", "List pushes on their way", "Of all apps, in the order of their ids.")
+        .takes(query::choice("state", &["accepted", "sending", "paused"], "Only those in this state."))
+        .takes(query::id("start", "The first push of the page."))
+        .takes(query::limit(1000, 100))
+        .ok::<operator_pushes::Page>("A page of pushes.")
+        .paged();
+    area.get("/operator/pushes/{push_id}", "Look up a push of any app", "Also when it is over.")
+        .ok::<operator_pushes::One>("The push.");
+    area
+}

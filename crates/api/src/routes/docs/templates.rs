@@ -1,0 +1,70 @@
+//! Templates.
+
+use model::json::OneOrMany;
+use model::limits;
+use model::template::Template;
+use model::template::TemplateChange;
+use model::template::TemplateSchedule;
+use model::template::TemplateUse;
+use serde_json::json;
+
+use crate::answer::Done;
+use crate::openapi::{Area, body, query, shape::Free, shape::SentTemplates};
+use crate::routes::schedules;
+use crate::routes::templates::{Created, One, Page};
+
+pub(super) fn area() -> Area {
+    let mut area =
+        Area::new("Templates", "Pushes with variables, which are filled in when they are sent or scheduled.");
+    let template = json!({
+        "name": "Welcome", "description": "For new members",
+        "variables": [{"key": "NAME", "name": "First name", "default_value": "you"}],
+        "push": {"notification": {"alert": "Hello {{NAME}}"}},
+    });
+    area.post("/api/templates", "Create a template", "Variables are written as `{{KEY}}` in any text of the push.")
+        .body(body::of::<Template>, template.clone())
+        .changed::<Created>("The id of the template.")
+        .status(201)
+        .location();
+    area.get("/api/templates", "List templates", "Page by page.")
+        .takes(query::number("page", 1..=u32::MAX, "Which page, counted from 1.").default(json!(1)))
+        .takes(
+            query::number("page_size", 1..=limits::TEMPLATES_PER_PAGE, "How many to list at once.").default(json!(25)),
+        )
+        .takes(query::number("limit", 1..=limits::TEMPLATES_PER_PAGE, "Another name of `page_size`."))
+        .takes(
+            query::choice("sort", &["created_at", "modified_at", "last_used"], "By which time.")
+                .default(json!("created_at")),
+        )
+        .takes(query::choice("order", &["asc", "desc"], "The oldest first, or the newest.").default(json!("asc")))
+        .ok::<Page>("A page of templates.")
+        .paged()
+        .counted();
+    let merge = json!({"template_id": "0190b1c5-5c7e-7000-8000-000000000000", "substitutions": {"NAME": "Kim"}});
+    let used = json!({"audience": {"tag": "new"}, "device_types": ["ios", "android"], "merge_data": merge});
+    area.post(
+        "/api/templates/push",
+        "Send a template",
+        "Takes one use of a template or an array of up to 100: all or none.",
+    )
+    .body(body::of::<OneOrMany<TemplateUse>>, used.clone())
+    .ok::<SentTemplates>("Accepted.");
+    area.post("/api/templates/push/validate", "Validate the use of a template", "Checks everything and sends nothing.")
+        .body(body::of::<OneOrMany<TemplateUse>>, used.clone())
+        .ok::<Done>("The pushes would be accepted.");
+    let schedule = json!({"scheduled_time": "2035-01-01T00:00:00"});
+    let scheduled = json!({
+        "schedule": schedule, "audience": {"tag": "new"}, "device_types": ["ios", "android"], "merge_data": merge,
+    });
+    area.post("/api/templates/schedules", "Schedule a template", "The template is filled in now, and sent later.")
+        .body(body::of::<OneOrMany<TemplateSchedule>>, scheduled)
+        .ok::<schedules::Created<Free>>("The schedules.")
+        .status(201);
+    area.get("/api/templates/{template_id}", "Look up a template", "As it was sent, with its times.")
+        .ok::<One>("The template.");
+    area.post("/api/templates/{template_id}", "Change a template", "Replaces what is given, and keeps the rest.")
+        .body(body::of::<TemplateChange>, json!({"name": "Welcome back"}))
+        .done();
+    area.delete("/api/templates/{template_id}", "Delete a template", "Schedules that were made with it stay.").done();
+    area
+}

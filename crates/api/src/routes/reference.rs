@@ -1,0 +1,145 @@
+//! The OpenAPI document, and the page that shows it. Their texts are part of the program, so that they fit its version and are
+//! there without a network.
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+    REFERRER_POLICY, VARY,
+};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use ring::digest::{SHA256, digest};
+
+use crate::error::{Error, Result};
+
+/// Nothing from elsewhere, and no script or style inside the page.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; \
+     form-action 'none'; frame-ancestors 'none'",
+);
+/// The copy of a browser is asked for again each time, and is mostly still good: another version may run by then.
+const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// A text of the program, packed when it is first asked for.
+struct Asset {
+    text: &'static str,
+    content_type: HeaderValue,
+    packed: OnceLock<Packed>,
+}
+
+struct Packed {
+    gzip: Bytes,
+    tag: HeaderValue,
+}
+
+static DOCUMENT: Asset = Asset::new(include_str!("../../../../docs/openapi.json"), "application/json");
+static PAGE: Asset = Asset::new(include_str!("reference/index.html"), "text/html; charset=utf-8");
+static SCRIPT: Asset = Asset::new(include_str!("reference/docs.js"), "text/javascript; charset=utf-8");
+static STYLE: Asset = Asset::new(include_str!("reference/docs.css"), "text/css; charset=utf-8");
+
+pub(super) async fn document(headers: HeaderMap) -> Result<Response> {
+    DOCUMENT.answer(&headers)
+}
+
+pub(super) async fn page(headers: HeaderMap) -> Result<Response> {
+    PAGE.answer(&headers)
+}
+
+pub(super) async fn script(headers: HeaderMap) -> Result<Response> {
+    SCRIPT.answer(&headers)
+}
+
+pub(super) async fn style(headers: HeaderMap) -> Result<Response> {
+    STYLE.answer(&headers)
+}
+
+impl Asset {
+    const fn new(text: &'static str, content_type: &'static str) -> Self {
+        Self { text, content_type: HeaderValue::from_static(content_type), packed: OnceLock::new() }
+    }
+
+    fn answer(&self, asked: &HeaderMap) -> Result<Response> {
+        let Packed { gzip, tag } = match self.packed.get() {
+            Some(packed) => packed,
+            None => {
+                let packed = pack(self.text)?;
+                self.packed.get_or_init(|| packed)
+            }
+        };
+        let is_known = asked.get_all(IF_NONE_MATCH).iter().any(|known| names(known, tag));
+        let takes_gzip = asked.get_all(ACCEPT_ENCODING).iter().any(takes_gzip);
+        let mut response = Response::new(match (is_known, takes_gzip) {
+            (true, _) => Body::empty(),
+            (false, true) => Body::from(gzip.clone()),
+            (false, false) => Body::from(self.text),
+        });
+        let headers = response.headers_mut();
+        headers.insert(ETAG, tag.clone());
+        headers.insert(CACHE_CONTROL, ASK_AGAIN);
+        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        if is_known {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            return Ok(response);
+        }
+        headers.insert(CONTENT_TYPE, self.content_type.clone());
+        if takes_gzip {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        Ok(response)
+    }
+}
+
+fn pack(text: &str) -> Result<Packed> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(text.as_bytes()).map_err(Error::internal)?;
+    let gzip = encoder.finish().map_err(Error::internal)?.into();
+    let hash = digest(&SHA256, text.as_bytes());
+    let short = hash.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
+    // Weak, because the packed and the plain text share it.
+    let tag = HeaderValue::from_str(&format!("W/\"{short}\"")).map_err(Error::internal)?;
+    Ok(Packed { gzip, tag })
+}
+
+/// Whether a value of `If-None-Match` names this tag; proxies may take the mark of weakness away.
+fn names(known: &HeaderValue, tag: &HeaderValue) -> bool {
+    let (Ok(known), Ok(tag)) = (known.to_str(), tag.to_str()) else { return false };
+    let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    known.split(',').any(|one| one.trim() == "*" || strong(one) == strong(tag))
+}
+
+fn takes_gzip(accepted: &HeaderValue) -> bool {
+    let Ok(accepted) = accepted.to_str() else { return false };
+    accepted.split(',').any(|one| {
+        let mut parts = one.split(';').map(str::trim);
+        let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let is_refused =
+            parts.any(|weight| matches!(weight.split_once('='), Some(("q", "0" | "0.0" | "0.00" | "0.000"))));
+        is_gzip && !is_refused
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_and_tags_are_understood() {
+        let value = HeaderValue::from_static;
+        assert!(takes_gzip(&value("deflate, GZIP;q=0.5")));
+        assert!(!takes_gzip(&value("gzip;q=0, br")));
+        assert!(!takes_gzip(&value("")));
+        let tag = value("W/\"0011\"");
+        for known in ["W/\"0011\"", "\"0011\"", "\"1\", \"0011\"", "*"] {
+            assert!(names(&value(known), &tag), "{known}");
+        }
+        assert!(!names(&value("\"1100\""), &tag));
+    }
+}
