@@ -76,7 +76,8 @@ impl Tx<'_> {
         self.check(true)?;
         let done = match self.connection {
             Connection::Sqlite(session) => {
-                session.execute_many(&table.insert(), cells.chunks_exact(table.columns.len()))
+                let rows = cells.chunks_exact(table.columns.len());
+                session.execute_many(&table.insert(), &mut rows.map(|row| Box::new(row) as _))
             }
             Connection::Postgres(session) => session.append(table, cells),
         };

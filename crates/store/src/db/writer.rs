@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
+use super::answer::Change;
 use super::{Access, Connection, Deed, Hub, Tx, Vitals};
 use crate::error::{Error, Result};
 
@@ -18,19 +19,18 @@ const BATCH: usize = 2048;
 /// Times that a transaction is tried before its callers are told that the database is unavailable.
 const ATTEMPTS: usize = 4;
 
-/// A command with its types erased, so that those of different callers can share a queue.
-pub(crate) trait Command: Send {
-    fn app(&self) -> AppId;
-    /// Runs the body and keeps its answer. False when its changes must not be committed.
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
-    /// Gives the caller the answer of the last run.
-    fn answer(self: Box<Self>);
-    fn refuse(self: Box<Self>, error: Error);
+/// A caller's closure and its way back to the caller.
+pub(crate) struct Command {
+    app: AppId,
+    body: Change,
+    /// Makes the result of the last run void.
+    failure: Option<Error>,
+    caller: oneshot::Sender<Option<Error>>,
 }
 
 pub(crate) struct Writer {
     pub(crate) connection: Connection,
-    pub(crate) queue: mpsc::Receiver<Box<dyn Command>>,
+    pub(crate) queue: mpsc::Receiver<Command>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commits: Arc<AtomicU64>,
     pub(crate) vitals: Arc<Vitals>,
@@ -42,7 +42,7 @@ impl Writer {
         let mut batch = Vec::new();
         while self.connection.wait(self.queue.recv_many(&mut batch, BATCH)) > 0 {
             // One order for all: two nodes that lock the same apps lock them in the same sequence.
-            batch.sort_by_key(|command| command.app());
+            batch.sort_by_key(|command| command.app);
             self.settle(std::mem::take(&mut batch));
             self.connection.tidy();
         }
@@ -50,7 +50,7 @@ impl Writer {
     }
 
     /// Answers every command of the batch.
-    fn settle(&mut self, mut batch: Vec<Box<dyn Command>>) {
+    fn settle(&mut self, mut batch: Vec<Command>) {
         match self.run_together(&mut batch) {
             Ended::Settled { has_changes } => {
                 // A commit of nothing proves nothing.
@@ -70,11 +70,11 @@ impl Writer {
     /// savepoints, so that the failing commands are undone by themselves and the others still share one commit.
     /// The transaction is also repeated if the database gave it up (a deadlock with another node, a lost connection), but not if
     /// that happened during the commit: then the change may have been made.
-    fn run_together(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
+    fn run_together(&mut self, commands: &mut [Command]) -> Ended {
         // In ascending order, as all batches of all nodes.
-        let mut apps: Vec<AppId> = commands.iter().map(|command| command.app()).collect();
+        let mut apps: Vec<AppId> = commands.iter().map(|command| command.app).collect();
         apps.dedup();
-        let mut run: fn(&mut Tx<'_>, &mut [Box<dyn Command>]) -> Ran = run_in_a_row;
+        let mut run: fn(&mut Tx<'_>, &mut [Command]) -> Ran = run_in_a_row;
         let (mut n_attempts, mut last) = (0, None);
         while n_attempts < ATTEMPTS {
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
@@ -122,9 +122,9 @@ enum Ended {
     Unavailable(Error),
 }
 
-fn run_in_a_row(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> Ran {
+fn run_in_a_row(tx: &mut Tx<'_>, commands: &mut [Command]) -> Ran {
     for command in commands {
-        tx.next_command(command.app());
+        tx.next_command(command.app);
         if !command.run(tx) {
             return Ran::UpToAFailure;
         }
@@ -133,10 +133,10 @@ fn run_in_a_row(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> Ran {
 }
 
 /// Takes longer for each command, so it is only for batches that have failed.
-fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> Ran {
+fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Command]) -> Ran {
     for command in commands {
         let Ok(savepoint) = tx.set_savepoint() else { break };
-        tx.next_command(command.app());
+        tx.next_command(command.app);
         let done = if command.run(tx) { tx.release() } else { tx.undo_to(savepoint) };
         if done.is_err() {
             break;
@@ -152,56 +152,35 @@ fn end(tx: &mut Tx<'_>) -> Ran {
     Ran::Through
 }
 
-/// A caller's closure and its way back to the caller.
-pub(crate) struct QueuedCommand<T, E, F> {
-    app: AppId,
-    body: F,
-    result: Option<Result<T, E>>,
-    caller: oneshot::Sender<Result<T, E>>,
-}
-
-impl<T, E, F> QueuedCommand<T, E, F> {
-    pub(crate) fn new(app: AppId, body: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
+impl Command {
+    /// The receiver gets the error that stands for the result, if there is one, after the last run.
+    pub(crate) fn new(app: AppId, body: Change) -> (Self, oneshot::Receiver<Option<Error>>) {
         let (caller, answer) = oneshot::channel();
-        (Self { app, body, result: None, caller }, answer)
-    }
-}
-
-impl<T, E, F> Command for QueuedCommand<T, E, F>
-where
-    T: Send,
-    E: From<Error> + Send,
-    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send,
-{
-    fn app(&self) -> AppId {
-        self.app
+        (Self { app, body, failure: None, caller }, answer)
     }
 
+    /// Runs the body, which keeps its result. False when its changes must not be committed.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
-        let (result, sound) = match run_guarded(|| (self.body)(tx)) {
-            Ok(result) => (result, true),
-            Err(panic) => (Err(E::from(panic)), false),
+        let is_ok = match run_guarded(|| (self.body)(tx)) {
+            Ok(is_ok) => is_ok,
+            Err(panic) => {
+                self.failure = Some(panic);
+                return false;
+            }
         };
-        let (result, sound) = match tx.broken() {
-            Some(error) if result.is_ok() => (Err(E::from(error.clone())), false),
-            Some(_) => (result, false),
-            None => (result, sound),
-        };
+        self.failure = tx.broken().filter(|_| is_ok).cloned();
         // A command that only read and then declined leaves nothing to undo.
-        let keep = result.is_ok() || (sound && !tx.wrote);
-        self.result = Some(result);
-        keep
+        tx.broken().is_none() && (is_ok || !tx.wrote)
     }
 
-    fn answer(self: Box<Self>) {
-        if let Some(result) = self.result {
-            // The caller may have stopped waiting; the change is made all the same.
-            let _ = self.caller.send(result);
-        }
+    /// Lets the caller have the result of the last run.
+    fn answer(self) {
+        // The caller may have stopped waiting; the change is made all the same.
+        let _ = self.caller.send(self.failure);
     }
 
-    fn refuse(self: Box<Self>, error: Error) {
-        let _ = self.caller.send(Err(E::from(error)));
+    fn refuse(self, error: Error) {
+        let _ = self.caller.send(Some(error));
     }
 }
 
