@@ -1,7 +1,7 @@
 //! The audience index of each app, kept in step with the app's log.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use audience::codec;
 use audience::index::Index;
@@ -9,6 +9,7 @@ use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{AppId, Offset};
 use model::term::TermsRecord;
+use parking_lot::Mutex;
 use store::{Store, channels, log, term_sets, terms};
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
@@ -31,32 +32,32 @@ struct Followed {
 
 impl Audiences {
     fn cell(&self, app: AppId) -> Arc<OnceCell<Arc<Followed>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(app).or_default().clone()
+        self.0.lock().entry(app).or_default().clone()
     }
 
     pub(crate) fn apps(&self) -> Vec<AppId> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+        self.0.lock().keys().copied().collect()
     }
 
     pub(crate) fn forget(&self, app: AppId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&app);
+        self.0.lock().remove(&app);
     }
 
     /// Gives up an index that is of no use any more, unless another has taken its place.
     fn give_up(&self, app: AppId, useless: &Arc<Followed>) {
-        let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cells = self.0.lock();
         if cells.get(&app).and_then(|cell| cell.get()).is_some_and(|followed| Arc::ptr_eq(followed, useless)) {
             cells.remove(&app);
         }
     }
 
     fn loaded(&self) -> Vec<(AppId, Arc<Followed>)> {
-        let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cells = self.0.lock();
         cells.iter().filter_map(|(app, cell)| Some((*app, cell.get()?.clone()))).collect()
     }
 
     fn is_loaded(&self, app: AppId) -> bool {
-        let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cells = self.0.lock();
         cells.get(&app).is_some_and(|cell| cell.initialized())
     }
 }
@@ -153,11 +154,11 @@ impl Indexes {
     pub async fn save_indexes(&self) {
         for (app, followed) in self.0.audiences.loaded() {
             let offset = followed.index.offset();
-            if *followed.saved.lock().unwrap_or_else(PoisonError::into_inner) == offset {
+            if *followed.saved.lock() == offset {
                 continue;
             }
             match self.write_snapshot(app, followed.index.clone()).await {
-                Ok(()) => *followed.saved.lock().unwrap_or_else(PoisonError::into_inner) = offset,
+                Ok(()) => *followed.saved.lock() = offset,
                 Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "a snapshot was not written"),
             }
         }

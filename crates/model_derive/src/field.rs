@@ -91,7 +91,9 @@ impl<'a> Declared<'a> {
         }
         match (self.member.flatten, self.wrapper, self.member.default && !self.member.always) {
             (true, ..) => quote!(::model::json::body::Print::print_into(#value, map)?;),
-            (false, Wrapper::Option, _) if !self.member.always => quote!(if let Some(value) = #value { map.serialize_entry(#key, value)?; }),
+            (false, Wrapper::Option, _) if !self.member.always => {
+                quote!(if let Some(value) = #value { map.serialize_entry(#key, value)?; })
+            }
             (false, _, true) => quote! {
                 if *#value != ::std::default::Default::default() { map.serialize_entry(#key, #value)?; }
             },

@@ -7,7 +7,8 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, RsaKeyPair}
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
-use x509_parser::prelude::{FromDer, X509Certificate};
+
+use crate::certificate::expiry;
 
 /// Where signatures and the one-time keys of messages get their randomness.
 #[expect(clippy::disallowed_methods, reason = "signatures and one-time keys of providers are made with this")]
@@ -57,7 +58,7 @@ pub(crate) fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, St
             .to_owned());
     }
     for certificate in &certificates {
-        X509Certificate::from_der(certificate).map_err(|why| format!("The certificate is damaged: {why}."))?;
+        expiry(certificate).map_err(|why| format!("The certificate is damaged: {why}."))?;
     }
     Ok(certificates)
 }
@@ -71,11 +72,7 @@ pub(crate) fn certified_key(chain: &str, key: &str) -> Result<CertifiedKey, Stri
 
 /// When the first certificate of a chain runs out.
 pub(crate) fn first_expiry(chain: &str) -> Option<UtcMillis> {
-    let ends = |certificate: &CertificateDer<'_>| {
-        let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
-        Some(UtcMillis(parsed.validity().not_after.timestamp().saturating_mul(1000)))
-    };
-    certificates(chain).ok()?.iter().filter_map(ends).min()
+    certificates(chain).ok()?.iter().filter_map(|certificate| expiry(certificate).ok()).min()
 }
 
 /// Distinguishes keys without giving them away: the beginning of a hash of their public part, or of a long secret.

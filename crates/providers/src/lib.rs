@@ -3,6 +3,7 @@
 
 pub mod adm;
 pub mod apns;
+mod certificate;
 pub mod credential;
 mod data_message;
 mod endpoint;

@@ -5,8 +5,8 @@
 mod deliveries;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use audience::codec;
@@ -15,6 +15,7 @@ use boxed::boxed;
 use model::event::Many;
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
+use parking_lot::{Mutex, RwLock};
 use store::{Store, Tx, log};
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -47,11 +48,11 @@ pub struct Recent {
 
 impl RecentDeliveries {
     fn of(&self, app: AppId) -> Arc<Recent> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(app).or_default().clone()
+        self.0.lock().entry(app).or_default().clone()
     }
 
     pub(crate) fn retain(&self, exists: impl Fn(AppId) -> bool) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|app, _| exists(*app));
+        self.0.lock().retain(|app, _| exists(*app));
     }
 }
 
@@ -67,7 +68,7 @@ impl Sending {
 
 impl Recent {
     pub fn look<T>(&self, look: impl FnOnce(&Deliveries) -> T) -> T {
-        look(&self.deliveries.read().unwrap_or_else(PoisonError::into_inner))
+        look(&self.deliveries.read())
     }
 
     async fn catch_up(&self, store: &Store, app: AppId, now: UtcMillis) -> Result<()> {
@@ -81,7 +82,7 @@ impl Recent {
         loop {
             let since = *read;
             let page = store.read(move |tx| next_page(tx, app, since, now)).await?;
-            let mut deliveries = self.deliveries.write().unwrap_or_else(PoisonError::into_inner);
+            let mut deliveries = self.deliveries.write();
             for many in page.found {
                 deliveries.add(many.push, many.occurred, &codec::decode(&many.ordinals).map_err(Error::internal)?);
             }

@@ -1,13 +1,14 @@
 //! The routes to the providers: built when first needed, shared by all blocks for the same platform of an app.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::app::AppKey;
 use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::time::UtcMillis;
+use parking_lot::{Mutex, MutexGuard};
 use providers::platform::PlatformConfig;
 use providers::{Network, Sender};
 use store::apps::App;
@@ -88,7 +89,7 @@ impl Senders {
     }
 
     fn routes(&self) -> MutexGuard<'_, HashMap<(AppId, DeviceType), Cached>> {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.routes.lock()
     }
 }
 

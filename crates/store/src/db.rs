@@ -24,6 +24,7 @@
 //! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends
 //! its transaction.
 
+pub(crate) mod answer;
 mod connection;
 pub(crate) mod copying;
 mod health;
@@ -54,8 +55,15 @@ use crate::counters::PendingCounts;
 use crate::error::{Constraint, Error, Result};
 use crate::log::PendingRecords;
 
-/// One transaction. The first statement that fails ends it: later statements repeat the error, and the
-/// transaction is rolled back even if its owner ignores that.
+/// Takes the rows of a result one after the other.
+type Visit<'a> = dyn FnMut(&Row<'_>) -> Result<()> + 'a;
+
+/// Rows of parameters. Each caller has a type of its own for them, for which there would be a copy of all the code that speaks
+/// with the databases.
+type Rows<'a> = dyn Iterator<Item = Box<dyn AsRef<[Value]> + 'a>> + 'a;
+
+/// One transaction. The first statement that fails ends it: later statements repeat the error, and the transaction is rolled
+/// back even if its owner ignores that.
 pub struct Tx<'c> {
     connection: &'c mut Connection,
     may_write: bool,
@@ -100,8 +108,7 @@ impl<'c> Tx<'c> {
     ) -> Result<Option<T>> {
         let mut rows = self.query(sql, params, map)?;
         if rows.len() > 1 {
-            return self
-                .remember_error(Err(Error::corrupt(format!("{} rows where one was expected: {sql}", rows.len()))));
+            return Err(self.miscounted(rows.len(), sql));
         }
         Ok(rows.pop())
     }
@@ -110,7 +117,7 @@ impl<'c> Tx<'c> {
     pub fn query_one<T>(&mut self, sql: &str, params: &[Value], map: impl FnMut(&Row<'_>) -> Result<T>) -> Result<T> {
         match self.query_opt(sql, params, map)? {
             Some(row) => Ok(row),
-            None => self.remember_error(Err(Error::corrupt(format!("no row where one was expected: {sql}")))),
+            None => Err(self.miscounted(0, sql)),
         }
     }
 
@@ -121,14 +128,7 @@ impl<'c> Tx<'c> {
         params: &[Value],
         mut visit: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let writes = writes(sql);
-        self.check(writes)?;
-        let done = match self.connection {
-            Connection::Sqlite(sqlite) => sqlite.for_each(sql, params, &mut visit),
-            Connection::Postgres(postgres) => postgres.for_each(sql, params, &mut visit),
-        };
-        self.changed |= writes;
-        self.remember_error(done)
+        self.visit(sql, params, &mut visit)
     }
 
     /// Runs a statement that yields no rows; returns how many it changed.
@@ -144,12 +144,7 @@ impl<'c> Tx<'c> {
     /// Runs one statement once for every row of parameters; returns how many rows all of them changed.
     /// PostgreSQL gets them without waiting for an answer to each.
     pub fn execute_many<R: AsRef<[Value]>>(&mut self, sql: &str, rows: impl IntoIterator<Item = R>) -> Result<u64> {
-        self.check(true)?;
-        let done = match self.connection {
-            Connection::Sqlite(sqlite) => sqlite.execute_many(sql, rows),
-            Connection::Postgres(postgres) => postgres.execute_many(sql, rows),
-        };
-        self.remember_change(done)
+        self.execute_all(sql, &mut rows.into_iter().map(|row| Box::new(row) as _))
     }
 
     /// Runs one query once for every row of parameters and collects the rows of all, in order. PostgreSQL
@@ -161,21 +156,11 @@ impl<'c> Tx<'c> {
         rows: impl IntoIterator<Item = R>,
         mut map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        let writes = writes(sql);
-        self.check(writes)?;
         let mut found = Vec::new();
-        let mut visit = |row: &Row<'_>| {
+        self.visit_all(sql, &mut rows.into_iter().map(|row| Box::new(row) as _), &mut |row| {
             found.push(map(row)?);
             Ok(())
-        };
-        let done = match self.connection {
-            Connection::Sqlite(sqlite) => {
-                rows.into_iter().try_for_each(|row| sqlite.for_each(sql, row.as_ref(), &mut visit))
-            }
-            Connection::Postgres(postgres) => postgres.for_each_of_many(sql, rows, &mut visit),
-        };
-        self.changed |= writes;
-        self.remember_error(done)?;
+        })?;
         Ok(found)
     }
 
@@ -265,6 +250,45 @@ impl<'c> Tx<'c> {
             Connection::Sqlite(_) => Ok(()),
             Connection::Postgres(_) => postgres::prepare_database(self),
         }
+    }
+
+    fn visit(&mut self, sql: &str, params: &[Value], visit: &mut Visit<'_>) -> Result<()> {
+        let writes = writes(sql);
+        self.check(writes)?;
+        let done = match self.connection {
+            Connection::Sqlite(sqlite) => sqlite.for_each(sql, params, visit),
+            Connection::Postgres(postgres) => postgres.for_each(sql, params, visit),
+        };
+        self.changed |= writes;
+        self.remember_error(done)
+    }
+
+    fn execute_all(&mut self, sql: &str, rows: &mut Rows<'_>) -> Result<u64> {
+        self.check(true)?;
+        let done = match self.connection {
+            Connection::Sqlite(sqlite) => sqlite.execute_many(sql, rows),
+            Connection::Postgres(postgres) => postgres.execute_many(sql, rows),
+        };
+        self.remember_change(done)
+    }
+
+    fn visit_all(&mut self, sql: &str, rows: &mut Rows<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let writes = writes(sql);
+        self.check(writes)?;
+        let done = match self.connection {
+            Connection::Sqlite(sqlite) => sqlite.for_each_of_many(sql, rows, visit),
+            Connection::Postgres(postgres) => postgres.for_each_of_many(sql, rows, visit),
+        };
+        self.changed |= writes;
+        self.remember_error(done)
+    }
+
+    /// Breaks the transaction: a statement that was to yield one row has yielded another number of them.
+    #[cold]
+    fn miscounted(&mut self, n_rows: usize, sql: &str) -> Error {
+        let found = if n_rows == 0 { "no row".to_owned() } else { format!("{n_rows} rows") };
+        let error = Error::corrupt(format!("{found} where one was expected: {sql}"));
+        self.remember_error::<()>(Err(error.clone())).err().unwrap_or(error)
     }
 
     fn new(connection: &'c mut Connection, may_write: bool) -> Self {

@@ -57,13 +57,15 @@ use model::ids::AppId;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
+pub use db::answer::Answer;
 pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
 pub use error::{Cause, Constraint, Error, Result};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
+use db::answer::{Change, Done, Look};
 use db::postgres::{self, listener::Listener};
 use db::reader::{self, Query, Reader};
-use db::writer::{self, Command, QueuedCommand, Writer};
+use db::writer::{self, Command, Writer};
 use db::{Connection, DatabaseHealth, Hub, sqlite};
 
 const SQLITE_READERS: usize = 4;
@@ -90,7 +92,7 @@ struct Shared {
 }
 
 struct Queues {
-    writers: Vec<mpsc::Sender<Box<dyn Command>>>,
+    writers: Vec<mpsc::Sender<Command>>,
     reader: mpsc::Sender<Query>,
 }
 
@@ -123,42 +125,31 @@ impl Store {
     }
 
     /// Runs `body` on one consistent state of the database. It cannot change anything.
-    pub async fn read<T, E>(&self, body: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    pub fn read<T, E>(&self, body: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Answer<'_, T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let (query, answer) = reader::query(body);
-        let queues = self.queues()?;
-        queues.reader.send(query).await.map_err(|_| closed())?;
-        drop(queues);
-        answer.await.map_err(|_| closed())?
+        Answer::to_look(body, |look| self.look(look))
     }
 
     /// Runs `body` in a transaction and answers after it is committed; an error rolls it back.
     ///
-    /// Commands that wait at the same time share a commit, so `body` may be run more than once before the one
-    /// run that counts: it must compute everything from its arguments and the transaction, and change nothing
-    /// outside. If the answer is [`Error::Unavailable`], the change may nevertheless have been made: the
-    /// connection can break during the commit. Commands of one app queue up behind each other; those of
-    /// different apps need not. For an app that was deleted nothing is written: the first statement of `body`
-    /// fails with the conflict [`Constraint::AppGone`].
-    pub async fn write<T, E>(
+    /// Commands that wait at the same time share a commit, so `body` may be run more than once before the one run that counts:
+    /// it must compute everything from its arguments and the transaction, and change nothing outside. If the answer is
+    /// [`Error::Unavailable`], the change may nevertheless have been made: the connection can break during the commit.
+    /// Commands of one app queue up behind each other; those of different apps need not. For an app that was deleted nothing is
+    /// written: the first statement of `body` fails with the conflict [`Constraint::AppGone`].
+    pub fn write<T, E>(
         &self,
         app: AppId,
         body: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
+    ) -> Answer<'_, T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let (command, answer) = QueuedCommand::new(app, body);
-        let queues = self.queues()?;
-        let writer = app.0.unsigned_abs() % queues.writers.len() as u64;
-        let writer = &queues.writers[usize::try_from(writer).unwrap_or(0)];
-        writer.send(Box::new(command)).await.map_err(|_| closed())?;
-        drop(queues);
-        answer.await.map_err(|_| closed())?
+        Answer::to_change(body, |change| self.change(app, change))
     }
 
     /// Subscribes to commits from now on, here and on other nodes.
@@ -195,6 +186,28 @@ impl Store {
         if !joined.await.unwrap_or(false) {
             tracing::error!("a thread of the store had panicked");
         }
+    }
+
+    fn look(&self, body: Look) -> Done<'_> {
+        Box::pin(async move {
+            let (query, answer) = Query::new(body);
+            let queues = self.queues()?;
+            queues.reader.send(query).await.map_err(|_| closed())?;
+            drop(queues);
+            answer.await.map_err(|_| closed())?.map_or(Ok(()), Err)
+        })
+    }
+
+    fn change(&self, app: AppId, body: Change) -> Done<'_> {
+        Box::pin(async move {
+            let (command, answer) = Command::new(app, body);
+            let queues = self.queues()?;
+            let writer = app.0.unsigned_abs() % queues.writers.len() as u64;
+            let writer = &queues.writers[usize::try_from(writer).unwrap_or(0)];
+            writer.send(command).await.map_err(|_| closed())?;
+            drop(queues);
+            answer.await.map_err(|_| closed())?.map_or(Ok(()), Err)
+        })
     }
 
     fn queues(&self) -> Result<Arc<Queues>> {

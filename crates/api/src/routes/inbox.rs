@@ -7,8 +7,8 @@ use http::StatusCode;
 use model::device_type::DeviceType;
 use model::ids::{ChannelId, OperationId};
 use model::inbox::{CHANNEL_KEYS, InboxChange, InboxUserId, NewInbox};
-use sending::{CreatedInbox, InboxCaller};
 use schemars::JsonSchema;
+use sending::{CreatedInbox, InboxCaller};
 use serde::Serialize;
 use tenancy::Rights;
 

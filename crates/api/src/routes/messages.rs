@@ -9,8 +9,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use model::ids::{ChannelId, MessageId, PushId};
 use model::inbox::{InboxUserId, MessageDetails, MessageIds};
 use model::time::UtcMillis;
-use sending::{Inbox, InboxCaller, Mark, MessageView};
 use schemars::JsonSchema;
+use sending::{Inbox, InboxCaller, Mark, MessageView};
 use serde::Serialize;
 
 use super::inbox::user_url;

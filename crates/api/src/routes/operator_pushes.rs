@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use model::ids::{PushId, PushKind};
 use model::payload::push_type::PushType;
-use sending::{PushOfApp, Which};
 use schemars::JsonSchema;
+use sending::{PushOfApp, Which};
 use serde::Serialize;
 
 use super::push::{OriginOfPush, Progress};

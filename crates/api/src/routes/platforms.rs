@@ -8,8 +8,8 @@ use model::json::{At, Json};
 use providers::open::OpenAuth;
 use providers::platform::{PlatformConfig, Provider};
 use providers::webpush::WebPushContact;
-use sending::{OpenPlatformChange, PlatformName, ProviderChange};
 use schemars::JsonSchema;
+use sending::{OpenPlatformChange, PlatformName, ProviderChange};
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};

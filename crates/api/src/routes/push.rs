@@ -6,8 +6,8 @@ use axum::extract::State;
 use model::ids::{OperationId, PushId, PushKind};
 use model::payload::Push;
 use model::payload::push_type::PushType;
-use sending::{PlatformProgress, PushControl, PushStatus};
 use schemars::JsonSchema;
+use sending::{PlatformProgress, PushControl, PushStatus};
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};

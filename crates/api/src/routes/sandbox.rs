@@ -9,8 +9,8 @@ use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use model::ids::{ChannelId, DeliveryId, PushId};
-use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter};
 use schemars::JsonSchema;
+use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! The triggers of an app's pipelines, arranged so that a record of the log that matters to none of them costs little.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::Result;
@@ -9,6 +9,7 @@ use model::event::{RecordKind, RegionAction};
 use model::ids::{AppId, Offset, PipelineId};
 use model::pipeline::{Condition, EventSelector, Happening, Period};
 use model::time::UtcMillis;
+use parking_lot::Mutex;
 use store::Tx;
 
 use super::stored::{self, Stored};
@@ -71,7 +72,7 @@ impl Watches {
     /// As the transaction sees them.
     pub(super) fn current(&self, tx: &mut Tx<'_>, app: AppId) -> Result<Arc<Watch>> {
         let revision = stored::revision(tx, app)?;
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&app).cloned();
+        let known = self.0.lock().get(&app).cloned();
         if let Some(known) = known.filter(|known| known.revision == revision) {
             return Ok(known);
         }
@@ -80,12 +81,12 @@ impl Watches {
             watch.add(id, &stored);
         }
         let watch = Arc::new(watch);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(app, watch.clone());
+        self.0.lock().insert(app, watch.clone());
         Ok(watch)
     }
 
     pub(crate) fn forget(&self, app: AppId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&app);
+        self.0.lock().remove(&app);
     }
 }
 

@@ -5,13 +5,13 @@
 //! the key of the installation: a user has the same id on every device, whenever these ask.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
 
 use base::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use boxed::boxed;
 use model::ids::{AppId, ContactId, NamedUserId};
+use parking_lot::RwLock;
 use ring::hmac::{self, HMAC_SHA256};
 use store::documents::{self, DocumentKind};
 use store::{Tx, contacts};
@@ -47,7 +47,7 @@ impl Devices {
     /// The key of an app, which is made when it is first needed.
     pub async fn contact_key(&self, app: AppId) -> Result<ContactKey> {
         let ContactKeys(known) = &self.0.contact_keys;
-        if let Some(key) = known.read().unwrap_or_else(PoisonError::into_inner).get(&app) {
+        if let Some(key) = known.read().get(&app) {
             return Ok(key.clone());
         }
         let kept = match self.0.store.read(move |tx| kept(tx, app)).await? {
@@ -64,7 +64,7 @@ impl Devices {
             }
         };
         let key = ContactKey::read(&kept)?;
-        known.write().unwrap_or_else(PoisonError::into_inner).insert(app, key.clone());
+        known.write().insert(app, key.clone());
         Ok(key)
     }
 }

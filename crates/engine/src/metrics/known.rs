@@ -1,8 +1,9 @@
 //! A gauge that is left out while its value is not known.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::MetricType;
 
@@ -12,11 +13,11 @@ pub(super) struct KnownGauge(Arc<Mutex<Option<i64>>>);
 
 impl KnownGauge {
     pub(super) fn set(&self, value: Option<i64>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = value;
+        *self.0.lock() = value;
     }
 
     fn get(&self) -> Option<i64> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 }
 

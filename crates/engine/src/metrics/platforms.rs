@@ -1,9 +1,9 @@
 //! Metrics of the platforms of every app: credentials that expire or cannot be read, and pauses.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::time::UtcMillis;
+use parking_lot::Mutex;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -43,7 +43,7 @@ impl PlatformGauges {
     }
 
     pub(super) fn should_examine(&self, now: UtcMillis) -> bool {
-        let examined = *self.examined.lock().unwrap_or_else(PoisonError::into_inner);
+        let examined = *self.examined.lock();
         examined.is_none_or(|at| now >= at.plus(EXAMINE_EVERY) || now < at)
     }
 
@@ -52,7 +52,7 @@ impl PlatformGauges {
         self.expire.clear();
         self.unreadable.clear();
         self.show(notices);
-        *self.examined.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        *self.examined.lock() = Some(now);
     }
 
     /// The same for pauses and outages.
@@ -67,7 +67,7 @@ impl PlatformGauges {
         for gauges in [&self.expire, &self.unreadable, &self.paused, &self.waiting] {
             gauges.clear();
         }
-        *self.examined.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.examined.lock() = None;
     }
 
     fn show(&self, notices: Vec<PlatformNotice>) {

@@ -6,11 +6,11 @@
 //! ones.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::ids::{AppId, ChannelId};
 use model::time::UtcMillis;
+use parking_lot::Mutex;
 
 use crate::Events;
 
@@ -49,7 +49,7 @@ impl Default for UploadRate {
 impl UploadRate {
     fn admit(&self, app: AppId, channel: ChannelId, now: UtcMillis) -> Result<(), Duration> {
         let cells = self.cells(app, channel);
-        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut minute = self.minute.lock();
         let number = now.0.div_euclid(MINUTE_MILLIS);
         if number != minute.number {
             minute.number = number;

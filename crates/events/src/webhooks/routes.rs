@@ -2,11 +2,11 @@
 //! again.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::ids::{AppId, WebhookId};
 use model::time::UtcMillis;
+use parking_lot::{Mutex, MutexGuard};
 use providers::http::AddressPolicy;
 use providers::webhook::{Hook, WebhookConfig};
 
@@ -83,7 +83,7 @@ impl Webhooks {
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<(AppId, WebhookId), Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 }
 

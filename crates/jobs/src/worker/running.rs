@@ -2,9 +2,10 @@
 //! database stood still and it was not renewed; the job is then due, but it must not be run a second time beside itself.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use model::ids::AppId;
+use parking_lot::{Mutex, MutexGuard};
 use store::jobs::{JobId, JobKey};
 
 #[derive(Clone, Default)]
@@ -28,7 +29,7 @@ impl Running {
     }
 
     fn jobs(&self) -> MutexGuard<'_, BTreeSet<JobKey>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

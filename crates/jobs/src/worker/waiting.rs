@@ -94,11 +94,14 @@ fn rank(track: &Track, Choice { job, .. }: Choice<'_>, slots: &Slots) -> Rank {
 
 #[cfg(test)]
 mod tests {
+    use base::Result;
     use model::ids::Id;
-    use store::jobs::Lane;
+    use serde::{Deserialize, Serialize};
+    use store::jobs::{ClaimedJob, Lane};
 
     use super::super::slots::Slot;
     use super::*;
+    use crate::{Job, Kind, SlotKind, Stop};
 
     fn due(app: i64, lane: &str, due: i64, turn: u32) -> DueJob {
         let app = AppId(app);
@@ -106,9 +109,21 @@ mod tests {
         DueJob { app, id: Id::random(), kind: "deliver".to_owned(), lane, turn, due: UtcMillis(due) }
     }
 
-    /// No kind is known, so all share the quick slots.
+    #[derive(Serialize, Deserialize)]
+    struct Delivery {}
+
+    impl Job for Delivery {
+        type Room = ();
+        const NAME: &'static str = "deliver";
+        const SLOTS: SlotKind = SlotKind::Delivery;
+
+        async fn run(self, (): &(), _: &ClaimedJob, _: &Stop) -> Result<()> {
+            Ok(())
+        }
+    }
+
     fn waiting(due: Vec<DueJob>, slots: &Slots) -> Waiting {
-        Waiting::new(due, &Kinds::new([]), slots)
+        Waiting::new(due, &Kinds::new([Kind::of::<Delivery>(&())]), slots)
     }
 
     fn take_all(waiting: &mut Waiting, slots: &mut Slots) -> Vec<(DueJob, Slot)> {

@@ -75,7 +75,10 @@ impl Tx<'_> {
     pub(crate) fn append(&mut self, table: &Table, cells: &[Value]) -> Result<u64> {
         self.check(true)?;
         let done = match self.connection {
-            Connection::Sqlite(sqlite) => sqlite.execute_many(&table.insert(), cells.chunks_exact(table.columns.len())),
+            Connection::Sqlite(sqlite) => {
+                let rows = cells.chunks_exact(table.columns.len());
+                sqlite.execute_many(&table.insert(), &mut rows.map(|row| Box::new(row) as _))
+            }
             Connection::Postgres(postgres) => postgres.append(table, cells),
         };
         self.remember_error(done)

@@ -19,7 +19,7 @@ use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use model::ids::AppId;
 
-use super::{Access, LockedApps, Row, Tx, Value};
+use super::{Access, LockedApps, Row, Rows, Tx, Value, Visit};
 use crate::app_numbers::AppNumbers;
 use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
@@ -112,12 +112,7 @@ impl PostgresConnection {
         Ok(Self { server, runtime, link: None, opening: None, locked: LockedApps::default() })
     }
 
-    pub(super) fn for_each(
-        &mut self,
-        sql: &str,
-        params: &[Value],
-        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn for_each(&mut self, sql: &str, params: &[Value], visit: &mut Visit<'_>) -> Result<()> {
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = link.prepare(sql).await?;
@@ -141,18 +136,14 @@ impl PostgresConnection {
         })
     }
 
-    pub(super) fn execute_many<R: AsRef<[Value]>>(
-        &mut self,
-        sql: &str,
-        rows: impl IntoIterator<Item = R>,
-    ) -> Result<u64> {
+    pub(super) fn execute_many(&mut self, sql: &str, rows: &mut Rows<'_>) -> Result<u64> {
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = &link.prepare(sql).await?;
             let client = &link.client;
             link.open(opening).await?;
             stream::iter(rows)
-                .map(|row| async move { client.execute_raw(statement, row.as_ref()).await })
+                .map(|row| async move { client.execute_raw(statement, (*row).as_ref()).await })
                 .buffered(STATEMENTS_IN_FLIGHT)
                 .try_fold(0, |sum, changed| future::ready(Ok(sum + changed)))
                 .await
@@ -160,22 +151,18 @@ impl PostgresConnection {
         })
     }
 
-    pub(super) fn for_each_of_many<R: AsRef<[Value]>>(
-        &mut self,
-        sql: &str,
-        rows: impl IntoIterator<Item = R>,
-        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn for_each_of_many(&mut self, sql: &str, rows: &mut Rows<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = &link.prepare(sql).await?;
             let client = &link.client;
             link.open(opening).await?;
-            let answers = stream::iter(rows)
-                .map(
-                    |row| async move { client.query_raw(statement, row.as_ref()).await?.try_collect::<Vec<_>>().await },
-                )
-                .buffered(STATEMENTS_IN_FLIGHT);
+            let answers =
+                stream::iter(rows)
+                    .map(|row| async move {
+                        client.query_raw(statement, (*row).as_ref()).await?.try_collect::<Vec<_>>().await
+                    })
+                    .buffered(STATEMENTS_IN_FLIGHT);
             let mut answers = pin!(answers);
             while let Some(rows) = answers.try_next().await.map_err(failure::classify)? {
                 rows.iter().try_for_each(|row| visit(&Row::postgres(row)))?;

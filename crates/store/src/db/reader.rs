@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+use super::answer::Look;
 use super::writer::run_guarded;
-use super::{Access, Connection, DatabaseHealth, Operation, Tx};
-use crate::error::{Error, Result};
+use super::{Access, Connection, DatabaseHealth, Operation};
+use crate::error::Error;
 
 /// Queries that may be queued. Further callers wait for room in the queue.
 pub(crate) const QUEUE: usize = 4096;
 
-/// A caller's closure together with its way back to the caller.
-pub(crate) type Query = Box<dyn FnOnce(&mut Connection, &DatabaseHealth) + Send>;
+/// A caller's closure and its way back to the caller.
+pub(crate) struct Query {
+    body: Look,
+    caller: oneshot::Sender<Option<Error>>,
+}
 
 pub(crate) struct Reader {
     pub(crate) connection: Connection,
@@ -25,44 +29,39 @@ impl Reader {
     pub(crate) fn run(mut self) {
         let queue = Arc::clone(&self.queue);
         while let Some(query) = self.connection.wait(async { queue.lock().await.recv().await }) {
-            query(&mut self.connection, &self.health);
+            query.run(&mut self.connection, &self.health);
         }
         self.connection.close();
     }
 }
 
-pub(crate) fn query<T, E>(
-    body: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-) -> (Query, oneshot::Receiver<Result<T, E>>)
-where
-    T: Send + 'static,
-    E: From<Error> + Send + 'static,
-{
-    let (caller, answer) = oneshot::channel();
-    let query = move |connection: &mut Connection, health: &DatabaseHealth| {
+impl Query {
+    /// The receiver gets the error that stands for the result, if there is one.
+    pub(crate) fn new(body: Look) -> (Self, oneshot::Receiver<Option<Error>>) {
+        let (caller, answer) = oneshot::channel();
+        (Self { body, caller }, answer)
+    }
+
+    fn run(self, connection: &mut Connection, health: &DatabaseHealth) {
         // A caller that has gone while the query waited needs no answer, and reading has no other effect.
-        if caller.is_closed() {
+        if self.caller.is_closed() {
             return;
         }
         match connection.begin(Access::Snapshot) {
             Ok(mut tx) => {
-                let result = match run_guarded(|| body(&mut tx)) {
-                    Ok(result) => result,
-                    Err(panic) => Err(E::from(panic)),
-                };
+                let failure = run_guarded(|| (self.body)(&mut tx)).err();
                 match tx.broken() {
                     Some(error) => health.failed(Operation::Read, error),
                     None => health.succeeded(Operation::Read),
                 }
-                // Answered before the transaction ends: nothing in it could still fail the caller, who may
-                // also have stopped waiting.
-                let _ = caller.send(result);
+                // Answered before the transaction ends: nothing in it could still fail the caller, who may also have stopped
+                // waiting.
+                let _ = self.caller.send(failure);
             }
             Err(error) => {
                 health.failed(Operation::Read, &error);
-                let _ = caller.send(Err(E::from(error)));
+                let _ = self.caller.send(Some(error));
             }
         }
-    };
-    (Box::new(query), answer)
+    }
 }

@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 
 use model::ids::AppId;
 
-use super::{Access, LockedApps, Row, Value};
+use super::{Access, LockedApps, Row, Rows, Value, Visit};
 use crate::app_numbers::AppNumbers;
 use crate::error::{Cause, Error, Result};
 use checkpoint::Checkpoints;
@@ -165,12 +165,7 @@ impl SqliteConnection {
         Ok(Self { connection, runtime, checkpoints, locked: LockedApps::default(), _lock: Arc::clone(lock) })
     }
 
-    pub(super) fn for_each(
-        &mut self,
-        sql: &str,
-        params: &[Value],
-        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn for_each(&mut self, sql: &str, params: &[Value], visit: &mut Visit<'_>) -> Result<()> {
         let mut statement = self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
         bind(&mut statement, params)?;
         let mut rows = statement.raw_query();
@@ -181,21 +176,26 @@ impl SqliteConnection {
     }
 
     pub(super) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64> {
-        self.execute_many(sql, [params])
+        let mut statement = self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
+        bind(&mut statement, params)?;
+        Ok(statement.raw_execute().map_err(|error| self.failed(error))? as u64)
     }
 
-    pub(super) fn execute_many<R: AsRef<[Value]>>(
-        &mut self,
-        sql: &str,
-        rows: impl IntoIterator<Item = R>,
-    ) -> Result<u64> {
+    pub(super) fn execute_many(&mut self, sql: &str, rows: &mut Rows<'_>) -> Result<u64> {
         let mut statement = self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
         let mut changed = 0;
         for row in rows {
-            bind(&mut statement, row.as_ref())?;
+            bind(&mut statement, (*row).as_ref())?;
             changed += statement.raw_execute().map_err(|error| self.failed(error))? as u64;
         }
         Ok(changed)
+    }
+
+    pub(super) fn for_each_of_many(&mut self, sql: &str, rows: &mut Rows<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        for row in rows {
+            self.for_each(sql, (*row).as_ref(), visit)?;
+        }
+        Ok(())
     }
 
     pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {

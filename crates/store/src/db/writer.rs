@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
+use super::answer::Change;
 use super::{Access, Connection, DatabaseHealth, Hub, Operation, Tx};
 use crate::error::{Error, Result};
 
@@ -18,19 +19,18 @@ const BATCH: usize = 2048;
 /// Times that a transaction is tried before its callers are told that the database is unavailable.
 const ATTEMPTS: usize = 4;
 
-/// A command with its types erased, so that those of different callers can share a queue.
-pub(crate) trait Command: Send {
-    fn app(&self) -> AppId;
-    /// Runs the body and keeps its answer. False when its changes must not be committed.
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
-    /// Gives the caller the answer of the last run.
-    fn answer(self: Box<Self>);
-    fn refuse(self: Box<Self>, error: Error);
+/// A caller's closure and its way back to the caller.
+pub(crate) struct Command {
+    app: AppId,
+    body: Change,
+    /// Makes the result of the last run void.
+    failure: Option<Error>,
+    caller: oneshot::Sender<Option<Error>>,
 }
 
 pub(crate) struct Writer {
     pub(crate) connection: Connection,
-    pub(crate) queue: mpsc::Receiver<Box<dyn Command>>,
+    pub(crate) queue: mpsc::Receiver<Command>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commits: Arc<AtomicU64>,
     pub(crate) health: Arc<DatabaseHealth>,
@@ -42,7 +42,7 @@ impl Writer {
         let mut batch = Vec::new();
         while self.connection.wait(self.queue.recv_many(&mut batch, BATCH)) > 0 {
             // One order for all: two nodes that lock the same apps lock them in the same sequence.
-            batch.sort_by_key(|command| command.app());
+            batch.sort_by_key(|command| command.app);
             self.run_batch(std::mem::take(&mut batch));
             self.connection.maintain();
         }
@@ -50,7 +50,7 @@ impl Writer {
     }
 
     /// Runs a batch and answers every command of it.
-    fn run_batch(&mut self, mut batch: Vec<Box<dyn Command>>) {
+    fn run_batch(&mut self, mut batch: Vec<Command>) {
         match self.run_together(&mut batch) {
             BatchOutcome::Answered { has_changes } => {
                 // A commit without changes does not show that the database can be written.
@@ -66,16 +66,15 @@ impl Writer {
         }
     }
 
-    /// Runs the commands in one transaction. If one of them fails after it has written, all of it is rolled
-    /// back and run again with savepoints, so that the failing commands are undone by themselves and the
-    /// others still share one commit. The transaction is also repeated if the database gave it up (a deadlock
-    /// with another node, a lost connection), but not if that happened during the commit: then the change may
-    /// have been made.
-    fn run_together(&mut self, commands: &mut [Box<dyn Command>]) -> BatchOutcome {
+    /// Runs the commands in one transaction. If one of them fails after it has written, all of it is rolled back and run again with
+    /// savepoints, so that the failing commands are undone by themselves and the others still share one commit.
+    /// The transaction is also repeated if the database gave it up (a deadlock with another node, a lost connection), but not if
+    /// that happened during the commit: then the change may have been made.
+    fn run_together(&mut self, commands: &mut [Command]) -> BatchOutcome {
         // In ascending order, as in the batches of all nodes, so that no two wait for each other's locks.
-        let mut apps: Vec<AppId> = commands.iter().map(|command| command.app()).collect();
+        let mut apps: Vec<AppId> = commands.iter().map(|command| command.app).collect();
         apps.dedup();
-        let mut run: fn(&mut Tx<'_>, &mut [Box<dyn Command>]) -> RunOutcome = run_all;
+        let mut run: fn(&mut Tx<'_>, &mut [Command]) -> RunOutcome = run_all;
         let (mut n_attempts, mut last) = (0, None);
         while n_attempts < ATTEMPTS {
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
@@ -125,9 +124,9 @@ enum BatchOutcome {
     Unavailable(Error),
 }
 
-fn run_all(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> RunOutcome {
+fn run_all(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome {
     for command in commands {
-        tx.next_command(command.app());
+        tx.next_command(command.app);
         if !command.run(tx) {
             return RunOutcome::StoppedAtFailure;
         }
@@ -136,10 +135,10 @@ fn run_all(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> RunOutcome {
 }
 
 /// A savepoint costs each command two more statements, so this is only for batches in which a command failed.
-fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> RunOutcome {
+fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome {
     for command in commands {
         let Ok(savepoint) = tx.set_savepoint() else { break };
-        tx.next_command(command.app());
+        tx.next_command(command.app);
         let done = if command.run(tx) { tx.release() } else { tx.undo_to(savepoint) };
         if done.is_err() {
             break;
@@ -155,56 +154,35 @@ fn end(tx: &mut Tx<'_>) -> RunOutcome {
     RunOutcome::Completed
 }
 
-/// A caller's closure and its way back to the caller.
-pub(crate) struct QueuedCommand<T, E, F> {
-    app: AppId,
-    body: F,
-    result: Option<Result<T, E>>,
-    caller: oneshot::Sender<Result<T, E>>,
-}
-
-impl<T, E, F> QueuedCommand<T, E, F> {
-    pub(crate) fn new(app: AppId, body: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
+impl Command {
+    /// The receiver gets the error that stands for the result, if there is one, after the last run.
+    pub(crate) fn new(app: AppId, body: Change) -> (Self, oneshot::Receiver<Option<Error>>) {
         let (caller, answer) = oneshot::channel();
-        (Self { app, body, result: None, caller }, answer)
-    }
-}
-
-impl<T, E, F> Command for QueuedCommand<T, E, F>
-where
-    T: Send,
-    E: From<Error> + Send,
-    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send,
-{
-    fn app(&self) -> AppId {
-        self.app
+        (Self { app, body, failure: None, caller }, answer)
     }
 
+    /// Runs the body, which keeps its result. False when its changes must not be committed.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
-        let (result, is_intact) = match run_guarded(|| (self.body)(tx)) {
-            Ok(result) => (result, true),
-            Err(panic) => (Err(E::from(panic)), false),
+        let is_ok = match run_guarded(|| (self.body)(tx)) {
+            Ok(is_ok) => is_ok,
+            Err(panic) => {
+                self.failure = Some(panic);
+                return false;
+            }
         };
-        let (result, is_intact) = match tx.broken() {
-            Some(error) if result.is_ok() => (Err(E::from(error.clone())), false),
-            Some(_) => (result, false),
-            None => (result, is_intact),
-        };
+        self.failure = tx.broken().filter(|_| is_ok).cloned();
         // A command that only read and then declined leaves nothing to undo.
-        let keep = result.is_ok() || (is_intact && !tx.wrote);
-        self.result = Some(result);
-        keep
+        tx.broken().is_none() && (is_ok || !tx.wrote)
     }
 
-    fn answer(self: Box<Self>) {
-        if let Some(result) = self.result {
-            // The caller may have stopped waiting; the change is made all the same.
-            let _ = self.caller.send(result);
-        }
+    /// Lets the caller have the result of the last run.
+    fn answer(self) {
+        // The caller may have stopped waiting; the change is made all the same.
+        let _ = self.caller.send(self.failure);
     }
 
-    fn refuse(self: Box<Self>, error: Error) {
-        let _ = self.caller.send(Err(E::from(error)));
+    fn refuse(self, error: Error) {
+        let _ = self.caller.send(Some(error));
     }
 }
 

@@ -1,9 +1,10 @@
 //! Apps by key, so that authentication does not cost a query. Emptied whenever any app changes, on any node.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use base::Result;
+use parking_lot::RwLock;
 use tokio::sync::OnceCell;
 
 use super::KnownApp;
@@ -17,7 +18,7 @@ pub(crate) struct KnownApps(RwLock<HashMap<String, Arc<Found>>>);
 impl KnownApps {
     /// An app that was read since the last change of any app.
     pub(super) fn get(&self, key: &str) -> Option<Arc<KnownApp>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(key)?.get()?.clone()
+        self.0.read().get(key)?.get()?.clone()
     }
 
     /// Reads an app, once for all who ask for it at the same time: after a change everybody does. An app that is read while the
@@ -37,17 +38,17 @@ impl KnownApps {
     }
 
     pub(crate) fn clear(&self) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.write().clear();
     }
 
     fn cell(&self, key: &str) -> Arc<Found> {
-        let mut cells = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cells = self.0.write();
         cells.entry(key.to_owned()).or_default().clone()
     }
 
     /// Unless another has taken its place.
     fn forget(&self, key: &str, useless: &Arc<Found>) {
-        let mut cells = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cells = self.0.write();
         if cells.get(key).is_some_and(|cell| Arc::ptr_eq(cell, useless)) {
             cells.remove(key);
         }
@@ -125,6 +126,6 @@ mod tests {
         let apps = KnownApps::default();
         assert!(apps.read("nobody", async { Ok(None) }).await.unwrap().is_none());
         assert!(apps.read(KEY, async { Err(Error::NotFound("app")) }).await.is_err());
-        assert!(apps.0.read().unwrap().is_empty());
+        assert!(apps.0.read().is_empty());
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use providers::platform::KeyView;
-use sending::{Configured, Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
 use schemars::JsonSchema;
+use sending::{Configured, Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
 use serde::Serialize;
 
 #[derive(Serialize, JsonSchema)]
