@@ -2,6 +2,7 @@
 //! says what to do.
 
 use std::fmt;
+use std::pin::Pin;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -27,6 +28,8 @@ pub(crate) struct Client {
     /// The value of `Authorization`, if any.
     authorization: Option<String>,
 }
+
+type Calling<'a> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'a>>;
 
 /// A successful answer.
 pub(crate) struct Reply(Bytes);
@@ -112,7 +115,12 @@ impl Client {
         Ok(body)
     }
 
-    async fn call(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Reply> {
+    /// Boxed, so that the commands share it: each would have a copy of the client as a part of itself.
+    fn call<'a>(&'a self, method: Method, path: &'a str, body: Option<Bytes>) -> Calling<'a> {
+        Box::pin(self.exchange(method, path, body))
+    }
+
+    async fn exchange(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Reply> {
         let exchange = async {
             let (head, body) = self.open(method, path, body).await?.into_parts();
             let body = collect(body).await?;

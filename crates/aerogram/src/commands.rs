@@ -19,6 +19,7 @@ mod webhook;
 use std::future::Future;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -89,21 +90,21 @@ struct Operator {
 pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
     match cli.command {
         Command::Serve(node) => run::serve(&node, sources),
-        Command::Migrate(migrate) => one_thread(migrate.run()),
-        Command::Backup(backup) => one_thread(backup.run()),
-        Command::Copy(copy) => one_thread(copy.run()),
-        Command::Secrets(secrets) => one_thread(secrets.run()),
-        Command::Doctor(doctor) => one_thread(doctor.run(sources)),
-        Command::App(app) => one_thread(app.run()),
-        Command::Platform(platform) => one_thread(platform.run()),
-        Command::Webhook(webhook) => one_thread(webhook.run()),
-        Command::Push(push) => one_thread(push.run()),
-        Command::Events(events) => one_thread(events.run()),
-        Command::Report(report) => one_thread(report.run()),
-        Command::Sandbox(sandbox) => one_thread(sandbox.run()),
-        Command::Audience(audience) => one_thread(audience.run()),
-        Command::Segments(segments) => one_thread(segments.run()),
-        Command::Sim(sim) => one_thread(sim.run()),
+        Command::Migrate(migrate) => one_thread(Box::pin(migrate.run())),
+        Command::Backup(backup) => one_thread(Box::pin(backup.run())),
+        Command::Copy(copy) => one_thread(Box::pin(copy.run())),
+        Command::Secrets(secrets) => one_thread(Box::pin(secrets.run())),
+        Command::Doctor(doctor) => one_thread(Box::pin(doctor.run(sources))),
+        Command::App(app) => one_thread(Box::pin(app.run())),
+        Command::Platform(platform) => one_thread(Box::pin(platform.run())),
+        Command::Webhook(webhook) => one_thread(Box::pin(webhook.run())),
+        Command::Push(push) => one_thread(Box::pin(push.run())),
+        Command::Events(events) => one_thread(Box::pin(events.run())),
+        Command::Report(report) => one_thread(Box::pin(report.run())),
+        Command::Sandbox(sandbox) => one_thread(Box::pin(sandbox.run())),
+        Command::Audience(audience) => one_thread(Box::pin(audience.run())),
+        Command::Segments(segments) => one_thread(Box::pin(segments.run())),
+        Command::Sim(sim) => one_thread(Box::pin(sim.run())),
     }
 }
 
@@ -128,7 +129,8 @@ impl Operator {
     }
 }
 
-fn one_thread(command: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
+/// Boxed, because the runtime would be compiled for each command.
+fn one_thread(command: Pin<Box<dyn Future<Output = Result<ExitCode>> + '_>>) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(command)
 }

@@ -29,20 +29,6 @@ pub(crate) struct Answer {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Done {}
 
-#[derive(Serialize)]
-struct Okay<T> {
-    ok: bool,
-    #[serde(flatten)]
-    rest: T,
-}
-
-#[derive(Serialize)]
-struct Changed<T> {
-    operation_id: OperationId,
-    #[serde(flatten)]
-    rest: T,
-}
-
 impl Answer {
     /// 200 for a request that changed something, with no data.
     pub(crate) fn done() -> Result<Self> {
@@ -51,18 +37,43 @@ impl Answer {
 
     /// 200 for a request that changed something, with the id of the operation.
     pub(crate) fn changed(operation_id: OperationId, rest: impl Serialize) -> Result<Self> {
-        Self::ok(Changed { operation_id, rest })
+        let begin = format!("{{\"ok\":true,\"operation_id\":\"{operation_id}\"").into_bytes();
+        Self::continued(begin, rest)
     }
 
     /// 200 with `"ok": true` before the keys of `rest`.
     pub(crate) fn ok(rest: impl Serialize) -> Result<Self> {
-        Self::bare(Okay { ok: true, rest })
+        Self::continued(b"{\"ok\":true".to_vec(), rest)
+    }
+
+    /// An object that begins with some keys and goes on with those of `rest`. Bytes are put together, because a struct around
+    /// the hundreds of different ones would have each of them compiled for another two serializers.
+    fn continued(mut body: Vec<u8>, rest: impl Serialize) -> Result<Self> {
+        let n_begin = body.len();
+        serde_json::to_writer(&mut body, &rest).map_err(Error::internal)?;
+        Self::joined(body, n_begin)
+    }
+
+    /// Makes one object of the beginning of one and a whole one after it.
+    fn joined(mut body: Vec<u8>, n_begin: usize) -> Result<Self> {
+        match &body[n_begin..] {
+            b"{}" => {
+                body.truncate(n_begin);
+                body.push(b'}');
+            }
+            [b'{', ..] => body[n_begin] = b',',
+            _ => return Err(Error::internal("an answer is no object")),
+        }
+        Ok(Self::with_body(body))
     }
 
     /// 200 with a body without `"ok": true`, as clients expect of a few old endpoints.
     pub(crate) fn bare(body: impl Serialize) -> Result<Self> {
-        let body = serde_json::to_vec(&body).map_err(Error::internal)?;
-        Ok(Self { status: StatusCode::OK, headers: HeaderMap::with_capacity(USUAL_HEADERS), body })
+        Ok(Self::with_body(serde_json::to_vec(&body).map_err(Error::internal)?))
+    }
+
+    fn with_body(body: Vec<u8>) -> Self {
+        Self { status: StatusCode::OK, headers: HeaderMap::with_capacity(USUAL_HEADERS), body }
     }
 
     /// 204, without a body.
@@ -123,4 +134,28 @@ pub(crate) fn json_response(status: StatusCode, headers: HeaderMap, body: Vec<u8
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(answer: Result<Answer>) -> String {
+        String::from_utf8(answer.unwrap().body).unwrap()
+    }
+
+    #[test]
+    fn the_keys_of_an_answer_follow_its_beginning() {
+        #[derive(Serialize)]
+        struct Named {
+            name: &'static str,
+        }
+        let id = OperationId::random();
+        assert_eq!(text(Answer::ok(Done {})), r#"{"ok":true}"#);
+        assert_eq!(text(Answer::ok(Named { name: "{}" })), r#"{"ok":true,"name":"{}"}"#);
+        assert_eq!(text(Answer::changed(id, Done {})), format!(r#"{{"ok":true,"operation_id":"{id}"}}"#));
+        let named = text(Answer::changed(id, Named { name: "a" }));
+        assert_eq!(named, format!(r#"{{"ok":true,"operation_id":"{id}","name":"a"}}"#));
+        assert!(Answer::ok(["no object"]).is_err());
+    }
 }

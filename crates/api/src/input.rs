@@ -1,7 +1,8 @@
 //! The body of a request together with its idempotency key. The caller is authenticated before any of it is read.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::extract::{FromRequest, Request};
 use http::header::CONTENT_ENCODING;
@@ -45,18 +46,39 @@ impl Input {
 
     /// Has the body read by a parser that can rely on UTF-8.
     pub(crate) async fn read<T: Send + 'static>(&self, read: impl FnOnce(&[u8]) -> T + Send + 'static) -> Result<T> {
-        if self.body.len() <= LONG_BYTES {
-            return Ok(read(text(&self.body)?));
-        }
-        let permit = self.readers.clone().acquire_owned().await.map_err(Error::internal)?;
-        let body = self.body.clone();
-        // The permit is released with the work, which continues if the caller hangs up.
-        let work = move || {
-            let _permit = permit;
-            Ok(read(text(&body)?))
-        };
-        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+        let slot = Arc::new(Mutex::new(None));
+        let left = Arc::clone(&slot);
+        self.have_read(Box::new(move |text| {
+            let found = read(text);
+            *lock(&left) = Some(found);
+        }))
+        .await?;
+        let found = lock(&slot).take();
+        found.ok_or_else(|| Error::internal("a body was not read"))
     }
+
+    /// Runs a parser that keeps what it finds: this is compiled once, and not for each of them.
+    fn have_read(&self, read: Box<dyn FnOnce(&[u8]) + Send>) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+        Box::pin(async move {
+            if self.body.len() <= LONG_BYTES {
+                read(text(&self.body)?);
+                return Ok(());
+            }
+            let permit = self.readers.clone().acquire_owned().await.map_err(Error::internal)?;
+            let body = self.body.clone();
+            // The permit is released with the work, which continues if the caller hangs up.
+            let work = move || {
+                let _permit = permit;
+                read(text(&body)?);
+                Ok(())
+            };
+            tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+        })
+    }
+}
+
+fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().expect("nothing panics while holding this lock")
 }
 
 impl FromRequest<Edge> for Input {

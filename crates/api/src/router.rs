@@ -1,7 +1,7 @@
 //! Puts the routes of the table together with everything that happens before and after a handler.
 
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -39,20 +39,35 @@ pub fn router(engine: Engine, settings: Settings) -> Router {
     router.method_not_allowed_fallback(other_method).fallback(no_path).with_state(Edge::new(engine, settings))
 }
 
+/// The future of every handler, as axum makes it.
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
+
 /// A handler with everything that happens before and after it. One handler around another, because layers around it would copy
-/// and box the request several times.
+/// and box the request several times. It does not know the type of the handler, of which there are hundreds: all that happens
+/// around them would be compiled for each.
 #[derive(Clone)]
-pub(crate) struct Served<H> {
-    pub(crate) method: Method,
-    pub(crate) path: &'static str,
-    pub(crate) access: Access,
-    pub(crate) handler: H,
+pub(crate) struct Served {
+    method: Method,
+    path: &'static str,
+    access: Access,
+    handler: Arc<dyn Fn(Request, Edge) -> Answering + Send + Sync>,
 }
 
-impl<H: Handler<T, Edge>, T: 'static> Handler<T, Edge> for Served<H> {
-    type Future = Pin<Box<dyn Future<Output = Response> + Send>>;
+impl Served {
+    pub(crate) fn new<H, T>(method: Method, path: &'static str, access: Access, handler: H) -> Self
+    where
+        H: Handler<T, Edge, Future = Answering>,
+        T: 'static,
+    {
+        let handler = Arc::new(move |request, edge| handler.clone().call(request, edge));
+        Self { method, path, access, handler }
+    }
+}
 
-    fn call(self, request: Request, edge: Edge) -> Self::Future {
+impl Handler<(), Edge> for Served {
+    type Future = Answering;
+
+    fn call(self, request: Request, edge: Edge) -> Answering {
         let Self { method, path, access, handler } = self;
         // A HEAD is answered by the handler of GET, but web pages may not send it.
         let for_browsers = access.is_for_browsers() && *request.method() == method;
@@ -72,7 +87,7 @@ impl<H: Handler<T, Edge>, T: 'static> Handler<T, Edge> for Served<H> {
                 if let Some(key) = auth::calling_key(request.extensions()) {
                     app.get_or_init(|| LoggedApp::Calling(key.clone()));
                 }
-                let response = handler.call(request, edge.clone()).await;
+                let response = handler(request, edge.clone()).await;
                 if response.extensions().get::<AppGone>().is_some() {
                     auth::refuse_late(access)?;
                 }

@@ -48,7 +48,7 @@ use http::Method;
 
 use crate::auth::Access;
 use crate::edge::Edge;
-use crate::router::Served;
+use crate::router::{Answering, Served};
 
 /// One entry of the table.
 #[derive(Clone, Debug)]
@@ -285,33 +285,53 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-fn get<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+fn get<H: Handler<T, Edge, Future = Answering>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Endpoint {
     endpoint(Method::GET, MethodFilter::GET, path, access, handler)
 }
 
-fn post<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+fn post<H: Handler<T, Edge, Future = Answering>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Endpoint {
     endpoint(Method::POST, MethodFilter::POST, path, access, handler)
 }
 
-fn put<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+fn put<H: Handler<T, Edge, Future = Answering>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Endpoint {
     endpoint(Method::PUT, MethodFilter::PUT, path, access, handler)
 }
 
-fn patch<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+fn patch<H: Handler<T, Edge, Future = Answering>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Endpoint {
     endpoint(Method::PATCH, MethodFilter::PATCH, path, access, handler)
 }
 
-fn delete<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+fn delete<H: Handler<T, Edge, Future = Answering>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Endpoint {
     endpoint(Method::DELETE, MethodFilter::DELETE, path, access, handler)
 }
 
-fn endpoint<H: Handler<T, Edge>, T: 'static>(
+fn endpoint<H: Handler<T, Edge, Future = Answering>, T: 'static>(
     method: Method,
     filter: MethodFilter,
     path: &'static str,
     access: Access,
     handler: H,
 ) -> Endpoint {
-    let served = Served { method: method.clone(), path, access, handler };
+    let served = Served::new(method.clone(), path, access, handler);
     Endpoint { route: Route { method, path, access, takes_idempotency_key: false }, handler: on(filter, served) }
 }
