@@ -85,7 +85,7 @@ def conforms(url, folder):
     command = [
         Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json",
         "--checks", ",".join(CHECKS), "--phases", "examples,coverage,fuzzing", "--max-examples", str(EXAMPLES_PER_ROUTE),
-        "--seed", str(SEED), "--generation-deterministic", "--generation-database", "none", "--workers", "2",
+        "--seed", str(SEED), "--generation-deterministic", "--workers", "1",
         "--request-timeout", str(PATIENCE_S), "--continue-on-failure", "--warnings", "off", "--no-color",
     ]
     for path in LEFT_OUT:

@@ -175,7 +175,6 @@ const fn row_code(error: &RowError) -> u32 {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ErrorBody {
     ok: bool,
-    #[schemars(with = "uuid::Uuid")]
     operation_id: OperationId,
     error: String,
     error_code: u32,

@@ -1,13 +1,14 @@
 //! The body of a request together with its idempotency key. The caller is authenticated before any of it is read.
 
 use std::borrow::Cow;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
+use futures_util::future::BoxFuture;
 use http::header::CONTENT_ENCODING;
 use http::request::Parts;
 use model::json::{self, At, UnknownKeys};
+use parking_lot::Mutex;
 use ring::digest::{Context, SHA256};
 use tenancy::{IdempotencyKey, Rights};
 use tokio::sync::Semaphore;
@@ -22,6 +23,9 @@ const MOST_KEY_CHARS: usize = 255;
 
 /// Longer bodies are parsed apart from the threads that answer requests, so that these are not held up.
 const LONG_BYTES: usize = 64 * 1024;
+
+/// Reads a body and keeps what it finds.
+type Parser = Box<dyn FnOnce(&[u8]) + Send>;
 
 pub(crate) struct Input {
     body: Arc<Whole>,
@@ -50,15 +54,15 @@ impl Input {
         let left = Arc::clone(&slot);
         self.have_read(Box::new(move |text| {
             let found = read(text);
-            *lock(&left) = Some(found);
+            *left.lock() = Some(found);
         }))
         .await?;
-        let found = lock(&slot).take();
+        let found = slot.lock().take();
         found.ok_or_else(|| Error::internal("a body was not read"))
     }
 
     /// Runs a parser that keeps what it finds: this is compiled once, and not for each of them.
-    fn have_read(&self, read: Box<dyn FnOnce(&[u8]) + Send>) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+    fn have_read(&self, read: Parser) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             if self.body.len() <= LONG_BYTES {
                 read(text(&self.body)?);
@@ -75,10 +79,6 @@ impl Input {
             tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
         })
     }
-}
-
-fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
-    slot.lock().expect("nothing panics while holding this lock")
 }
 
 impl FromRequest<Edge> for Input {

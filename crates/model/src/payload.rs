@@ -67,7 +67,7 @@ pub struct Push {
     #[body(take = notification)]
     pub notification: Option<Notification>,
     pub message: Option<Message>,
-    /// Private because it may be given inside the notification as well; see [`Push::in_app`].
+    // Private because it may be given inside the notification as well; see [`Push::in_app`].
     in_app: Option<InApp>,
     pub options: Option<Options>,
     pub campaigns: Option<Campaigns>,

@@ -139,6 +139,6 @@ fn each_entry(
     attributes: &[Attribute],
     mut read: impl FnMut(ParseNestedMeta<'_>) -> syn::Result<()>,
 ) -> syn::Result<()> {
-    let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("body"));
-    ours.map(|attribute| attribute.parse_nested_meta(&mut read)).collect()
+    let mut ours = attributes.iter().filter(|attribute| attribute.path().is_ident("body"));
+    ours.try_for_each(|attribute| attribute.parse_nested_meta(&mut read))
 }

@@ -15,6 +15,8 @@ struct Said {
     /// Other spellings that are read as well.
     aliases: Vec<LitStr>,
     not_printed: bool,
+    /// The name of the schema, if it is not the name of the type.
+    name: Option<LitStr>,
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
@@ -40,7 +42,8 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         let description = description(&variant.attrs);
         about.push(quote!((#word, #description)));
     }
-    let (visibility, description, title) = (&input.vis, description(&input.attrs), ty.to_string());
+    let (visibility, description, own_name) = (&input.vis, description(&input.attrs), ty.to_string());
+    let name = container.name.as_ref().map_or_else(|| own_name.clone(), LitStr::value);
     let reading = body::read_by_parse(ty);
     let printing = (!container.not_printed).then(|| {
         quote! {
@@ -74,11 +77,11 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
 
         impl ::schemars::JsonSchema for #ty {
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
-                #title.into()
+                #name.into()
             }
 
             fn schema_id() -> ::std::borrow::Cow<'static, str> {
-                concat!(module_path!(), "::", #title).into()
+                concat!(module_path!(), "::", #own_name).into()
             }
 
             fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
@@ -97,6 +100,7 @@ fn said(attributes: &[Attribute]) -> syn::Result<Said> {
                 Some("rename") => said.rename = Some(meta.value()?.parse()?),
                 Some("alias") => said.aliases.push(meta.value()?.parse()?),
                 Some("not_printed") => said.not_printed = true,
+                Some("name") => said.name = Some(meta.value()?.parse()?),
                 _ => return Err(meta.error("this is not known here")),
             }
             Ok(())

@@ -31,7 +31,7 @@ pub(crate) struct SentTemplates {
 pub(crate) type Free = Map<String, Value>;
 
 /// Rows under the name of a report, with a link to more of them.
-pub(crate) fn rows(name: &str, row: Schema) -> Schema {
+pub(crate) fn rows(name: &str, row: &Schema) -> Schema {
     json_schema!({
         "type": "object",
         "properties": {name: {"type": "array", "items": row}, "next_page": {"type": "string"}},

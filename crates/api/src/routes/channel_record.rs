@@ -16,7 +16,6 @@ use serde::Serialize;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ChannelRecord {
-    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
     /// `ios`, `android`, `amazon`, `web`, `wns` or `open`.
     device_type: String,

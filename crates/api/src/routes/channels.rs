@@ -24,7 +24,6 @@ const MOST_PER_PAGE: u32 = limits::CHANNELS_PER_PAGE;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Registered {
-    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
 }
 

@@ -29,7 +29,6 @@ pub(super) struct Acted {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ContactRecord {
-    #[schemars(with = "uuid::Uuid")]
     contact_id: ContactId,
     is_anonymous: bool,
     channel_association_timestamp: String,
@@ -38,7 +37,6 @@ pub(super) struct ContactRecord {
 /// For older ones.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Resolved {
-    #[schemars(with = "uuid::Uuid")]
     contact_id: ContactId,
     is_anonymous: bool,
 }
@@ -47,13 +45,11 @@ pub(super) struct Resolved {
 /// else; there are no such channels.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AssociatedTypes {
-    #[schemars(with = "[uuid::Uuid; 0]")]
     channels: [ChannelId; 0],
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Disassociated {
-    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
 }
 

@@ -16,7 +16,6 @@ use crate::input::Input;
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Spelled {
     #[serde(rename = "operationId")]
-    #[schemars(with = "uuid::Uuid")]
     operation_id: OperationId,
 }
 

@@ -20,9 +20,7 @@ use crate::path_vars::{PathId, PathVars, id_in_path};
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Overview<'r> {
     app_key: &'r str,
-    #[schemars(with = "uuid::Uuid")]
     experiment_id: ExperimentId,
-    #[schemars(with = "uuid::Uuid")]
     push_id: ExperimentId,
     created: String,
     sends: u64,
@@ -58,9 +56,7 @@ pub(super) struct ControlFigures {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Detail<'r> {
     app_key: &'r str,
-    #[schemars(with = "uuid::Uuid")]
     experiment_id: ExperimentId,
-    #[schemars(with = "uuid::Uuid")]
     push_id: ExperimentId,
     created: String,
     variant: u32,

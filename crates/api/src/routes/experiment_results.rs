@@ -16,7 +16,6 @@ use crate::path_vars::PathId;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Results {
-    #[schemars(with = "uuid::Uuid")]
     experiment_id: ExperimentId,
     has_started: bool,
     /// What can be concluded, as a sentence.
@@ -31,7 +30,6 @@ pub(super) struct Results {
 pub(super) struct VariantResult {
     id: u32,
     name: String,
-    #[schemars(with = "Vec<uuid::Uuid>")]
     push_ids: Vec<PushId>,
     #[serde(flatten)]
     group: GroupResult,

@@ -24,9 +24,7 @@ const MOST_PER_PAGE: u32 = limits::EXPERIMENTS_PER_PAGE;
 /// The experiment is its own push, as far as reports go.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
-    #[schemars(with = "uuid::Uuid")]
     experiment_id: ExperimentId,
-    #[schemars(with = "uuid::Uuid")]
     push_id: ExperimentId,
 }
 
@@ -46,9 +44,7 @@ pub(super) struct Page {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ExperimentRecord {
-    #[schemars(with = "uuid::Uuid")]
     id: ExperimentId,
-    #[schemars(with = "uuid::Uuid")]
     push_id: ExperimentId,
     created_at: String,
     #[serde(flatten)]

@@ -61,7 +61,6 @@ pub(super) struct Message {
 #[schemars(rename = "MessageReporting")]
 pub(super) struct Reporting {
     message_id: String,
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     #[serde(skip_serializing_if = "Option::is_none")]
     group_id: Option<String>,

@@ -21,14 +21,12 @@ use crate::links::Links;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Registered {
-    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
     channel: ChannelRecord,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Restricted {
-    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
 }
 

@@ -40,7 +40,6 @@ pub(super) struct One {
 #[schemars(rename = "OperatorPush")]
 pub(super) struct Record {
     app: String,
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     #[schemars(with = "String")]
     push_type: PushType,

@@ -25,10 +25,8 @@ const MOST_DELETED: u32 = limits::DELETED_PIPELINES;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
-    #[schemars(with = "uuid::Uuid")]
     operation_id: OperationId,
     pipeline_urls: Vec<String>,
-    #[schemars(with = "Vec<uuid::Uuid>")]
     pipeline_ids: Vec<PipelineId>,
 }
 
@@ -49,7 +47,6 @@ pub(super) struct One {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PipelineRecord {
-    #[schemars(with = "uuid::Uuid")]
     uid: PipelineId,
     url: String,
     #[schemars(with = "String")]
@@ -69,7 +66,6 @@ pub(super) struct DeletedPage {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "DeletedPipeline")]
 pub(super) struct DeletedRecord {
-    #[schemars(with = "uuid::Uuid")]
     pipeline_id: PipelineId,
     deletion_time: String,
 }

@@ -25,7 +25,6 @@ pub(super) struct Status {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PushStatus")]
 pub(super) struct StatusOfPush {
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     /// Who it was for, and how it came about.
     #[schemars(with = "String")]

@@ -36,11 +36,8 @@ pub(super) struct Page {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DeliveryRecord {
-    #[schemars(with = "uuid::Uuid")]
     delivery_id: DeliveryId,
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
-    #[schemars(with = "uuid::Uuid")]
     channel_id: ChannelId,
     device_type: String,
     /// The way the message would have gone: `apns`, `fcm` and so on.

@@ -25,10 +25,8 @@ const MOST_PER_PAGE: u32 = limits::SCHEDULES_PER_PAGE;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created<T> {
-    #[schemars(with = "uuid::Uuid")]
     operation_id: OperationId,
     schedule_urls: Vec<String>,
-    #[schemars(with = "Vec<uuid::Uuid>")]
     schedule_ids: Vec<ScheduleId>,
     schedules: Vec<ScheduleRecord<T>>,
 }
@@ -50,7 +48,6 @@ pub(super) struct ScheduleRecord<T> {
     #[serde(flatten)]
     scheduled: T,
     /// The last 100 pushes that were sent, and the id of the next.
-    #[schemars(with = "Vec<uuid::Uuid>")]
     push_ids: Vec<PushId>,
 }
 

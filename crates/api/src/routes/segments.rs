@@ -24,7 +24,6 @@ const MOST_PER_PAGE: u32 = limits::SEGMENTS_PER_PAGE;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
-    #[schemars(with = "uuid::Uuid")]
     segment_id: SegmentId,
 }
 
@@ -38,7 +37,6 @@ pub(super) struct Page {
 /// Dates are milliseconds since 1970.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SegmentRecord {
-    #[schemars(with = "uuid::Uuid")]
     id: SegmentId,
     display_name: String,
     creation_date: i64,

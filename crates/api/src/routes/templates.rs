@@ -31,7 +31,6 @@ const SORTS: [(&str, TemplateSort); 3] = [
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
-    #[schemars(with = "uuid::Uuid")]
     template_id: TemplateId,
 }
 
@@ -53,9 +52,7 @@ pub(super) struct Page {
 /// The id under two names, which were documented one after the other.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct TemplateRecord {
-    #[schemars(with = "uuid::Uuid")]
     id: TemplateId,
-    #[schemars(with = "uuid::Uuid")]
     template_id: TemplateId,
     #[serde(flatten)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]

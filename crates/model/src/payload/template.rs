@@ -16,7 +16,7 @@ pub type TemplateId = Id<TemplateKind>;
 
 /// Texts that come from a template: a stored one, named by its id, or one written inline.
 #[derive(Clone, Debug, PartialEq, Body)]
-#[body(given(text_fields: &[&str]))]
+#[body(name = "TemplateReference", given(text_fields: &[&str]))]
 pub struct Template {
     #[body(flatten, take = |fields| TemplateSource::read_fields(fields, text_fields))]
     pub source: TemplateSource,

@@ -14,7 +14,7 @@ pub(crate) fn new_app(_: &mut SchemaGenerator) -> Schema {
     };
     object(
         &["name"],
-        json!({
+        &json!({
             "name": name(),
             "mode": mode(),
             "key": secret(), "app_secret": secret(), "master_secret": secret(),
@@ -26,7 +26,7 @@ pub(crate) fn app_change(_: &mut SchemaGenerator) -> Schema {
     let associations = "Whether devices may say whose they are; if not, only servers can.";
     object(
         &[],
-        json!({
+        &json!({
             "name": name(), "mode": mode(), "device_associations": {"type": "boolean", "description": associations},
         }),
     )
@@ -35,12 +35,12 @@ pub(crate) fn app_change(_: &mut SchemaGenerator) -> Schema {
 pub(crate) fn secret_choice(_: &mut SchemaGenerator) -> Schema {
     let choices =
         json!({"type": "string", "enum": ["app", "master", "both"], "description": "Which secret to replace."});
-    object(&["secret"], json!({"secret": choices}))
+    object(&["secret"], &json!({"secret": choices}))
 }
 
 pub(crate) fn platform_pause(_: &mut SchemaGenerator) -> Schema {
     let reason = "Shown with the platform and in the reports of pushes that wait for it.";
-    object(&[], json!({"reason": {"type": "string", "minLength": 1, "maxLength": 1000, "description": reason}}))
+    object(&[], &json!({"reason": {"type": "string", "minLength": 1, "maxLength": 1000, "description": reason}}))
 }
 
 /// Credentials by provider, or the endpoint of an open platform.
@@ -64,11 +64,11 @@ pub(crate) fn new_webhook(_: &mut SchemaGenerator) -> Schema {
     keys["start"] = json!({
         "type": "string", "enum": ["now", "earliest"], "default": "now", "description": "With which events to begin."
     });
-    object(&["url", "types"], keys)
+    object(&["url", "types"], &keys)
 }
 
 pub(crate) fn webhook_change(_: &mut SchemaGenerator) -> Schema {
-    object(&[], webhook_keys())
+    object(&[], &webhook_keys())
 }
 
 pub(crate) fn replay(_: &mut SchemaGenerator) -> Schema {
@@ -76,11 +76,11 @@ pub(crate) fn replay(_: &mut SchemaGenerator) -> Schema {
     let time = json!({
         "type": "string", "examples": ["2026-01-31T12:00:00"], "description": "At which time in UTC to begin again."
     });
-    let forms = [object(&["offset"], json!({"offset": offset})), object(&["time"], json!({"time": time}))];
+    let forms = [object(&["offset"], &json!({"offset": offset})), object(&["time"], &json!({"time": time}))];
     json_schema!({"oneOf": forms})
 }
 
-fn object(required: &[&str], properties: Value) -> Schema {
+fn object(required: &[&str], properties: &Value) -> Schema {
     json_schema!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 
@@ -108,17 +108,17 @@ fn subject() -> Value {
 
 fn open_platform() -> Schema {
     let auth = json!({"oneOf": [
-        object(&["type"], json!({"type": {"const": "none"}})),
-        object(&["type", "user", "password"], json!({
+        object(&["type"], &json!({"type": {"const": "none"}})),
+        object(&["type", "user", "password"], &json!({
             "type": {"const": "basic"}, "user": text("The user of HTTP Basic authentication."), "password": text("The password.")
         })),
-        object(&["type", "secret"], json!({
+        object(&["type", "secret"], &json!({
             "type": {"const": "signature"}, "secret": text("The key of the HMAC-SHA256 in `X-UA-SIGNATURE`.")
         })),
     ], "description": "How the endpoint knows that requests are ours. The default is none."});
     let mut schema = object(
         &["url"],
-        json!({
+        &json!({
             "url": url(),
             "auth": auth,
             "enabled": {"type": "boolean", "default": true},
@@ -133,9 +133,9 @@ fn open_platform() -> Schema {
 /// One form of credentials, all of which can lead elsewhere.
 fn keyed(platform: &str, required: &[&str], mut keys: Value) -> Value {
     keys["endpoint"] =
-        object(&["url"], json!({"url": url(), "ca": text("PEM of an authority to trust besides the public ones.")}))
+        object(&["url"], &json!({"url": url(), "ca": text("PEM of an authority to trust besides the public ones.")}))
             .to_value();
-    let mut schema = object(required, keys).to_value();
+    let mut schema = object(required, &keys).to_value();
     schema["description"] = format!("For {platform}.").into();
     schema
 }
@@ -196,7 +196,7 @@ fn credentials() -> Vec<Value> {
 fn several() -> Value {
     let mut schema = object(
         &["keys"],
-        json!({"keys": {"type": "array", "minItems": 1, "maxItems": 10, "items": {"anyOf": credentials()}}}),
+        &json!({"keys": {"type": "array", "minItems": 1, "maxItems": 10, "items": {"anyOf": credentials()}}}),
     )
     .to_value();
     schema["description"] = "Several keys of one provider, in the order in which they are tried.".into();

@@ -1,7 +1,6 @@
 //! Attributes of channels and named users.
 
-use model::attribute::AttributeUpdate;
-use model::attribute::AttributesOfOne;
+use model::attribute::{AttributeUpdate, AttributesOfOne};
 use model::channel::ChannelBatch;
 use serde_json::json;
 

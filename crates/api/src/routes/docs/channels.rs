@@ -1,10 +1,6 @@
 //! Channels of devices and of open platforms.
 
-use model::channel::OpenAddress;
-use model::channel::OpenRegistration;
-use model::channel::OpenTags;
-use model::channel::Registration;
-use model::channel::Uninstalls;
+use model::channel::{OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
 use model::limits;
 use serde_json::json;
 
@@ -26,7 +22,7 @@ pub(super) fn area() -> Area {
         "Register a channel",
         "Devices register when they are installed. A device that is known by its address gets the channel that it has.",
     )
-    .body(body::of::<Registration>, channel.clone())
+    .body(body::of::<RegistrationBody>, channel.clone())
     .changed::<Registered>("The channel was there, and is updated.")
     .location()
     .changed::<Registered>("A new channel.")
@@ -45,7 +41,7 @@ pub(super) fn area() -> Area {
         "Update a channel",
         "What devices send whenever something about them changes.",
     )
-    .body(body::of::<Registration>, channel)
+    .body(body::of::<RegistrationBody>, channel)
     .changed::<Registered>("Updated.")
     .location()
     .refuses(409, GONE);

@@ -1,9 +1,6 @@
 //! Contacts, as device libraries know the people who use them.
 
-use model::contact::ContactAction;
-use model::contact::ContactDisassociation;
-use model::contact::ContactRequest;
-use model::contact::ContactUpdate;
+use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
 use serde_json::json;
 
 use super::channels::READ_ONLY;

@@ -1,7 +1,6 @@
 //! Uploaded lists.
 
-use model::static_list::ListUpdate;
-use model::static_list::NewList;
+use model::static_list::{ListUpdate, NewList};
 use serde_json::json;
 
 use crate::answer::Done;

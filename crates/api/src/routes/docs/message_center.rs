@@ -1,8 +1,6 @@
 //! Inboxes and their messages.
 
-use model::inbox::InboxChange;
-use model::inbox::MessageIds;
-use model::inbox::NewInbox;
+use model::inbox::{InboxChange, MessageIds, NewInbox};
 use model::message_deletion::MessageDeletion;
 use serde_json::json;
 

@@ -1,10 +1,7 @@
 //! Named users.
 
 use model::limits;
-use model::named_user::Association;
-use model::named_user::Disassociation;
-use model::named_user::NamedUserUninstall;
-use model::named_user::NamedUserUpdate;
+use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
 use serde_json::json;
 
 use super::channels::READ_ONLY;

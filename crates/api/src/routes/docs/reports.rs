@@ -4,7 +4,7 @@ use model::report::PushIds;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::json;
 
-use crate::openapi::{Area, body, query, shape};
+use crate::openapi::{Area, MakeSchema, body, query, shape};
 use crate::routes::reports::{activity, buckets, details, devices, events, mappings, responses, series, statistics};
 
 const PRECISIONS: [&str; 3] = ["HOURLY", "DAILY", "MONTHLY"];
@@ -23,7 +23,7 @@ pub(super) fn area() -> Area {
     .takes(query::choice("format", &["json", "csv"], "The form of the answer.").default(json!("json")))
     .bare::<Vec<statistics::Row>>("The hours, each with its sends.")
     .text("text/csv", "The same as lines.");
-    let counts: [(&str, &str, &str, fn(&mut SchemaGenerator) -> Schema); 6] = [
+    let counts: [(&str, &str, &str, MakeSchema); 6] = [
         ("/api/reports/sends", "Report sends", "How many messages were sent, by platform.", |g| row::<u64>(g, "sends")),
         ("/api/reports/opens", "Report opens", "How often the app was opened, by platform.", |g| {
             row::<u64>(g, "opens")
@@ -190,12 +190,12 @@ pub(super) fn push_area() -> Area {
 
 /// Rows of one figure per platform.
 fn row<T: JsonSchema>(generator: &mut SchemaGenerator, name: &str) -> Schema {
-    shape::rows(name, buckets::Row::<T>::json_schema(generator))
+    shape::rows(name, &buckets::Row::<T>::json_schema(generator))
 }
 
 fn pushes(generator: &mut SchemaGenerator) -> Schema {
     let push = generator.subschema_for::<responses::PushRecord>();
-    shape::rows("pushes", push)
+    shape::rows("pushes", &push)
 }
 
 fn start() -> query::Parameter {

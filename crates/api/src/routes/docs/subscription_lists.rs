@@ -1,7 +1,6 @@
 //! Subscription lists.
 
-use model::subscription::ScopedUpdate;
-use model::subscription::SubscriptionUpdate;
+use model::subscription::{ScopedUpdate, SubscriptionUpdate};
 use serde_json::json;
 
 use crate::openapi::{Area, body};

@@ -1,9 +1,7 @@
 //! Tags in groups, and the old endpoints of flat tags.
 
-use model::legacy_tag::LegacyTagging;
-use model::legacy_tag::TagBatch;
-use model::tagging::ChannelTagging;
-use model::tagging::NamedUserTagging;
+use model::legacy_tag::{LegacyTagging, TagBatch};
+use model::tagging::{ChannelTagging, NamedUserTagging};
 use serde_json::json;
 
 use super::channels::READ_ONLY;

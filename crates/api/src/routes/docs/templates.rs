@@ -2,10 +2,7 @@
 
 use model::json::OneOrMany;
 use model::limits;
-use model::template::Template;
-use model::template::TemplateChange;
-use model::template::TemplateSchedule;
-use model::template::TemplateUse;
+use model::template::{Template, TemplateChange, TemplateSchedule, TemplateUse};
 use serde_json::json;
 
 use crate::answer::Done;

@@ -42,6 +42,12 @@ function resolve(thing) {
 
 const nameOf = (schema) => schema?.$ref?.split("/").pop();
 
+/** A pattern without what only machines need: `^[aA][lL][lL]$` is "all" in any letter case. */
+function patternText(pattern) {
+  const plain = pattern.replaceAll(/\[(.)(.)\]/g, (pair, a, b) => (a.toLowerCase() === b.toLowerCase() ? a.toLowerCase() : pair));
+  return plain === pattern ? pattern : plain.replace(/^\^\(?/, "").replace(/\)?\$$/, "").replaceAll("|", " or ");
+}
+
 /** What is allowed, in a few words. */
 function typeText(schema) {
   const name = nameOf(schema);
@@ -51,8 +57,10 @@ function typeText(schema) {
   if (at.enum) return at.enum.map((word) => JSON.stringify(word)).join(" | ");
   const forms = at.oneOf ?? at.anyOf;
   if (forms && !at.properties) {
+    // A name stands for what it names, which may contain itself.
+    if (name && forms.some((form) => inner(form).length)) return name;
     const texts = [...new Set(forms.map(typeText))];
-    return texts.length <= 4 ? texts.join(" or ") : (name ?? `one of ${texts.length} forms`);
+    return texts.length <= 4 ? texts.join(" or ") : `one of ${texts.length} forms`;
   }
   const types = [at.type ?? "anything"].flat();
   return types.map((type) => {
@@ -76,21 +84,22 @@ function limitsText(schema) {
   range(at.minLength, at.maxLength, " characters");
   range(at.minItems, at.maxItems, " items");
   range(at.minProperties, at.maxProperties, " keys");
-  if (at.pattern) limits.push(`like ${at.pattern}`);
+  if (at.pattern) limits.push(patternText(at.pattern));
   if (at.uniqueItems) limits.push("each once");
   if (at.default !== undefined) limits.push(`default ${JSON.stringify(at.default)}`);
   return limits.join(", ");
 }
 
-/** The schemas below this one that have keys or forms of their own. */
-function inner(schema) {
+/** The schemas below this one that have keys or forms of their own. What contains itself is followed once. */
+function inner(schema, followed = []) {
+  const name = nameOf(schema);
+  if (name && followed.includes(name)) return [];
+  const further = name ? [...followed, name] : followed;
   const at = resolve(schema);
-  if (at.properties && Object.keys(at.properties).length) return [schema];
-  if (at.oneOf || at.anyOf) return (at.oneOf ?? at.anyOf).flatMap(inner);
-  if (at.allOf) return at.allOf.flatMap(inner);
-  if (at.items && at.items !== true) return inner(at.items);
-  if (typeof at.additionalProperties === "object") return inner(at.additionalProperties);
-  return [];
+  if (Object.keys({ ...at.properties, ...at.patternProperties }).length) return [schema];
+  const below = [at.oneOf, at.anyOf, at.allOf, at.items, at.additionalProperties].flat();
+  const found = below.filter((one) => typeof one === "object").flatMap((one) => inner(one, further));
+  return found.filter((one, n) => !nameOf(one) || found.findIndex((other) => nameOf(other) === nameOf(one)) === n);
 }
 
 function field(name, schema, isRequired, description) {
@@ -112,6 +121,7 @@ function fields(schema) {
   const required = new Set(at.required ?? []);
   const entries = Object.entries(at.properties ?? {});
   entries.sort(([a], [b]) => required.has(b) - required.has(a));
+  entries.push(...Object.entries(at.patternProperties ?? {}).map(([pattern, value]) => [patternText(pattern), value]));
   const forms = (at.oneOf ?? at.anyOf ?? []).concat(at.allOf ?? []).filter((form) => inner(form).length);
   return el("div", {},
     entries.length ? el("ul", { class: "fields" }, entries.map(([key, value]) => field(key, value, required.has(key)))) : undefined,
@@ -125,7 +135,7 @@ function formTitle(schema) {
   const constant = Object.entries(at.properties ?? {}).find(([, value]) => resolve(value).const !== undefined);
   if (at.description) return prose(at.description);
   if (nameOf(schema)) return [nameOf(schema)];
-  return [constant ? `${constant[0]} ${JSON.stringify(resolve(constant[1]).const)}` : `With ${(at.required ?? Object.keys(at.properties)).join(", ")}`];
+  return [constant ? `${constant[0]} ${JSON.stringify(resolve(constant[1]).const)}` : `With ${(at.required ?? Object.keys({ ...at.properties, ...at.patternProperties }).map(patternText)).join(", ")}`];
 }
 
 /** One object as it is; several as a list to choose from. */
@@ -152,7 +162,7 @@ function sample(schema, depth = 0) {
   if (at.default !== undefined) return at.default;
   if (at.enum) return at.enum[0];
   const forms = at.oneOf ?? at.anyOf;
-  if (forms && !at.properties) return sample(forms[0], depth);
+  if (forms && !at.properties) return depth > DEEPEST_SAMPLE ? null : sample(forms[0], depth + 1);
   const type = [at.type ?? (at.properties ? "object" : "null")].flat()[0];
   if (type === "object") {
     if (depth > DEEPEST_SAMPLE) return {};

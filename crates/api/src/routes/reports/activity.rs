@@ -31,7 +31,6 @@ pub(in crate::routes) struct Activities<'a> {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct Activity {
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     timestamp: String,
     #[serde(rename = "type")]

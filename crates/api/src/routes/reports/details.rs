@@ -23,7 +23,6 @@ use crate::path_vars::PathVars;
 #[schemars(rename = "PushFigures")]
 pub(in crate::routes) struct OfPush<'c> {
     app_key: &'c str,
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]

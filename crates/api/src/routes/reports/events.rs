@@ -42,7 +42,6 @@ pub(in crate::routes) struct Listing {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct OfPush {
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
     #[serde(flatten)]
     listing: Listing,

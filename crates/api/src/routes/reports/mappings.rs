@@ -14,14 +14,12 @@ use crate::path_vars::PathVars;
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct OfSend {
     send_id: String,
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct OfMessage {
     message_id: String,
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
 }
 

@@ -24,9 +24,7 @@ const MOST_PER_PAGE: u32 = 100;
 /// The id has two names, because documents and client libraries disagree.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct PushRecord {
-    #[schemars(with = "uuid::Uuid")]
     push_id: PushId,
-    #[schemars(with = "uuid::Uuid")]
     push_uuid: PushId,
     push_time: String,
     #[schemars(with = "String")]

@@ -36,7 +36,7 @@ pub(in crate::routes) struct SeriesRecord<'c> {
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::routes) enum Of {
-    PushId(#[schemars(with = "uuid::Uuid")] PushId),
+    PushId(PushId),
     GroupId(Uuid),
 }
 

@@ -19,7 +19,6 @@ pub(in crate::routes) struct All {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct WebhookRecord {
-    #[schemars(with = "uuid::Uuid")]
     webhook_id: WebhookId,
     #[serde(flatten)]
     config: Option<ConfigRecord>,
@@ -91,7 +90,6 @@ pub(in crate::routes) struct GapRecord {
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct AttemptRecord {
     at: String,
-    #[schemars(with = "uuid::Uuid")]
     id: EventId,
     #[serde(rename = "type")]
     kind: Option<&'static str>,
@@ -114,7 +112,6 @@ pub(in crate::routes) struct Letters {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct LetterRecord {
-    #[schemars(with = "uuid::Uuid")]
     id: EventId,
     #[serde(rename = "type")]
     kind: Option<&'static str>,

@@ -13,6 +13,7 @@ use crate::tag::{Tag, TagGroup};
 
 /// A custom event that a tap causes.
 #[derive(Clone, Debug, PartialEq, Body)]
+#[body(name = "CustomEventAction")]
 pub struct CustomEvent {
     #[body(length = 1..=limits::EVENT_NAME_CHARS)]
     pub name: String,
@@ -61,6 +62,7 @@ pub struct TagChange {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[words(name = "TagChangeOperation")]
 pub enum TagOperation {
     Add,
     Remove,
