@@ -3,20 +3,29 @@
 use std::fmt;
 
 use schemars::json_schema;
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::device_type::OpenPlatform;
 use crate::json::At;
-use crate::json::body::{Body, Read};
+use crate::json::body::Read;
 
 /// Which of a person's channels get the push.
-#[derive(Clone, Debug, PartialEq, Eq, Body)]
-#[body(tag = "type")]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "enum": ["fan_out", "channel_priority", "triggering_channel", "last_active"]},
+        "channel_priority": {"type": "array", "minItems": 1, "items": schemas.subschema_for::<ChannelGroup>()},
+    },
+    "required": ["type"],
+    "additionalProperties": false,
+}))]
 pub enum Orchestration {
     /// All of them.
     FanOut,
-    /// The first in this order that the person has.
-    ChannelPriority(#[body(rename = "channel_priority", length = 1..=usize::MAX)] Vec<ChannelGroup>),
+    /// The first in this order that the person has; never empty.
+    ChannelPriority(Vec<ChannelGroup>),
     /// The one that triggered the push.
     TriggeringChannel,
     /// The one used last.
@@ -32,6 +41,38 @@ pub enum ChannelGroup {
     Sms,
     Email,
     Open(OpenPlatform),
+}
+
+impl Orchestration {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        #[derive(Clone, Copy)]
+        enum Kind {
+            FanOut,
+            ChannelPriority,
+            TriggeringChannel,
+            LastActive,
+        }
+        let mut fields = at.object()?;
+        let kind = fields.required("type", |at| {
+            at.choice(&[
+                ("fan_out", Kind::FanOut),
+                ("channel_priority", Kind::ChannelPriority),
+                ("triggering_channel", Kind::TriggeringChannel),
+                ("last_active", Kind::LastActive),
+            ])
+        });
+        let orchestration = match kind {
+            Some(Kind::FanOut) => Some(Orchestration::FanOut),
+            Some(Kind::TriggeringChannel) => Some(Orchestration::TriggeringChannel),
+            Some(Kind::LastActive) => Some(Orchestration::LastActive),
+            Some(Kind::ChannelPriority) => fields
+                .required("channel_priority", |at| at.array(1..=usize::MAX, ChannelGroup::parse))
+                .map(Orchestration::ChannelPriority),
+            None => fields.take("channel_priority").and(None),
+        };
+        fields.finish();
+        orchestration
+    }
 }
 
 impl ChannelGroup {
@@ -68,5 +109,21 @@ impl fmt::Display for ChannelGroup {
 impl Serialize for ChannelGroup {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl Serialize for Orchestration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Orchestration::FanOut => map.serialize_entry("type", "fan_out")?,
+            Orchestration::TriggeringChannel => map.serialize_entry("type", "triggering_channel")?,
+            Orchestration::LastActive => map.serialize_entry("type", "last_active")?,
+            Orchestration::ChannelPriority(order) => {
+                map.serialize_entry("type", "channel_priority")?;
+                map.serialize_entry("channel_priority", order)?;
+            }
+        }
+        map.end()
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::json::body::{Body, Words};
+use crate::json::body::{Body, Read, Words};
 use crate::json::{At, OneOrMany};
 use crate::limits;
 use crate::payload::decimal::Decimal;
@@ -30,21 +32,21 @@ pub enum Subject {
 }
 
 /// A change of one attribute.
-#[derive(Clone, Debug, PartialEq, Body)]
-#[body(tag = "action")]
+#[derive(Clone, Debug, PartialEq, Serialize, Read, JsonSchema)]
+#[serde(tag = "action", rename_all = "snake_case")]
+#[schemars(deny_unknown_fields)]
 pub enum AttributeChange {
     Set {
-        #[body(rename = "type")]
+        #[serde(rename = "type")]
         subject: Subject,
-        #[body(length = 1..=limits::ATTRIBUTE_NAME_CHARS)]
+        #[schemars(length(min = 1, max = limits::ATTRIBUTE_NAME_CHARS))]
         name: String,
-        #[body(read = attribute_value)]
         value: Value,
     },
     Remove {
-        #[body(rename = "type")]
+        #[serde(rename = "type")]
         subject: Subject,
-        #[body(length = 1..=limits::ATTRIBUTE_NAME_CHARS)]
+        #[schemars(length(min = 1, max = limits::ATTRIBUTE_NAME_CHARS))]
         name: String,
     },
 }
@@ -79,6 +81,25 @@ pub struct SubscriptionChange {
     pub list_id: String,
     #[body(length = 1..=limits::SUBSCRIPTION_LIST_ID_CHARS)]
     pub scope: Option<String>,
+}
+
+impl AttributeChange {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let sets = fields.required("action", |action| action.choice(&[("set", true), ("remove", false)]));
+        let subject = fields.required("type", Subject::parse);
+        let name = fields.required("name", |name| name.text(1..=limits::ATTRIBUTE_NAME_CHARS));
+        let value = match sets {
+            Some(true) => fields.required("value", attribute_value),
+            Some(false) => None,
+            None => fields.optional("value", attribute_value),
+        };
+        fields.finish();
+        Some(match sets? {
+            true => AttributeChange::Set { subject: subject?, name: name?, value: value? },
+            false => AttributeChange::Remove { subject: subject?, name: name? },
+        })
+    }
 }
 
 fn attribute_value(at: &At<'_>) -> Option<Value> {
