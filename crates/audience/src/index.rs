@@ -13,21 +13,24 @@ use crate::codec::{self, CorruptBitmap};
 use crate::dictionary::Dictionary;
 use crate::shard::Shard;
 
-/// The locks of an index are those of `std`, which are poisoned by a panic, on purpose: a change that was made by half would
-/// choose the wrong recipients without anybody noticing. All other locks of the workspace are those of `parking_lot`.
+/// The locks of an index are those of `std`, which are poisoned by a panic, on purpose: a change that was
+/// made by half would choose the wrong recipients without anybody noticing. The rule of the workspace is
+/// `parking_lot`.
 pub(crate) const UNPOISONED: &str = "no thread panics while it holds a lock of the index";
 
 /// Which channels hold which terms.
 ///
-/// Updates happen in place, under the lock of a shard of 2^20 ordinals. An audience looks at one channel at a time,
-/// so that evaluating it shard by shard is exact for each channel: no answer ever shows half of a change.
+/// Updates happen in place, under the lock of a shard of 2^20 ordinals. An audience looks at one channel at a
+/// time, so that evaluating it shard by shard is exact for each channel: no answer ever shows half of a
+/// change.
 #[derive(Default)]
 pub struct Index {
     pub(crate) dictionary: RwLock<Dictionary>,
     pub(crate) shards: RwLock<Vec<Arc<RwLock<Shard>>>>,
     /// Held while a record is applied, so that records are applied one after the other.
     turn: Mutex<()>,
-    /// Written by the holder of `turn`. Apart from it, because asking for the offset must not wait for a record.
+    /// Written by the holder of `turn`. Apart from it, because asking for the offset must not wait for a
+    /// record.
     offset: AtomicI64,
 }
 
@@ -51,8 +54,8 @@ impl Index {
         }
     }
 
-    /// Applies the record at an offset of the log. A record at or before [`Index::offset`] has been applied already
-    /// and changes nothing; neither does one with a bitmap that cannot be read.
+    /// Applies the record at an offset of the log. A record at or before [`Index::offset`] has been applied
+    /// already and changes nothing; neither does one with a bitmap that cannot be read.
     pub fn apply(&self, offset: Offset, record: &TermsRecord) -> Result<(), CorruptBitmap> {
         let _turn = self.turn();
         if offset <= self.offset() {
