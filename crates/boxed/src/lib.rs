@@ -2,7 +2,7 @@
 //!
 //! The body of an `async fn` is compiled where it is polled. Without this, every crate above a room would compile the room's work
 //! again, and a change in one function would rebuild them all. A boxed future is compiled once, in its room, for one allocation a
-//! call.
+//! call. Unlike an `async fn`, the future drops an argument that the body does not use when it is made, not when it ends.
 
 mod lifetimes;
 

@@ -110,7 +110,7 @@ impl Campaigns {
                     campaigns.put_pipeline(tx, app, WaitingList::first(*id), pipeline, None, now)?;
                 }
                 refuse_too_many(tx, app, now)?;
-                campaigns.tend_automation(tx, app, now)?;
+                campaigns.ensure_trigger_follower(tx, app, now)?;
                 Ok(created.clone())
             })
             .await
@@ -176,7 +176,7 @@ impl Campaigns {
                 };
                 campaigns.put_pipeline(tx, app, list, &pipeline, before.as_ref(), now)?;
                 refuse_too_many(tx, app, now)?;
-                campaigns.tend_automation(tx, app, now)
+                campaigns.ensure_trigger_follower(tx, app, now)
             })
             .await
     }
@@ -194,7 +194,7 @@ impl Campaigns {
                 campaigns.stop_waiting(tx, app, stored::waiting_list(id, &document.body), now)?;
                 documents::put(tx, app, DocumentKind::DeletedPipeline, &deletion, &id.to_string(), now)?;
                 forget_old_deletions(tx, app)?;
-                campaigns.tend_automation(tx, app, now)
+                campaigns.ensure_trigger_follower(tx, app, now)
             })
             .await
     }

@@ -23,7 +23,7 @@ use store::{Tx, origins};
 use tenancy::IdempotencyKey;
 
 use crate::Campaigns;
-pub(crate) use fire::waves_to_somebody;
+pub(crate) use fire::due_waves;
 use stored::Stored;
 pub(crate) use stored::Timing;
 

@@ -32,9 +32,9 @@ impl Engine {
             tokio::select! {
                 _ = shutdown.changed() => {}
                 _ = regularly.tick() => {
+                    self.rooms.events.forget_unused_webhooks();
                     self.check_database().await;
                     self.look_at_apps().await;
-                    self.rooms.events.forget_unused_webhooks();
                 }
                 _ = now_and_then.tick() => self.rooms.index.save_indexes().await,
                 changed = signals.all() => {

@@ -1,5 +1,5 @@
-//! The rooms of the service, put together: each is a handle on the engine, and none knows the ones above it. What needs all of them
-//! is here: following the log, sweeping, retention, metrics, and the key of the installation.
+//! The rooms of the service, put together: each has a handle, which the engine hands out, and none knows the ones above it. What
+//! needs all of them is here: following the log, sweeping, retention, metrics, and the key of the installation.
 
 mod database_check;
 mod follow;
@@ -170,5 +170,50 @@ impl Rooms {
         kinds.extend(self.events.jobs());
         kinds.extend(self.campaigns.jobs());
         kinds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use testkit::store::{Database, fresh};
+
+    use super::*;
+
+    /// The names are stored with the jobs that wait: never change one. A job that no room hands over would never run.
+    #[tokio::test]
+    async fn every_kind_of_job_has_its_name() {
+        let (store, _home) = fresh(Database::Sqlite).await;
+        let settings = Settings {
+            seal_key: SealKey::new(&[7; 32]),
+            allow_private_addresses: false,
+            public_url: "http://localhost".to_owned(),
+            snapshot_folder: None,
+            retention: Retention::default(),
+            locations: LocationSettings::default(),
+            timeouts: testkit::client::PATIENCE,
+        };
+        let engine = Engine::start(store, Clock::stepped(testkit::app::START), settings).await.unwrap();
+        let names: BTreeSet<_> = engine.rooms.all_jobs().iter().map(jobs::Kind::name).collect();
+        let expected = [
+            "apply_list",
+            "check_inactivity",
+            "clear_waiting_list",
+            "delete_messages",
+            "deliver",
+            "erase_app",
+            "fire_pipeline",
+            "fire_schedule",
+            "fire_variant",
+            "follow_triggers",
+            "forget_tag",
+            "forward_events",
+            "resolve",
+            "sweep",
+            "watch_experiments",
+            "withhold_control_group",
+        ];
+        assert_eq!(names, BTreeSet::from(expected));
     }
 }

@@ -62,6 +62,10 @@ pub struct Kind {
 }
 
 impl Kind {
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
     pub fn of<J: Job>(room: &J::Room) -> Self {
         let room = room.clone();
         Self { name: J::NAME, slots: J::SLOTS, run: Box::new(move |claimed, stop| run::<J>(&room, claimed, stop)) }

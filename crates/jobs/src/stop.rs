@@ -19,7 +19,7 @@ impl Stop {
         *self.0.borrow() || self.0.has_changed().is_err()
     }
 
-    /// Ends when it is.
+    /// Completes when the stop is requested.
     pub async fn requested(&self) {
         // An error says that nobody is left who could request it.
         let _ = self.0.clone().wait_for(|is_requested| *is_requested).await;

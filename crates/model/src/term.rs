@@ -192,7 +192,7 @@ pub fn is_kept_apart(group: &str) -> bool {
 }
 
 /// Whether the terms of a group are assigned by customers, rather than reported by devices or caused by events.
-pub fn is_put_there(group: &str) -> bool {
+pub fn is_assignable(group: &str) -> bool {
     match group.strip_prefix('@') {
         None => !tag::is_read_only(group),
         Some(_) => [LIST_GROUP, RETIRED_GROUP].contains(&group) || is_subscription(group),

@@ -162,3 +162,25 @@ impl Gate {
         Ok(Gate::Open(RunMode::Probing))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::ids::Id;
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Jobs outlive the version that wrote them: a device type is stored as its name.
+    #[test]
+    fn deliveries_are_stored_as_ever() {
+        let push: PushId = Id::from_uuid(Uuid::from_u128(0x0102));
+        for name in ["ios", "open::kiosk"] {
+            let device_type = DeviceType::from_name(name).unwrap();
+            let job = Deliver { push, device_type, block: 300 };
+            let length = u8::try_from(name.len()).unwrap();
+            let stored = [&[16][..], push.as_bytes(), &[length], name.as_bytes(), &[0xac, 0x02]].concat();
+            assert_eq!(postcard::to_stdvec(&job).unwrap(), stored);
+            assert_eq!(postcard::from_bytes::<Deliver>(&stored).unwrap(), job);
+        }
+    }
+}

@@ -16,7 +16,7 @@ pub type JobId = Id<JobIdKind>;
 /// Identifies a job.
 pub type JobKey = (AppId, JobId);
 
-/// A job to enqueue. Only the engine knows what `kind` and `payload` mean.
+/// A job to enqueue. Only the room of a job knows what `kind` and `payload` mean.
 #[derive(Clone, Debug)]
 pub struct NewJob {
     pub id: JobId,

@@ -195,7 +195,7 @@ impl Tenancy {
 
 /// Deletes everything that a deleted app left behind.
 #[derive(Serialize, Deserialize)]
-pub struct EraseApp {
+pub(crate) struct EraseApp {
     app: AppId,
 }
 

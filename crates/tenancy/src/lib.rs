@@ -16,7 +16,7 @@ use base::Base;
 use model::time::Clock;
 use store::Store;
 
-pub use apps::{AppChange, CreatedApp, EraseApp, NewApp, RotatedSecrets, SecretChoice, key_for_log_in};
+pub use apps::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice, key_for_log_in};
 pub use callers::{Caller, KnownBy, Rights, app_secret_purpose, forget_app_secret};
 pub use device_tokens::DeviceToken;
 pub use feeds::News;
@@ -26,6 +26,7 @@ pub use signatures::{Bearer, Refusal};
 pub use store::apps::{App, OPERATOR};
 pub use web_keys::{forget as forget_web_keys, purpose as web_keys_purpose};
 
+use apps::EraseApp;
 use callers::KnownApps;
 
 /// The apps and their callers; clones share everything.

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::client::{Caller, Credentials, PATIENCE};
 use crate::rows::all_rows;
-use crate::store::{Engine, Home, engines};
+use crate::store::{Database, Home, databases};
 
 pub const OPERATOR_TOKEN: &str = "the-operator-of-the-tests";
 /// Where every stepped clock begins: 2024-05-01 12:00:00.
@@ -43,23 +43,23 @@ struct Parts {
     follower: JoinHandle<()>,
 }
 
-/// Runs a test against a new service on each engine, one after the other.
-pub async fn on_each_engine(test: impl AsyncFn(TestApp)) {
-    for engine in engines() {
+/// Runs a test against a new service on each database, one after the other.
+pub async fn on_each_database(test: impl AsyncFn(TestApp)) {
+    for database in databases() {
         // The future holds a whole service and a test; the stack of a test thread is small.
-        let app = Box::pin(TestApp::on(engine)).await;
+        let app = Box::pin(TestApp::on(database)).await;
         Box::pin(test(app)).await;
     }
 }
 
 impl TestApp {
-    pub async fn on(engine: Engine) -> Self {
-        Self::with_locations(engine, LocationSettings::default()).await
+    pub async fn on(database: Database) -> Self {
+        Self::with_locations(database, LocationSettings::default()).await
     }
 
     /// A service with other settings for the positions of devices.
-    pub async fn with_locations(engine: Engine, locations: LocationSettings) -> Self {
-        let (home, clock) = (Home::new(engine), Clock::stepped(START));
+    pub async fn with_locations(database: Database, locations: LocationSettings) -> Self {
+        let (home, clock) = (Home::new(database), Clock::stepped(START));
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
         let parts = Parts::start(&home, &clock, snapshots.path(), locations).await;
         let app = create_app(&parts.engine, Mode::Development).await;
@@ -83,9 +83,9 @@ impl TestApp {
 
     /// Stops the service, copies its database to a new one, and starts it on that; nothing else changes. Every row of the copy
     /// is the same.
-    pub async fn moved_to(self, engine: Engine) -> Self {
+    pub async fn moved_to(self, database: Database) -> Self {
         self.parts.stop().await;
-        let home = Home::new(engine);
+        let home = Home::new(database);
         let copied = copy(&self.home.url, &home.url, Occupied::Refuse, |_| {}).await;
         copied.unwrap_or_else(|error| panic!("{error}"));
         let (from, to) = (self.home.open().await, home.open().await);

@@ -1,4 +1,4 @@
-//! Fresh, empty stores for tests, on either engine.
+//! Fresh, empty stores for tests, on either database.
 
 use ::store::{DatabaseUrl, Store};
 use tempfile::TempDir;
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use crate::postgres;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
+pub enum Database {
     Sqlite,
     Postgres,
 }
@@ -17,19 +17,19 @@ pub struct Home {
     _folder: Option<TempDir>,
 }
 
-/// The engines to test with.
-pub fn engines() -> Vec<Engine> {
-    if postgres::is_skipped() { vec![Engine::Sqlite] } else { vec![Engine::Sqlite, Engine::Postgres] }
+/// The databases to test with.
+pub fn databases() -> Vec<Database> {
+    if postgres::is_skipped() { vec![Database::Sqlite] } else { vec![Database::Sqlite, Database::Postgres] }
 }
 
 impl Home {
-    pub fn new(engine: Engine) -> Self {
-        match engine {
-            Engine::Sqlite => {
+    pub fn new(database: Database) -> Self {
+        match database {
+            Database::Sqlite => {
                 let folder = tempfile::tempdir().expect("a temporary folder can be made");
                 Self { url: DatabaseUrl::Sqlite(folder.path().join("test.db")), _folder: Some(folder) }
             }
-            Engine::Postgres => {
+            Database::Postgres => {
                 Self { url: DatabaseUrl::Postgres(postgres::cluster().fresh_database()), _folder: None }
             }
         }
@@ -41,7 +41,7 @@ impl Home {
     }
 }
 
-pub async fn fresh(engine: Engine) -> (Store, Home) {
-    let home = Home::new(engine);
+pub async fn fresh(database: Database) -> (Store, Home) {
+    let home = Home::new(database);
     (home.open().await, home)
 }

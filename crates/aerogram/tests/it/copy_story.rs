@@ -1,6 +1,6 @@
 //! An operator takes an installation from SQLite to PostgreSQL, through the commands.
 
-use testkit::store::{Engine, Home, engines};
+use testkit::store::{Database, Home, databases};
 
 use crate::server::{Server, aerogram};
 
@@ -21,10 +21,10 @@ fn stop(server: Server) {
 
 #[test]
 fn an_installation_is_copied_and_served_from_there() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (folder, home) = (tempfile::tempdir().unwrap(), Home::new(Engine::Postgres));
+    let (folder, home) = (tempfile::tempdir().unwrap(), Home::new(Database::Postgres));
     let store::DatabaseUrl::Postgres(to) = &home.url else { panic!("asked for PostgreSQL") };
     // The server of the tests asks for no password, but takes one.
     let to = to.replacen("aerogram@", "aerogram:hunter2@", 1);

@@ -12,7 +12,7 @@ use testkit::client::Caller;
 use testkit::event_receiver::EventReceiver;
 use testkit::receiver::{OpenReceiver, Received};
 use testkit::rows::row_counts;
-use testkit::store::{Home, engines};
+use testkit::store::{Home, databases};
 
 use crate::server::Server;
 
@@ -147,8 +147,8 @@ async fn assert_only_the_sweep_is_left(installation: &Installation) {
     store.close().await;
 }
 
-async fn on_each_engine(story: impl AsyncFn(Installation)) {
-    for engine in engines() {
+async fn on_each_database(story: impl AsyncFn(Installation)) {
+    for engine in databases() {
         let receiver = OpenReceiver::start().await;
         let folder = tempfile::tempdir().unwrap();
         Box::pin(story(Installation { folder, home: Home::new(engine), receiver })).await;
@@ -157,7 +157,7 @@ async fn on_each_engine(story: impl AsyncFn(Installation)) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_accepting_and_delivering() {
-    on_each_engine(async |installation| {
+    on_each_database(async |installation| {
         // A node that only serves requests accepts the push and cannot deliver it.
         let (server, caller) = installation.start("api");
         installation.prepare(&caller).await;
@@ -179,7 +179,7 @@ async fn killed_between_accepting_and_delivering() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_in_the_middle_of_a_hundred_thousand() {
-    on_each_engine(async |installation| {
+    on_each_database(async |installation| {
         let (server, caller) = installation.start("api");
         let original = installation.prepare(&caller).await;
         server.signal("TERM");
@@ -240,7 +240,7 @@ fn told(receiver: &EventReceiver) -> HashMap<String, Vec<String>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_events_are_forwarded() {
-    on_each_engine(async |installation| {
+    on_each_database(async |installation| {
         let events = EventReceiver::start().await;
         let (server, caller) = installation.start("api");
         let webhook = json!({"url": events.url(), "types": ["TAG_CHANGE"]});

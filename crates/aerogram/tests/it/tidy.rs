@@ -107,8 +107,8 @@ const ARROWS: [(&str, &[&str]); 22] = [
 /// Libraries that have a home.
 const HOMES: [(&str, &[&str]); 13] = [
     ("proc-macro2", &["model_derive"]),
-    ("quote", &["model_derive"]),
-    ("syn", &["model_derive"]),
+    ("quote", &["boxed", "model_derive"]),
+    ("syn", &["boxed", "model_derive"]),
     ("axum", &["api", "aerogram"]),
     ("rusqlite", &["store"]),
     ("tokio-postgres", &["store"]),

@@ -1,7 +1,7 @@
 //! What is accepted is sent as it was meant, and what cannot be done is refused at the value to change.
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 async fn register(app: &TestApp, device_type: &str, address: &str, more: &[(&str, Value)]) {
     let mut channel = json!({"device_type": device_type, "opt_in": true, "push_address": address});
@@ -38,7 +38,7 @@ async fn refused(app: &TestApp, path: &str, body: Value) -> Value {
 
 #[tokio::test]
 async fn one_message_per_person_is_refused_wherever_a_push_is_written() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut one = push(&json!("all"), &json!({"alert": "Hi"}));
         one["orchestration"] = json!({"type": "last_active"});
         assert_eq!(refused(&app, "/api/push", one.clone()).await, "orchestration.type");
@@ -60,7 +60,7 @@ async fn one_message_per_person_is_refused_wherever_a_push_is_written() {
 
 #[tokio::test]
 async fn texts_that_nothing_would_fill_in_are_refused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut personal = push(&json!("all"), &json!({"alert": "Hi {{name}}"}));
         personal["global_attributes"] = json!({"name": "Kim"});
         assert_eq!(refused(&app, "/api/push", personal).await, "notification.alert");
@@ -83,7 +83,7 @@ async fn texts_that_nothing_would_fill_in_are_refused() {
 
 #[tokio::test]
 async fn texts_of_a_message_of_its_own_template_are_filled_in() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "A1"}});
         let channel = app.device().post("/api/channels", channel).await.expect(201)["channel_id"].clone();
         let user = app.device().post("/api/user", json!({"ios_channels": [channel]})).await.expect(201);
@@ -105,7 +105,7 @@ async fn texts_of_a_message_of_its_own_template_are_filled_in() {
 
 #[tokio::test]
 async fn live_activities_and_scenes_are_refused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let live = json!({"alert": "Hi", "ios": {"live_activity": {"name": "match", "event": "update"}}});
         assert_eq!(refused(&app, "/api/push", push(&json!("all"), &live)).await, "notification.ios.live_activity");
         let id = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
@@ -118,7 +118,7 @@ async fn live_activities_and_scenes_are_refused() {
 
 #[tokio::test]
 async fn a_title_alone_can_be_urgent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", &[]).await;
         let bodies = sent(&app, &push(&json!(["ios"]), &json!({"ios": {"title": "Hi", "priority": 10}}))).await;
         assert_eq!(bodies[0]["aps"]["alert"], json!({"title": "Hi"}));
@@ -130,7 +130,7 @@ async fn a_title_alone_can_be_urgent() {
 
 #[tokio::test]
 async fn in_app_messages_carry_any_json() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", &[("background", json!(true))]).await;
         register(&app, "android", "A2", &[]).await;
         let extra = json!({"count": 3, "nested": {"yes": true}, "text": "x"});
@@ -148,7 +148,7 @@ async fn in_app_messages_carry_any_json() {
 
 #[tokio::test]
 async fn browsers_get_fallbacks_and_buttons() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register_browser(&app).await;
         let open = json!({"type": "deep_link", "content": "shop://sale", "fallback_url": "https://example.com/sale"});
         let buttons = json!({"type": "ua_like", "button_actions": {"like": {"open": open}}});
@@ -170,7 +170,7 @@ async fn browsers_get_fallbacks_and_buttons() {
 
 #[tokio::test]
 async fn problems_of_audiences_and_platforms_are_at_their_place() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let nowhere = json!({"location": {"id": "nowhere", "date": {"recent": {"days": 3}}}});
         let audience = json!({"AND": [{"tag": "a"}, nowhere]});
         let push = json!({"audience": audience, "device_types": ["ios"], "notification": {"alert": "Hi"}});

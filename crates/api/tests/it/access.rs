@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use api::{Access, Route, routes};
 use bytes::Bytes;
 use serde_json::{Value, json};
-use testkit::app::{OPERATOR_TOKEN, TestApp, on_each_engine};
+use testkit::app::{OPERATOR_TOKEN, TestApp, on_each_database};
 use testkit::client::{Caller, Reply};
 
 use crate::sdk::{Headers, Library};
@@ -73,7 +73,7 @@ fn swap_case(text: &str) -> String {
 
 #[tokio::test]
 async fn every_route_with_every_kind_of_credentials() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for route in routes() {
             for (name, caller, is_let_through) in callers(&app, route.access) {
                 let reply = call(&caller, &route).await;
@@ -143,7 +143,7 @@ impl Proof {
 
 #[tokio::test]
 async fn every_route_with_everything_that_devices_show() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (channel, channel_token) = library.channel("token").await;
         let acted = library.act(&channel, json!({"type": "identify", "named_user_id": "jo"})).await;
@@ -189,7 +189,7 @@ fn text(value: &Value) -> String {
 
 #[tokio::test]
 async fn refusals_say_what_is_missing_and_have_the_error_body() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let texts = [
             (app.nobody().clone(), "missing"),
             (app.nobody().basic(&app.app.key, "wrong"), "wrong"),
@@ -212,7 +212,7 @@ async fn refusals_say_what_is_missing_and_have_the_error_body() {
 
 #[tokio::test]
 async fn rotated_and_deleted_credentials_stop_working_at_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let operator = app.operator();
         let path = format!("/operator/apps/{}", app.app.key);
         app.device().post("/api/channels", "{}").await.expect(400);
@@ -230,7 +230,7 @@ async fn rotated_and_deleted_credentials_stop_working_at_once() {
 
 #[tokio::test]
 async fn bodies_of_strangers_are_not_even_asked_for() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let address = app.url("").strip_prefix("http://").unwrap().to_owned();
         let ask = move || {
             let mut stream = std::net::TcpStream::connect(&address).unwrap();
@@ -248,7 +248,7 @@ async fn bodies_of_strangers_are_not_even_asked_for() {
 
 #[tokio::test]
 async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let operator_token = OPERATOR_TOKEN.to_owned();

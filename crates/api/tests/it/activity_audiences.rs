@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -45,7 +45,7 @@ fn asked(metric: &str, more: &Value) -> Value {
 
 #[tokio::test]
 async fn who_opened_the_app_when() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         // 21 days ago a and b came, and a came back 14 days ago; c came 7 days ago; b came back today, when d came.
         let (a, b) = (register(&app, "a").await, register(&app, "b").await);
         app.advance(7 * DAY);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use testkit::rows::row_counts;
 
 use crate::crowd::Crowd;
@@ -11,7 +11,7 @@ use crate::named_users::{associate, channels};
 
 #[tokio::test]
 async fn associations_do_not_wait_forever() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [old, new] = [1, 2].map(|n| format!("{n}0000000-0000-4000-8000-000000000000"));
         associate(&app, &old, "kim").await;
         let week = Duration::from_secs(7 * 24 * 60 * 60);
@@ -35,7 +35,7 @@ async fn associations_do_not_wait_forever() {
 
 #[tokio::test]
 async fn a_device_knows_better_than_an_association_that_waits() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let ids: Vec<String> = (1..=3).map(|n| format!("{n}0000000-0000-4000-8000-000000000000")).collect();
         for id in &ids {
             associate(&app, id, "kim").await;
@@ -55,7 +55,7 @@ async fn a_device_knows_better_than_an_association_that_waits() {
 
 #[tokio::test]
 async fn with_the_app_secret_one_channel_is_associated_at_a_time() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
         let [a, b] = ["a", "b"].map(|name| json!({"channel_id": crowd.id(name)}));
         for many in [
@@ -75,7 +75,7 @@ async fn with_the_app_secret_one_channel_is_associated_at_a_time() {
 
 #[tokio::test]
 async fn an_association_waits_for_a_channel_of_the_type_it_names() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let ids: Vec<String> = (1..=4).map(|n| format!("{n}0000000-0000-4000-8000-000000000000")).collect();
         for (id, claimed) in ids.iter().zip([json!("android"), json!("ios"), json!(null), json!("open")]) {
             let body = json!({"channel_id": id, "device_type": claimed, "named_user_id": "kim"});
@@ -117,7 +117,7 @@ async fn an_association_waits_for_a_channel_of_the_type_it_names() {
 
 #[tokio::test]
 async fn an_association_waits_no_longer_because_another_is_taken_back() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = "10000000-0000-4000-8000-000000000000";
         associate(&app, id, "kim").await;
         let week = Duration::from_secs(7 * 24 * 60 * 60);
@@ -133,7 +133,7 @@ async fn an_association_waits_no_longer_because_another_is_taken_back() {
 
 #[tokio::test]
 async fn what_is_passed_over_makes_no_user() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("gone", "ios")]).await;
         crowd.uninstall(&app, "gone").await;
         let of_another_type = json!({"channel_id": crowd.id("a"), "device_type": "android"});

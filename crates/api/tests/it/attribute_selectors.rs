@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::attributes::{change, is, remove, set};
 use crate::crowd::Crowd;
@@ -45,7 +45,7 @@ async fn furnish(app: &TestApp) -> Crowd {
 
 #[tokio::test]
 async fn plain_attributes_by_every_operator() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = furnish(&app).await;
         let by = |attribute: &str, operator: &str, value: Value| {
             let mut selector = json!({"attribute": attribute, "operator": operator});
@@ -85,7 +85,7 @@ async fn plain_attributes_by_every_operator() {
 
 #[tokio::test]
 async fn properties_of_objects_by_every_operator() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = furnish(&app).await;
         let table = [
             (json!({"property": "$.total", "operator": "equals", "value": 120.5}), "a"),
@@ -117,7 +117,7 @@ async fn properties_of_objects_by_every_operator() {
 
 #[tokio::test]
 async fn combinations_with_everything_else() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = furnish(&app).await;
         let (gold, young) = (is("plan", "gold"), json!({"attribute": "age", "operator": "less", "value": 20}));
         let empty = json!({"attribute": "plan", "operator": "is_empty"});
@@ -154,7 +154,7 @@ async fn combinations_with_everything_else() {
 
 #[tokio::test]
 async fn dates_move_with_the_clock() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = furnish(&app).await;
         let joined = |operator: &str, units: u32, relative_to: &str| {
             json!({"attribute": "joined", "operator": operator, "value": units, "precision": "days",
@@ -193,7 +193,7 @@ async fn dates_move_with_the_clock() {
 
 #[tokio::test]
 async fn attributes_of_named_users_count_for_their_channels_unless_those_have_their_own() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "android"), ("c", "web"), ("d", "ios")]).await;
         for name in ["a", "b"] {
             crowd.associate(&app, name, Some("kim")).await;

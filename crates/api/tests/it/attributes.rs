@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::crowd::Crowd;
@@ -36,7 +36,7 @@ pub(crate) fn is(attribute: &str, value: impl Into<Value>) -> Value {
 
 #[tokio::test]
 async fn every_way_to_change_them_shows_in_lookups() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "android"), ("c", "web"), ("d", "open::tv")]).await;
         let shown = async |name: &str| crowd.look_up(&app, name).await["attributes"].clone();
         assert_eq!(shown("a").await, json!({}));
@@ -70,7 +70,7 @@ async fn every_way_to_change_them_shows_in_lookups() {
 
 #[tokio::test]
 async fn channels_named_by_the_path_have_to_be_there() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("gone", "ios")]).await;
         crowd.uninstall(&app, "gone").await;
         let (a, gone) = (crowd.id("a"), crowd.id("gone"));
@@ -89,7 +89,7 @@ async fn channels_named_by_the_path_have_to_be_there() {
 
 #[tokio::test]
 async fn bad_changes_are_refused_by_path_and_leave_nothing_behind() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let before = row_counts(app.engine().store()).await;
         let long = "x".repeat(256);
@@ -146,7 +146,7 @@ async fn bad_changes_are_refused_by_path_and_leave_nothing_behind() {
 
 #[tokio::test]
 async fn there_is_a_limit_to_what_is_known_of_one() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let thousand: Vec<Value> = (0..1000).map(|n| set(&format!("k{n}"), n)).collect();
         change(&app, &crowd, "a", json!(thousand)).await;
@@ -162,7 +162,7 @@ async fn there_is_a_limit_to_what_is_known_of_one() {
 
 #[tokio::test]
 async fn the_later_decision_counts_whichever_arrives_first() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let city = async || crowd.look_up(&app, "a").await["attributes"]["city"].clone();
         change(&app, &crowd, "a", at(set("city", "Oslo"), "2024-05-01 10:00:00")).await;
@@ -188,7 +188,7 @@ async fn the_later_decision_counts_whichever_arrives_first() {
 
 #[tokio::test]
 async fn nothing_is_kept_of_those_who_leave() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios"), ("tv", "open::tv")]).await;
         for name in ["a", "b", "tv"] {
             change(&app, &crowd, name, json!([set("city", "Oslo"), remove("never")])).await;
@@ -219,7 +219,7 @@ async fn nothing_is_kept_of_those_who_leave() {
 
 #[tokio::test]
 async fn named_users_show_theirs_until_they_are_uninstalled() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let update = json!({"attributes": [set("city", "Oslo"), set("age", 30)], "tags": {"add": {"food": ["fish"]}}});
         app.device().post("/api/named_users/kim", update).await.expect(200);
         app.advance(Duration::from_secs(60));
@@ -241,7 +241,7 @@ async fn named_users_show_theirs_until_they_are_uninstalled() {
 
 #[tokio::test]
 async fn apps_do_not_see_each_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let other = app.another_app(model::app::Mode::Development).await;
         let stranger = app.nobody().basic(&other.key, &other.master_secret);

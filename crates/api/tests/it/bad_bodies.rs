@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::Method;
 use serde_json::json;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::bad_channels::{ChannelEndpoint, bad_channels};
 use testkit::bad_pushes::bad_pushes;
 use testkit::rows::row_counts;
@@ -25,7 +25,7 @@ async fn assert_refused(app: &TestApp, method: Method, path: &str, body: Vec<u8>
 
 #[tokio::test]
 async fn bad_pushes_are_refused_and_leave_nothing_behind() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let before = row_counts(app.engine().store()).await;
         let rows = bad_pushes();
         assert!(rows.len() >= 150, "{}", rows.len());
@@ -41,7 +41,7 @@ async fn bad_pushes_are_refused_and_leave_nothing_behind() {
 
 #[tokio::test]
 async fn bad_channels_are_refused_and_leave_nothing_behind() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let before = row_counts(app.engine().store()).await;
         for row in bad_channels() {
             let paths = match row.endpoint {
@@ -62,7 +62,7 @@ async fn bad_channels_are_refused_and_leave_nothing_behind() {
 
 #[tokio::test]
 async fn all_problems_are_told_at_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let push = json!({"device_types": "toaster", "notification": {"alert": 7, "colour": "red"}, "x": 1});
         let reply = app.master().post("/api/push", push).await;
         let body = reply.expect(400);
@@ -80,7 +80,7 @@ async fn all_problems_are_told_at_once() {
 
 #[tokio::test]
 async fn an_answer_never_quotes_more_than_a_little_of_a_large_body() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let long_key = "k".repeat(4_000_000);
         let reply = app.master().post("/api/push", json!({ long_key: 1 })).await;
         reply.expect(400);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::time::UtcMillis;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::events_intake::{event_at, upload};
 
@@ -38,7 +38,7 @@ async fn n_sent_at(app: &TestApp, instant: &str) -> usize {
 
 #[tokio::test]
 async fn it_is_sent_at_the_hour_with_the_most_openings() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let paris = register(&app, "Europe/Paris").await;
         let new_york = register(&app, "America/New_York").await;
         // At 20 in Paris by what the device says, and at 20 in New York by its time zone.
@@ -66,7 +66,7 @@ async fn it_is_sent_at_the_hour_with_the_most_openings() {
 
 #[tokio::test]
 async fn without_openings_it_is_sent_in_the_evening() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let paris = register(&app, "Europe/Paris").await;
         open(&app, &paris, 10, "2024-05-01T07:00", json!({"time_zone": 7200})).await;
         let template = json!({"name": "T", "variables": [], "push": {"notification": {"alert": "Hi"}}});
@@ -100,7 +100,7 @@ async fn without_openings_it_is_sent_in_the_evening() {
 
 #[tokio::test]
 async fn what_is_wrong_is_named() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut recurring = best("2024-05-02");
         recurring["schedule"]["recurring"] = json!({"cadence": {"type": "daily", "count": 1}});
         let mut hour = best("2024-05-02");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 const TYPES: [&str; 5] = ["ios", "android", "amazon", "web", "wns"];
 /// The uncompressed point of a P-256 key and the 16 bytes of a browser's secret, in base64url.
@@ -42,7 +42,7 @@ async fn look_up(app: &TestApp, id: &str) -> Value {
 
 #[tokio::test]
 async fn every_device_type_registers_and_is_recognized() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for device_type in TYPES {
             let created = app.device().post("/api/channels/", registration(device_type)).await;
             let id = created.expect(201)["channel_id"].as_str().unwrap().to_owned();
@@ -58,7 +58,7 @@ async fn every_device_type_registers_and_is_recognized() {
 
 #[tokio::test]
 async fn a_device_takes_over_everything_it_is_recognized_by_at_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let register = async |address: &str, hints: Value| {
             let channel = json!({"device_type": "android", "push_address": address});
             let body = json!({"channel": channel, "identity_hints": hints});
@@ -80,7 +80,7 @@ async fn a_device_takes_over_everything_it_is_recognized_by_at_once() {
 
 #[tokio::test]
 async fn a_hint_that_is_taken_over_leaves_another_with_the_same_text() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let body = |hints: Value| json!({"channel": {"device_type": "ios", "opt_in": false}, "identity_hints": hints});
         let hints = json!({"user_id": "same", "device_id": "same"});
         let first = app.device().post("/api/channels", body(hints)).await.expect(201)["channel_id"].clone();
@@ -96,7 +96,7 @@ async fn a_hint_that_is_taken_over_leaves_another_with_the_same_text() {
 
 #[tokio::test]
 async fn lookups_have_the_form_that_client_libraries_need() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for device_type in TYPES {
             let id = register(&app, device_type).await;
             let channel = look_up(&app, &id).await;
@@ -129,7 +129,7 @@ async fn register_bare(app: &TestApp, device_type: &str) -> Value {
 
 #[tokio::test]
 async fn details_of_platforms_are_shown() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let ios = look_up(&app, &register(&app, "ios").await).await;
         let details = json!({"badge": 2, "quiettime": {"start": "22:00", "end": "08:00"}, "tz": "Europe/Paris"});
         assert_eq!(ios["ios"], details);
@@ -144,7 +144,7 @@ async fn details_of_platforms_are_shown() {
 
 #[tokio::test]
 async fn updates_change_what_they_name() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for device_type in TYPES {
             let id = register(&app, device_type).await;
             app.advance(Duration::from_secs(60));
@@ -165,7 +165,7 @@ async fn updates_change_what_they_name() {
 
 #[tokio::test]
 async fn ids_that_cannot_be_updated_are_conflicts() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = register(&app, "ios").await;
         let put = async |id: &str, device_type: &str| {
             app.device().put(&format!("/api/channels/{id}"), registration(device_type)).await
@@ -186,7 +186,7 @@ async fn ids_that_cannot_be_updated_are_conflicts() {
 
 #[tokio::test]
 async fn uninstalls_take_one_or_many_and_pass_over_strangers() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [ios, android] = [register(&app, "ios").await, register(&app, "android").await];
         let unknown = "00000000-0000-4000-8000-000000000000";
         let one = json!({"channel_id": unknown, "device_type": "ios"});
@@ -206,7 +206,7 @@ async fn uninstalls_take_one_or_many_and_pass_over_strangers() {
 
 #[tokio::test]
 async fn lists_are_paged_with_absolute_links() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut ids = Vec::new();
         for n in 0..5 {
             let body = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": format!("t{n}")}});
@@ -242,7 +242,7 @@ async fn lists_are_paged_with_absolute_links() {
 
 #[tokio::test]
 async fn a_device_is_recognized_by_the_inbox_that_was_made_after_its_channel() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let register = async |hints: Value| {
             let body = json!({"channel": {"device_type": "ios", "opt_in": false}, "identity_hints": hints});
             app.device().post("/api/channels", body).await

@@ -2,13 +2,13 @@
 
 use http::Method;
 use serde_json::json;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 
 use crate::events_intake::told;
 
 #[tokio::test]
 async fn java_says_utf8_of_every_message_and_landing_page() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let page = json!({"content_type": "text/html", "body": "<h1>Hé</h1>", "content_encoding": "utf8"});
         let push = json!({
             "audience": "all",
@@ -26,7 +26,7 @@ async fn java_says_utf8_of_every_message_and_landing_page() {
 
 #[tokio::test]
 async fn java_sends_an_empty_list_of_variables_with_every_change_of_a_template() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let template = json!({"name": "T", "variables": [{"key": "NAME", "default_value": "you"}],
                               "push": {"notification": {"alert": "Hi {{NAME}}"}}});
         let made = app.master().post("/api/templates/", template).await.expect(201);
@@ -44,7 +44,7 @@ async fn java_sends_an_empty_list_of_variables_with_every_change_of_a_template()
 
 #[tokio::test]
 async fn python_writes_the_attributes_of_a_user_behind_the_id() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let attributes = json!([{"action": "set", "key": "city", "value": "Oslo"}]);
         let behind = "%5B%7B'action':%20'set',%20'key':%20'city',%20'value':%20'Oslo'%7D%5D";
         let path = format!("/api/named_users/kim%40home{behind}");
@@ -64,7 +64,7 @@ async fn python_writes_the_attributes_of_a_user_behind_the_id() {
 
 #[tokio::test]
 async fn ruby_writes_offsets() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (occurred, at) in [
             ("2024-05-01T10:01:07.000+0000", "2024-05-01T10:01:07.000Z"),
             ("2024-05-01T10:01:07.250+02:00", "2024-05-01T08:01:07.250Z"),
@@ -83,7 +83,7 @@ async fn ruby_writes_offsets() {
 
 #[tokio::test]
 async fn zones_that_would_be_ignored_are_refused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for time in ["2030-01-31T12:00:00[America/New_York]", "2030-01-31T12:00:00-05:00[America/New_York]"] {
             let schedule = json!({"schedule": {"scheduled_time": time},
                                   "push": {"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}});
@@ -96,7 +96,7 @@ async fn zones_that_would_be_ignored_are_refused() {
 
 #[tokio::test]
 async fn channels_of_email_and_sms_are_said_to_be_missing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (kind, name) in [("email", "email"), ("sms", "SMS")] {
             let missing = app.master().post(&format!("/api/channels/{kind}/"), json!({})).await.expect(404);
             assert_eq!(missing["error"], format!("This version has no {name} channels."));
@@ -122,7 +122,7 @@ async fn channels_of_email_and_sms_are_said_to_be_missing() {
 
 #[tokio::test]
 async fn python_sends_a_notification_of_null_where_there_is_none() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let push = |content: serde_json::Value| {
             let mut push = json!({"audience": "all", "device_types": ["ios"], "notification": null});
             push.as_object_mut().unwrap().extend(content.as_object().unwrap().clone());
@@ -144,7 +144,7 @@ async fn python_sends_a_notification_of_null_where_there_is_none() {
 
 #[tokio::test]
 async fn python_and_java_send_a_value_with_operators_that_have_none() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for value in [json!(null), json!(""), json!("gold"), json!(0), json!(true)] {
             for selector in [
                 json!({"attribute": "plan", "operator": "is_empty", "value": value}),
@@ -167,7 +167,7 @@ async fn python_and_java_send_a_value_with_operators_that_have_none() {
 
 #[tokio::test]
 async fn pushes_that_could_only_go_to_email_and_sms_are_refused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let email = json!({"message_type": "commercial", "subject": "S", "plaintext_body": "B", "sender_name": "N",
                            "sender_address": "a@example.com", "reply_to": "a@example.com"});
         let push = |device_types: serde_json::Value| {

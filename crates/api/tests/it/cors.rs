@@ -3,13 +3,13 @@
 use api::routes;
 use bytes::Bytes;
 use http::Method;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 
 const ORIGIN: &str = "access-control-allow-origin";
 
 #[tokio::test]
 async fn preflights_allow_what_devices_need() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let request = app.nobody().request(Method::OPTIONS, "/api/channels/");
         let request = request
             .header("origin", "https://shop.example")
@@ -32,7 +32,7 @@ async fn preflights_allow_what_devices_need() {
 
 #[tokio::test]
 async fn answers_are_readable_exactly_on_the_routes_of_devices() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = "00000000-0000-4000-8000-000000000000";
         for route in routes() {
             let path = route

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::app::Mode;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 use testkit::rows::row_counts;
 
@@ -55,7 +55,7 @@ async fn open_channels(app: &TestApp) -> Vec<Value> {
 
 #[tokio::test]
 async fn recipients_are_registered_and_everybody_gets_their_own_text() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let known = register(&app, "known", true, json!(["old"])).await;
         register(&app, "opted-out", false, json!([])).await;
         let recipients = json!([
@@ -101,7 +101,7 @@ async fn recipients_are_registered_and_everybody_gets_their_own_text() {
 
 #[tokio::test]
 async fn a_thousand_recipients_with_texts_of_their_own_are_one_request() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         let live = app.another_app(Mode::Production).await;
         let servers = app.nobody().basic(&live.key, &live.master_secret);
@@ -125,7 +125,7 @@ async fn a_thousand_recipients_with_texts_of_their_own_are_one_request() {
 
 #[tokio::test]
 async fn what_is_refused_leaves_nothing_behind() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let before = row_counts(app.engine().store()).await;
         let good = greeting(&json!([{"ua_address": "a", "name": "Kim"}]));
         app.master().post("/api/create-and-send/validate/", good.clone()).await.expect(200);
@@ -160,7 +160,7 @@ async fn what_is_refused_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_scheduled_one_registers_its_recipients_when_it_is_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let push = greeting(&json!([{"ua_address": "a", "name": "Kim"}, {"ua_address": "b", "name": "Lou"}]));
         let body = json!({"name": "Later", "schedule": {"scheduled_time": "2024-05-01T13:00:00"}, "push": push});
         let reply = app.master().post("/api/schedules/create-and-send/", body.clone()).await;
@@ -202,7 +202,7 @@ async fn a_scheduled_one_registers_its_recipients_when_it_is_sent() {
 
 #[tokio::test]
 async fn whoever_has_moved_since_is_not_taken_for_another() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "old-address", true, json!([])).await;
         let recipients = json!([{"ua_address": "old-address", "name": "Kim"}, {"ua_address": "b", "name": "Lou"}]);
         let accepted = app.master().post("/api/create-and-send", greeting(&recipients)).await.expect(202);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use store::{Error, Tx};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::logs::Log;
 
@@ -49,7 +49,7 @@ async fn metric(app: &TestApp, name: &str) -> Option<i64> {
 
 #[tokio::test]
 async fn a_node_whose_disk_is_full_is_not_ready_until_there_is_room() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         app.nobody().get("/ready").await.expect(200);
         assert_eq!(metric(&app, "aerogram_database_up").await, Some(1));
         assert!(metric(&app, "aerogram_database_bytes").await.unwrap() > 100_000);
@@ -81,7 +81,7 @@ async fn a_node_whose_disk_is_full_is_not_ready_until_there_is_room() {
 
 #[tokio::test]
 async fn what_the_process_counted_is_shown_without_the_database() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let log = Log::begin();
         app.nobody().get("/health").await.expect(200);
         assert_eq!(metric(&app, "aerogram_jobs_overdue").await, Some(0));

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use http::Method;
 use model::app::Mode;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use testkit::rows::row_counts;
 
 const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
@@ -76,7 +76,7 @@ fn finish(mut reader: BufReader<TcpStream>, body: &str) -> String {
 
 #[tokio::test]
 async fn requests_in_work_learn_that_the_app_is_gone() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let address = app.url("").strip_prefix("http://").unwrap().to_owned();
         for (method, path, body) in REQUESTS {
             let before = row_counts(app.engine().store()).await;

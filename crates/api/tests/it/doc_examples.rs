@@ -6,7 +6,7 @@ mod curl;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use curl::Curl;
 
@@ -117,7 +117,7 @@ fn assert_shown(place: &str, shown: &Value, real: &Value) {
 
 #[tokio::test]
 async fn examples_of_the_documentation_work() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for document in DOCUMENTS {
             let sections = sections(document);
             assert!(!sections.is_empty(), "examples are marked with {RUNNABLE:?}");

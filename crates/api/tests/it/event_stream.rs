@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::Method;
 use providers::http::Streaming;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::client::Reply;
 
 use crate::event_schema;
@@ -86,7 +86,7 @@ async fn lines(stream: &mut Streaming, n_events: usize) -> Vec<Value> {
 
 #[tokio::test]
 async fn everything_that_happens_is_told_in_one_order() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channels = live(&app).await;
         let all = read(&app, "").await;
         let types: BTreeSet<_> = all.iter().map(|event| event["type"].as_str().unwrap()).collect();
@@ -134,7 +134,7 @@ async fn everything_that_happens_is_told_in_one_order() {
 
 #[tokio::test]
 async fn a_request_in_a_body_can_ask_for_more() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channels = live(&app).await;
         let all = read(&app, "").await;
         let ask = async |mut body: Value| {
@@ -170,7 +170,7 @@ async fn a_request_in_a_body_can_ask_for_more() {
 
 #[tokio::test]
 async fn what_cannot_be_asked_for_is_said() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1").await;
         for (query, path) in [
             ("offset=x", "offset"),
@@ -197,7 +197,7 @@ async fn what_cannot_be_asked_for_is_said() {
 
 #[tokio::test]
 async fn streams_go_on_and_resume_in_either_form() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1").await;
         let all = read(&app, "").await;
         let (head, mut stream) = open(&app, "", &[]).await;
@@ -238,7 +238,7 @@ async fn streams_go_on_and_resume_in_either_form() {
 
 #[tokio::test]
 async fn streams_end_when_they_are_asked_to_and_when_the_server_stops() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1").await;
         let (_, mut limited) = open(&app, "?limit=1", &[]).await;
         lines(&mut limited, 1).await;
@@ -253,7 +253,7 @@ async fn streams_end_when_they_are_asked_to_and_when_the_server_stops() {
 
 #[tokio::test]
 async fn nobody_resumes_from_events_that_are_gone_without_being_told() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1").await;
         let first = read(&app, "&limit=1").await.remove(0);
         let (_, mut stream) = open(&app, "?limit=1000", &[]).await;

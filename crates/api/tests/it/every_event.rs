@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
-use testkit::app::{START, TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_database};
 
 use crate::event_schema;
 use crate::inbox::{self, Phone};
@@ -64,7 +64,7 @@ async fn live(app: &TestApp) {
 
 #[tokio::test]
 async fn every_type_of_event_has_its_form() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         live(&app).await;
         let reply = app.master().get("/api/events?follow=false").await;
         let mut seen = BTreeSet::new();

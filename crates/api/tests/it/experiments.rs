@@ -16,7 +16,7 @@ use model::ids::{AppId, Offset};
 use serde_json::{Value, json};
 use store::counters::{self, Metric};
 use store::log;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel;
 use testkit::rows::row_counts;
 
@@ -107,7 +107,7 @@ fn metadata(delivery: &Value) -> Value {
 
 #[tokio::test]
 async fn an_experiment_is_shown_as_it_was_made() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = two_times();
         (body["description"], body["control"]) = (json!("Which is better?"), json!(0.2));
         (body["campaigns"], body["variants"][1]["weight"]) = (json!({"categories": ["spring"]}), json!(3));
@@ -144,7 +144,7 @@ async fn an_experiment_is_shown_as_it_was_made() {
 
 #[tokio::test]
 async fn listings_have_pages_and_an_order() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut ids = Vec::new();
         for time in ["2024-05-01T16:00", "2024-05-01T14:00", "2024-05-01T15:00"] {
             app.advance(Duration::from_millis(1));
@@ -184,7 +184,7 @@ async fn listings_have_pages_and_an_order() {
 
 #[tokio::test]
 async fn everybody_gets_one_variant_or_none() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let mut body = experiment(&[variant("One", None), variant("Two", None)]);
         (body["control"], body["variants"][0]["weight"]) = (json!(0.25), json!(2));
@@ -237,7 +237,7 @@ async fn everybody_gets_one_variant_or_none() {
 
 #[tokio::test]
 async fn variants_fire_on_their_own_and_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let mut body = two_times();
         body["control"] = json!(0.5);
@@ -279,7 +279,7 @@ async fn variants_fire_on_their_own_and_once() {
 
 #[tokio::test]
 async fn a_deleted_experiment_never_fires() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let before = row_counts(app.engine().store()).await;
         let id = create(&app, two_times()).await;
@@ -299,7 +299,7 @@ async fn a_deleted_experiment_never_fires() {
 
 #[tokio::test]
 async fn problems_are_told_with_their_places_and_nothing_is_kept() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let before = row_counts(app.engine().store()).await;
         let past = experiment(&[variant("One", None), variant("Two", Some("2024-05-01T11:00:00"))]);
         let large = experiment(&[variant("One", None), variant(&"x".repeat(9000), None)]);
@@ -332,7 +332,7 @@ async fn problems_are_told_with_their_places_and_nothing_is_kept() {
 
 #[tokio::test]
 async fn a_repeated_request_makes_one_experiment() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let body = experiment(&[variant("One", None), variant("Two", None)]).to_string();
         let mut answers = BTreeSet::new();

@@ -7,7 +7,7 @@ use model::ids::AppId;
 use serde_json::{Value, json};
 use store::Tx;
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 
 use crate::logs::Log;
@@ -57,7 +57,7 @@ async fn metric(app: &TestApp, begins: &str) -> Option<String> {
 
 #[tokio::test]
 async fn a_provider_that_is_down_is_told_of_once_and_once_more_when_it_is_back() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosk(&app).await;
         let log = Log::begin();
         receiver.answer_with([503; 6]);
@@ -109,7 +109,7 @@ async fn a_provider_that_is_down_is_told_of_once_and_once_more_when_it_is_back()
 
 #[tokio::test]
 async fn a_provider_that_cannot_be_reached_is_told_of_until_its_address_changes() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosk(&app).await;
         let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let config = json!({"url": format!("http://{nobody}/hook"), "validate": false});
@@ -133,7 +133,7 @@ async fn a_provider_that_cannot_be_reached_is_told_of_until_its_address_changes(
 
 #[tokio::test]
 async fn a_platform_that_the_operator_holds_gets_nothing_until_it_is_let_go() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosk(&app).await;
         phone(&app).await;
         let kiosk = path(&app, "open::kiosk");
@@ -194,7 +194,7 @@ async fn a_platform_that_the_operator_holds_gets_nothing_until_it_is_let_go() {
 
 #[tokio::test]
 async fn a_paused_push_does_not_go_on_with_its_platform() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosk(&app).await;
         let kiosk = path(&app, "open::kiosk");
         let id = push(&app, "open::kiosk", json!({})).await;
@@ -217,7 +217,7 @@ async fn a_paused_push_does_not_go_on_with_its_platform() {
 
 #[tokio::test]
 async fn whoever_sent_a_push_is_told_that_its_platform_is_held() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         phone(&app).await;
         let apns = path(&app, "apns");
         let reason = async |push: &str| {
@@ -252,7 +252,7 @@ async fn whoever_sent_a_push_is_told_that_its_platform_is_held() {
 
 #[tokio::test]
 async fn a_platform_that_is_held_is_shown_though_nothing_is_configured() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let list = async || {
             let all = app.operator().get(&format!("/operator/apps/{}/platforms", app.app.key)).await.expect(200);
             all["platforms"].clone()
@@ -290,7 +290,7 @@ const CROWD: usize = 9_000;
 
 #[tokio::test]
 async fn holding_a_platform_stops_what_is_being_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosk(&app).await;
         let channels = app.master().get("/api/channels").await.expect(200)["channels"].clone();
         let original = channels[0]["channel_id"].as_str().unwrap().parse().unwrap();
@@ -318,7 +318,7 @@ async fn holding_a_platform_stops_what_is_being_sent() {
 
 #[tokio::test]
 async fn only_platforms_that_there_are_can_be_held() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for action in ["pause", "resume"] {
             app.operator().post(&format!("{}/{action}", path(&app, "open::unheard-of")), "").await.expect(404);
             app.operator().post(&format!("{}/{action}", path(&app, "ios")), "").await.expect(400);
@@ -344,7 +344,7 @@ async fn only_platforms_that_there_are_can_be_held() {
 
 #[tokio::test]
 async fn the_operator_sees_what_is_on_its_way_in_all_apps_and_why() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosk(&app).await;
         phone(&app).await;
         let another = app.another_app(Mode::Development).await;

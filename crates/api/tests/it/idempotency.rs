@@ -8,7 +8,7 @@ use http::Method;
 use model::ids::AppId;
 use serde_json::{Value, json};
 use store::Tx;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use testkit::client::{Caller, Reply};
 
 async fn post(caller: &Caller, path: &str, key: &str, body: &Value) -> Reply {
@@ -22,7 +22,7 @@ fn push(alert: &str) -> Value {
 
 #[tokio::test]
 async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token"}});
         let open = json!({"channel": {"type": "open", "opt_in": true, "address": "a",
                           "open": {"open_platform_name": "fridge"}}});
@@ -98,7 +98,7 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
 
 #[tokio::test]
 async fn repeats_get_the_first_answer_whatever_has_happened_since() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (master, operator) = (app.master(), app.operator());
         let open = json!({"channel": {"type": "open", "opt_in": true, "address": "a", "tags": ["first"],
                           "open": {"open_platform_name": "fridge"}}});
@@ -128,7 +128,7 @@ async fn repeats_get_the_first_answer_whatever_has_happened_since() {
 
 #[tokio::test]
 async fn repeats_may_come_when_the_time_has_passed_and_the_template_is_gone() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let master = app.master();
         let template = json!({"name": "T", "variables": [], "push": {"notification": {"alert": "Hi"}}});
         let made = master.post("/api/templates", &template).await.expect(201);
@@ -166,7 +166,7 @@ async fn repeats_may_come_when_the_time_has_passed_and_the_template_is_gone() {
 
 #[tokio::test]
 async fn devices_cannot_use_up_the_keys_of_servers() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token"}});
         post(&app.device(), "/api/channels", "key", &device).await.expect(201);
         post(&app.master(), "/api/push", "key", &push("Hi")).await.expect(200);
@@ -182,7 +182,7 @@ async fn devices_cannot_use_up_the_keys_of_servers() {
 
 #[tokio::test]
 async fn a_channel_is_not_answered_what_another_was() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut tokens = Vec::new();
         for address in ["a", "b"] {
             let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": address}});
@@ -207,7 +207,7 @@ async fn a_channel_is_not_answered_what_another_was() {
 
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_any_more_counts_as_none() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let first = post(&app.master(), "/api/push", "key", &push("Hi")).await.expect(200);
         let damage = |tx: &mut Tx<'_>| tx.execute("update idempotency set answer = 'sealed with another key'", &[]);
         assert_eq!(app.engine().store().write(AppId(1), damage).await.unwrap(), 1);
@@ -222,7 +222,7 @@ async fn an_answer_that_cannot_be_read_any_more_counts_as_none() {
 
 #[tokio::test]
 async fn a_key_belongs_to_one_request_of_one_app() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let first = post(&app.master(), "/api/push", "key-1", &push("Hi")).await.expect(200);
         let conflict = post(&app.master(), "/api/push", "key-1", &push("Ho")).await.expect(409);
         assert_eq!(conflict["error_code"], 40900);
@@ -259,7 +259,7 @@ fn the_documentation_lists_the_routes() {
 
 #[tokio::test]
 async fn keys_have_a_form() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for key in ["", "two words", &"k".repeat(256)] {
             let refused = post(&app.master(), "/api/push", key, &push("Hi")).await.expect(400);
             assert_eq!(refused["details"]["path"], "idempotency-key", "{key}");
@@ -271,7 +271,7 @@ async fn keys_have_a_form() {
 
 #[tokio::test]
 async fn duplicates_at_the_same_time_are_one() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (master, body) = (app.master(), push("Hi"));
         let replies = join_all((0..20).map(|_| post(&master, "/api/push", "key-1", &body))).await;
         for reply in &replies {

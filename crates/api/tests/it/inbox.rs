@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Method;
 use model::app::Mode;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::client::{Caller, Reply};
 
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -89,7 +89,7 @@ pub(crate) async fn send(app: &TestApp, title: &str, more: Value) -> (String, St
 
 #[tokio::test]
 async fn a_message_has_what_devices_of_all_generations_look_for() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "ios", json!({})).await;
         assert_eq!(phone.messages(&app).await, Vec::<Value>::new());
         let icons = json!({"list_icon": "https://img.example/1.png"});
@@ -124,7 +124,7 @@ async fn a_message_has_what_devices_of_all_generations_look_for() {
 
 #[tokio::test]
 async fn bodies_come_as_they_were_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "android", json!({})).await;
         for (message, content_type, listed, expected) in [
             (
@@ -187,7 +187,7 @@ async fn devices_old_and_new_mark_messages() {
             |id, _| json!({"delete": ["x", "/message/none/"], "messages": [{"message_id": id}, {"message_id": "AAAA"}, {}]}),
         ),
     ];
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "amazon", json!({})).await;
         for (what, method, path, deletes, report) in table.clone() {
             let (_, id) = send(&app, what, json!({})).await;
@@ -220,7 +220,7 @@ async fn devices_old_and_new_mark_messages() {
 
 #[tokio::test]
 async fn listings_say_whether_anything_changed() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "ios", json!({})).await;
         let (_, first) = send(&app, "first", json!({})).await;
         let fresh = phone.caller(&app).get(&phone.path("messages/")).await;
@@ -264,7 +264,7 @@ async fn listings_say_whether_anything_changed() {
 
 #[tokio::test]
 async fn channels_of_a_user_share_the_inbox() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let first = quiet_channel(&app, "ios", json!({})).await;
         let phone = Phone::with(&app, &json!({"ios_channels": [first], "ua_device_id": "old"}), &first).await;
         let (_, shared) = send(&app, "before", json!({})).await;
@@ -297,7 +297,7 @@ async fn channels_of_a_user_share_the_inbox() {
 
 #[tokio::test]
 async fn only_user_and_password_open_an_inbox() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (phone, other) = (Phone::new(&app, "ios", json!({})).await, Phone::new(&app, "ios", json!({})).await);
         let (_, id) =
             send(&app, "secret", json!({"audience": {"ios_channel": phone.channel}, "device_types": ["ios"]})).await;
@@ -349,7 +349,7 @@ async fn only_user_and_password_open_an_inbox() {
 
 #[tokio::test]
 async fn creating_a_user_twice_with_one_key_makes_one() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let create = async || {
             let request = app.device().request(Method::POST, "/api/user/").header("idempotency-key", "k");
             app.device().send(request.body(Bytes::from("{}")).unwrap()).await.expect(201)

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::messages::{self, Message};
 use store::pushes::{self, PushRow};
 use store::{Tx, origins};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel;
 use testkit::rows::row_counts;
 
@@ -33,7 +33,7 @@ async fn send_to(app: &TestApp, phone: &Phone, title: &str) -> (String, String) 
 
 #[tokio::test]
 async fn a_message_to_one_is_in_nobody_elses_way() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (phone, other) = (Phone::new(&app, "ios", json!({})).await, Phone::new(&app, "ios", json!({})).await);
         let (_, first) = send_to(&app, &phone, "first").await;
         let (second_push, second) = send_to(&app, &phone, "second").await;
@@ -61,7 +61,7 @@ async fn a_message_to_one_is_in_nobody_elses_way() {
 
 #[tokio::test]
 async fn messages_to_many_and_to_few_are_in_one_inbox() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "ios", json!({"opt_in": true, "push_address": "AB"})).await;
         copy_channel(app.engine().store(), APP, phone.channel.parse().unwrap(), 300).await;
         let (_, many) = send(&app, "many", json!({"device_types": ["ios"]})).await;
@@ -98,7 +98,7 @@ async fn localized(app: &TestApp) -> (Phone, String) {
 
 #[tokio::test]
 async fn whatever_changes_the_language_of_a_channel_changes_its_inbox() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (phone, known) = localized(&app).await;
         // Who knows the secret may say otherwise than the registration.
         let upload = app.device().request(Method::POST, "/warp9/");
@@ -121,7 +121,7 @@ async fn whatever_changes_the_language_of_a_channel_changes_its_inbox() {
 
 #[tokio::test]
 async fn uninstalled_channels_take_nobodys_room() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut channels = Vec::new();
         for _ in 0..22 {
             channels.push(quiet_channel(&app, "ios", json!({})).await);
@@ -156,7 +156,7 @@ async fn uninstalled_channels_take_nobodys_room() {
 
 #[tokio::test]
 async fn servers_delete_many_messages_at_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "ios", json!({})).await;
         let (push, first) = send(&app, "first", json!({})).await;
         let (_, second) = send(&app, "second", json!({})).await;
@@ -221,7 +221,7 @@ async fn n_messages(app: &TestApp) -> i64 {
 
 #[tokio::test]
 async fn a_group_of_very_many_messages_is_deleted_in_steps() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "ios", json!({})).await;
         let body = json!({"schedule": {"scheduled_time": "2024-05-01T13:00:00",
             "recurring": {"cadence": {"type": "hourly", "count": 1}}},

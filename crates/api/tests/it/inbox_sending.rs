@@ -8,7 +8,7 @@ use roaring::RoaringBitmap;
 use serde_json::{Value, json};
 use store::counters::{self, Metric, Pushes, Total};
 use store::log;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::inbox::{MINUTE, Phone, send};
@@ -40,7 +40,7 @@ async fn count(app: &TestApp, push: &str, metric: Metric, family: &str) -> i64 {
 
 #[tokio::test]
 async fn a_message_reaches_those_who_opted_out_and_is_told_about() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let quiet = Phone::new(&app, "ios", json!({})).await;
         let loud = Phone::new(&app, "ios", json!({"opt_in": true, "push_address": "AB01"})).await;
         let robot = Phone::new(&app, "android", json!({})).await;
@@ -92,7 +92,7 @@ async fn a_message_reaches_those_who_opted_out_and_is_told_about() {
 
 #[tokio::test]
 async fn only_the_audience_holds_a_message() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let tagged = Phone::new(&app, "ios", json!({"tags": ["vip"], "set_tags": true})).await;
         let other = Phone::new(&app, "ios", json!({})).await;
         let robot = Phone::new(&app, "android", json!({"tags": ["vip"], "set_tags": true})).await;
@@ -115,7 +115,7 @@ async fn only_the_audience_holds_a_message() {
 
 #[tokio::test]
 async fn everybody_reads_their_own_language() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let locale = |language: &str, country: &str| json!({"locale_language": language, "locale_country": country});
         let german = Phone::new(&app, "ios", locale("de", "DE")).await;
         let austrian = Phone::new(&app, "ios", locale("de", "AT")).await;
@@ -151,7 +151,7 @@ async fn everybody_reads_their_own_language() {
 
 #[tokio::test]
 async fn what_a_localized_message_says_to_the_app_is_told_with_whoever_reads_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let german = Phone::new(&app, "ios", json!({"locale_language": "de"})).await;
         let message = json!({"title": "Hallo", "body": "x", "extra": {"k": "w"}});
         let localizations = json!([{"language": "de", "message": message}]);
@@ -168,7 +168,7 @@ async fn what_a_localized_message_says_to_the_app_is_told_with_whoever_reads_it(
 
 #[tokio::test]
 async fn whoever_holds_a_localized_message_can_read_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let locale = |language: &str, country: &str| json!({"locale_language": language, "locale_country": country});
         let old_code = Phone::new(&app, "android", locale("iw", "il")).await;
         let new_code = Phone::new(&app, "android", locale("he", "IL")).await;
@@ -203,7 +203,7 @@ async fn whoever_holds_a_localized_message_can_read_it() {
 
 #[tokio::test]
 async fn messages_expire_and_are_forgotten() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "ios", json!({})).await;
         let (_, short) = send(&app, "short", json!({"message": {"expiry": 60}})).await;
         send(&app, "dated", json!({"message": {"expiry": "2024-05-02T12:00:00"}})).await;
@@ -231,7 +231,7 @@ async fn messages_expire_and_are_forgotten() {
 
 #[tokio::test]
 async fn servers_delete_messages_everywhere() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "ios", json!({})).await;
         let (_, by_message) = send(&app, "one", json!({})).await;
         let (by_push, id) = send(&app, "two", json!({})).await;
@@ -268,7 +268,7 @@ async fn servers_delete_messages_everywhere() {
 
 #[tokio::test]
 async fn nobody_is_woken_for_a_message_that_has_ended() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         Phone::new(&app, "ios", json!({"opt_in": true, "background": true, "push_address": "AB01"})).await;
         let push = |more: Value| {
             let mut push = json!({"audience": "all", "device_types": ["ios"],
@@ -300,7 +300,7 @@ async fn nobody_is_woken_for_a_message_that_has_ended() {
 
 #[tokio::test]
 async fn messages_without_texts_are_refused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = "00000000-0000-4000-8000-000000000000";
         let fields = json!({"fields": {"title": "t", "body": "<p>b</p>"}});
         for (template, status) in [(json!({"template_id": id}), 400), (json!({"external_id": "x"}), 400), (fields, 200)]
@@ -318,7 +318,7 @@ async fn messages_without_texts_are_refused() {
 /// A schedule by local time sends one push per clock; whoever moves meanwhile must not find the message twice.
 #[tokio::test]
 async fn the_parts_of_a_run_share_its_holders() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = Phone::new(&app, "ios", json!({"timezone": "Asia/Tokyo"})).await;
         let push = json!({"audience": "all", "device_types": ["ios"], "message": {"title": "noon", "body": "b"}});
         let schedule = json!({"schedule": {"local_scheduled_time": "2024-05-05T12:00"}, "push": push});

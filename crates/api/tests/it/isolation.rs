@@ -6,7 +6,7 @@ use api::{Access, routes};
 use bytes::Bytes;
 use model::app::Mode;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use self::bodies::bodies;
 
@@ -136,7 +136,7 @@ pub(crate) async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Va
 
 #[tokio::test]
 async fn no_route_reaches_the_data_of_another_app() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let belongings = settle_in(&app).await;
         let before = everything(&app, &belongings).await;
         assert!(before.iter().any(|seen| seen.to_string().contains(MARK)));
@@ -199,7 +199,7 @@ async fn no_route_reaches_the_data_of_another_app() {
 
 #[tokio::test]
 async fn ids_of_another_app_do_not_exist() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let belongings = settle_in(&app).await;
         let stranger = app.another_app(Mode::Development).await;
         let stranger = app.nobody().basic(&stranger.key, &stranger.master_secret);

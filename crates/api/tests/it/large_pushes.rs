@@ -1,7 +1,7 @@
 //! Pushes that are too large for a platform are refused when they come in, with the part that is to blame.
 
 use serde_json::{Value, json};
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 
 const PATHS: [&str; 2] = ["/api/push", "/api/push/validate"];
 
@@ -25,7 +25,7 @@ async fn each_platform_has_its_own_limit() {
         ("web", 3700, 3994),
         ("wns", 4900, 5001),
     ];
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (device_type, fits, too_large) in table {
             for path in PATHS {
                 let good = push(json!([device_type]), json!({"alert": text(fits)}));
@@ -46,7 +46,7 @@ async fn each_platform_has_its_own_limit() {
 
 #[tokio::test]
 async fn all_problems_come_at_once_with_their_places() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let extra = push(json!(["ios", "android"]), json!({"alert": "Hi", "ios": {"extra": {"k": text(5000)}}}));
         let everywhere = push(json!("all"), json!({"alert": text(9000)}));
         let bodies = json!([push(json!(["ios"]), json!({"alert": "Hi"})), extra, everywhere]);
@@ -63,7 +63,7 @@ async fn all_problems_come_at_once_with_their_places() {
 
 #[tokio::test]
 async fn localizations_are_measured_too() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut localized = push(json!(["web"]), json!({"alert": "Hi"}));
         localized["localizations"] = json!([{"language": "de", "notification": {"web": {"title": text(5000)}}}]);
         let refused = app.master().post("/api/push", localized).await.expect(400);

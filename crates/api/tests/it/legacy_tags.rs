@@ -4,7 +4,7 @@ use http::Method;
 use model::event::RecordKind;
 use model::ids::Offset;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::crowd::Crowd;
@@ -34,7 +34,7 @@ async fn matched(app: &TestApp, audience: Value) -> Value {
 
 #[tokio::test]
 async fn tags_are_created_listed_and_deleted() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         assert_eq!(listed(&app).await, json!([]));
         let created = app.device().put("/api/tags/news", "").await;
         created.expect_done(201);
@@ -68,7 +68,7 @@ async fn tags_are_created_listed_and_deleted() {
 
 #[tokio::test]
 async fn the_first_hundred_are_listed_in_order() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let names = |from: u32, to: u32| (from..to).map(|n| format!("t{n:03}")).collect::<Vec<_>>();
         let body = json!({"audience": {"channel": crowd.id("a")}, "add": {"device": names(20, 120)}});
@@ -83,7 +83,7 @@ async fn the_first_hundred_are_listed_in_order() {
 
 #[tokio::test]
 async fn devices_get_and_lose_a_tag_by_any_id_they_ever_had() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let token = "ab".repeat(32);
         let members = [("a", "ios"), ("b", "android"), ("c", "amazon"), ("d", "web")];
         let crowd = Crowd::register(&app, &members).await;
@@ -127,7 +127,7 @@ async fn devices_get_and_lose_a_tag_by_any_id_they_ever_had() {
 
 #[tokio::test]
 async fn a_deleted_tag_is_gone_from_all_devices_at_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios"), ("c", "ios")]).await;
         give(&app, "news", &[crowd.id("a"), crowd.id("b")]).await;
         give(&app, "cats", &[crowd.id("a")]).await;
@@ -180,7 +180,7 @@ async fn a_deleted_tag_is_gone_from_all_devices_at_once() {
 
 #[tokio::test]
 async fn a_device_that_is_changed_before_the_clean_up_does_not_bring_the_tag_back() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
         give(&app, "news", &[crowd.id("a"), crowd.id("b")]).await;
         app.master().delete("/api/tags/news").await.expect(204);
@@ -202,7 +202,7 @@ async fn a_device_that_is_changed_before_the_clean_up_does_not_bring_the_tag_bac
 
 #[tokio::test]
 async fn batches_set_the_tags_of_many_devices() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "android"), ("c", "ios")]).await;
         give(&app, "old", &[crowd.id("a"), crowd.id("b"), crowd.id("c")]).await;
         let rows = json!([{"ios_channel": crowd.id("a"), "tags": ["x", "y"]}, {"android_channel": crowd.id("b"), "tags": []},

@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::event_receiver::EventReceiver;
 
 use crate::event_schema;
@@ -90,7 +90,7 @@ fn lasting(event: &Value) -> Value {
 
 #[tokio::test]
 async fn the_life_of_a_push() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = EventReceiver::start().await;
         let types = ["FIRST_OPEN", "PUSH_BODY", "SEND", "OPEN", "CLOSE", "UNINSTALL", "TAG_CHANGE", "CUSTOM"];
         let hooks = format!("/operator/apps/{}/webhooks", app.app.key);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -60,7 +60,7 @@ fn set(channels: &[&String]) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn a_list_reaches_its_channels_and_the_channels_of_its_users() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let vip = || json!({"static_list": "vip"});
         let phone = register(&app, "ios", "A1", None).await;
         let of_kim = register(&app, "ios", "A2", Some("kim")).await;
@@ -107,7 +107,7 @@ async fn a_list_reaches_its_channels_and_the_channels_of_its_users() {
 
 #[tokio::test]
 async fn rows_of_several_types_for_one_channel_mean_it_by_the_type_it_has() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let vip = || json!({"static_list": "vip"});
         let ios = register(&app, "ios", "A1", None).await;
         let android = register(&app, "android", "B1", None).await;
@@ -132,7 +132,7 @@ async fn rows_of_several_types_for_one_channel_mean_it_by_the_type_it_has() {
 
 #[tokio::test]
 async fn a_deleted_list_reaches_nobody_at_once_and_its_name_stays_used() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phone = register(&app, "ios", "A1", Some("kim")).await;
         app.master().post("/api/lists", json!({"name": "vip"})).await.expect(201);
         upload(&app, "vip", &[("named_user", "kim"), ("ios_channel", &phone)]).await;
@@ -156,7 +156,7 @@ async fn a_deleted_list_reaches_nobody_at_once_and_its_name_stays_used() {
 
 #[tokio::test]
 async fn uploads_that_follow_each_other_closely_leave_the_last_one() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let phones = [
             register(&app, "ios", "A0", Some("u0")).await,
             register(&app, "ios", "A1", Some("u1")).await,
@@ -181,7 +181,7 @@ async fn uploads_that_follow_each_other_closely_leave_the_last_one() {
 
 #[tokio::test]
 async fn lifecycle_lists_follow_the_calendar() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let list = |name: &str| json!({ "static_list": format!("ua_{name}") });
         let old = register(&app, "ios", "A1", None).await;
         app.advance(DAY);

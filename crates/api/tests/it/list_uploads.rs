@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use http::Method;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::lists::{create, download, lines, list, upload};
@@ -47,7 +47,7 @@ fn end(mut stream: TcpStream) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_file_arrives_in_chunks_and_survives_restarts_at_every_step() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         const N_ROWS: usize = 50_000;
         create(&app, "crowd").await;
         // Longer in all than any other body may be.
@@ -74,7 +74,7 @@ async fn a_long_file_arrives_in_chunks_and_survives_restarts_at_every_step() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_that_breaks_off_is_forgotten() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, "vip").await;
         upload(&app, "vip", "named_user,kim").await.expect(202);
         app.step_all().await;
@@ -98,7 +98,7 @@ async fn an_upload_that_breaks_off_is_forgotten() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_file_is_refused_for_its_content_even_if_its_list_has_gone() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, "vip").await;
         let rows = (0..3000).flat_map(|n| format!("named_user,{n}\n").into_bytes()).collect();
         let chunks = std::iter::once(rows);

@@ -11,7 +11,7 @@ use model::ids::AppId;
 use serde_json::{Value, json};
 use store::Tx;
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::client::Reply;
 use testkit::rows::row_counts;
 
@@ -54,7 +54,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn lists_are_created_described_and_looked_up() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let master = app.master();
         let body = json!({"name": "vip-1", "description": "Very important", "extra": {"campaign": "spring"}});
         let created = master.post("/api/lists/", body).await;
@@ -91,7 +91,7 @@ async fn lists_are_created_described_and_looked_up() {
 
 #[tokio::test]
 async fn the_rules_about_names() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let master = app.master();
         create(&app, "taken").await;
         let code = |reply: Reply, status| reply.expect(status)["error_code"].clone();
@@ -133,7 +133,7 @@ async fn the_rules_about_names() {
 
 #[tokio::test]
 async fn an_app_has_a_hundred_lists_at_most() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for n in 0..100 {
             create(&app, &format!("list-{n}")).await;
         }
@@ -146,7 +146,7 @@ async fn an_app_has_a_hundred_lists_at_most() {
 
 #[tokio::test]
 async fn files_in_every_form_and_what_they_replace() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, "vip").await;
         let first = format!(
             "identifier_type,identifier\r\nnamed_user,kim\nalias,jo\r\nios_channel,{SOMEBODY}\nnamed_user,kim\n"
@@ -179,7 +179,7 @@ async fn files_in_every_form_and_what_they_replace() {
 
 #[tokio::test]
 async fn files_that_are_refused_change_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, "vip").await;
         upload(&app, "vip", "named_user,kim").await.expect(202);
         app.step_all().await;
@@ -219,7 +219,7 @@ async fn files_that_are_refused_change_nothing() {
 
 #[tokio::test]
 async fn rows_that_cannot_be_used_are_told_by_line_and_do_not_cost_the_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, "vip").await;
         let mut file =
             format!("named_user,kim\nnamed_user,\nnamed_user, jo\nalias,{}\n", "x".repeat(2000)).into_bytes();
@@ -263,7 +263,7 @@ async fn store_list(app: &TestApp, name: &'static str, body: Value) {
 
 #[tokio::test]
 async fn records_keep_the_form_in_which_earlier_versions_wrote_them() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let now = app.clock().now().0;
         create(&app, "vip").await;
         let half_applied = json!({"details": {"description": "Old"}, "updated": now, "newest": 3,
@@ -297,7 +297,7 @@ async fn records_keep_the_form_in_which_earlier_versions_wrote_them() {
 
 #[tokio::test]
 async fn one_that_cannot_be_read_stops_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, "vip").await;
         create(&app, "spoiled").await;
         store_list(&app, "spoiled", json!({})).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::time::UtcMillis;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -71,7 +71,7 @@ fn advance_to(app: &TestApp, instant: &str) {
 
 #[tokio::test]
 async fn the_time_comes_to_one_zone_after_the_other() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let zones =
             ["Asia/Tokyo", "Asia/Kathmandu", "Europe/Athens", "Europe/Berlin", "America/New_York", "Mars/Olympus"];
         let world = World::with(&app, &zones).await;
@@ -108,7 +108,7 @@ async fn the_time_comes_to_one_zone_after_the_other() {
 /// The first push of a run is named when the schedule is made, which can be long before.
 #[tokio::test]
 async fn who_was_served_is_known_of_schedules_made_long_before() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let world = World::with(&app, &["Asia/Tokyo", "America/New_York"]).await;
         create(&app, local("2024-07-02T09:00")).await;
         assert_eq!(world.reached_at(&app, "2024-07-02T00:00:00").await, ["Asia/Tokyo"]);
@@ -124,7 +124,7 @@ async fn who_was_served_is_known_of_schedules_made_long_before() {
 
 #[tokio::test]
 async fn a_run_cannot_be_changed_but_stopped() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let world = World::with(&app, &["Asia/Tokyo", "Europe/Paris", "America/New_York"]).await;
         let path = create(&app, local("2024-05-02T09:00")).await;
         app.master().put(&path, local("2024-05-02T10:00")).await.expect(200);
@@ -146,7 +146,7 @@ async fn a_run_cannot_be_changed_but_stopped() {
 
 #[tokio::test]
 async fn a_daily_schedule_can_be_changed_between_its_runs() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let world = World::with(&app, &["Asia/Tokyo", "Europe/Paris"]).await;
         let body = daily("2024-05-02T09:00", "2024-06-01T00:00");
         let path = create(&app, body.clone()).await;
@@ -166,7 +166,7 @@ async fn a_daily_schedule_can_be_changed_between_its_runs() {
 
 #[tokio::test]
 async fn zones_whose_time_has_passed_are_left_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let world = World::with(&app, &["Asia/Tokyo", "Europe/Paris", "America/New_York"]).await;
         // It is 21:00 in Tokyo, 14:00 in Paris and 08:00 in New York.
         create(&app, local("2024-05-01T15:00")).await;
@@ -183,7 +183,7 @@ async fn zones_whose_time_has_passed_are_left_out() {
 
 #[tokio::test]
 async fn whoever_travels_gets_it_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let world = World::with(&app, &["Europe/Paris", "America/New_York", "America/Los_Angeles"]).await;
         create(&app, daily("2024-05-02T09:00", "2024-05-03T23:00")).await;
         assert_eq!(world.reached_at(&app, "2024-05-02T07:00:00").await, ["Europe/Paris"]);
@@ -201,7 +201,7 @@ async fn whoever_travels_gets_it_once() {
 
 #[tokio::test]
 async fn days_on_which_clocks_change_have_one_push_like_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let world = World::with(&app, &["Europe/Paris", "America/New_York", "Asia/Kolkata"]).await;
         advance_to(&app, "2024-10-20T12:00:00");
         // Clocks go back on the 27th in Paris, and on November 3 in New York.
@@ -237,7 +237,7 @@ async fn days_on_which_clocks_change_have_one_push_like_others() {
 
 #[tokio::test]
 async fn what_was_missed_comes_when_the_service_is_back() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let world = World::with(&app, &["Asia/Tokyo", "Europe/Paris"]).await;
         create(&app, local("2024-05-02T09:00")).await;
         app.advance(3 * DAY);

@@ -1,7 +1,7 @@
 //! Looking up places by name, by point, by box, by id and by alias.
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 async fn found(app: &TestApp, path: &str) -> Vec<Value> {
     let reply = app.master().get(&format!("/api/location/{path}")).await.expect(200);
@@ -16,7 +16,7 @@ fn names(features: &[Value]) -> Vec<&str> {
 
 #[tokio::test]
 async fn places_are_found_by_name_point_and_box() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let by_name = found(&app, "?q=San%20Francisco&type=city").await;
         let city = json!({
             "type": "Feature",
@@ -79,7 +79,7 @@ async fn places_are_found_by_name_point_and_box() {
 
 #[tokio::test]
 async fn places_are_found_by_their_aliases() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let one = app.master().get("/api/location/from-alias?us_state=or").await.expect(200);
         assert_eq!(one["properties"]["name"], "Oregon");
         let several = found(&app, "from-alias?us_state=CA&us_state=OR&country=DE").await;
@@ -99,7 +99,7 @@ async fn places_are_found_by_their_aliases() {
 
 #[tokio::test]
 async fn what_is_wrong_is_said() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (path, words) in [
             ("", "name"),
             ("?q=", "name"),

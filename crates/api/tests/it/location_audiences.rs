@@ -7,9 +7,9 @@ use devices::LocationSettings;
 use model::ids::AppId;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
-use testkit::store::engines;
+use testkit::store::databases;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const PORTLAND: (f64, f64) = (45.523, -122.676);
@@ -59,7 +59,7 @@ fn location(id: &str, date: &Value) -> Value {
 
 #[tokio::test]
 async fn a_segment_of_those_seen_in_portland_in_the_last_three_months_moves_with_the_clock() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut app = app;
         let travelers = Travelers::register(&app, &["at-home", "in-july", "mover", "nowhere", "seattle"]).await;
         let portland = place(&app, "?q=Portland&type=city").await;
@@ -109,7 +109,7 @@ async fn a_segment_of_those_seen_in_portland_in_the_last_three_months_moves_with
 
 #[tokio::test]
 async fn a_stored_place_that_is_not_known_any_more_selects_nobody_also_under_not() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let travelers = Travelers::register(&app, &["here", "there"]).await;
         travelers.at(&app, "here", PORTLAND, None).await;
         let location = json!({"location": {"us_state": "OR", "date": {"recent": {"months": 3}}}});
@@ -160,7 +160,7 @@ async fn a_stored_place_that_is_not_known_any_more_selects_nobody_also_under_not
 
 #[tokio::test]
 async fn every_form_of_a_period_is_understood() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let travelers = Travelers::register(&app, &["again", "april", "may", "moved", "now"]).await;
         let portland = place(&app, "?q=Portland&type=city").await;
         // It is 1 May 2024, a Wednesday.
@@ -220,7 +220,7 @@ async fn every_form_of_a_period_is_understood() {
 
 #[tokio::test]
 async fn a_segment_by_place_needs_a_platform_that_knows_places() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let portland = place(&app, "?q=Portland&type=city").await;
         let create = async |criteria: Value| {
             let body = json!({"display_name": "By place", "criteria": criteria});
@@ -248,7 +248,7 @@ async fn a_segment_by_place_needs_a_platform_that_knows_places() {
 
 #[tokio::test]
 async fn unknown_places_are_pointed_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let audience = location("4oFkxX7RcUdirjtaenEQIV", &json!({"recent": {"days": 1}}));
         let body = json!({"audience": audience, "device_types": ["ios"]});
         let explained = app.master().post("/api/audience/explain", body).await.expect(200);
@@ -267,7 +267,7 @@ async fn unknown_places_are_pointed_out() {
 
 #[tokio::test]
 async fn where_devices_were_is_forgotten() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let travelers = Travelers::register(&app, &["gone", "stays"]).await;
         let portland = place(&app, "?q=Portland&type=city").await;
         let last_seen = location(&portland, &json!({"recent": {"years": 20}, "last_seen": true}));
@@ -295,7 +295,7 @@ async fn where_devices_were_is_forgotten() {
 
 #[tokio::test]
 async fn places_are_kept_for_as_many_days_as_the_operator_says() {
-    for engine in engines() {
+    for engine in databases() {
         let locations = LocationSettings { kept_days: 3, ..LocationSettings::default() };
         let app = Box::pin(TestApp::with_locations(engine, locations)).await;
         let travelers = Travelers::register(&app, &["traveler"]).await;
@@ -322,7 +322,7 @@ async fn places_are_kept_for_as_many_days_as_the_operator_says() {
 /// snapshots of the index or in the log it is made of.
 #[tokio::test]
 async fn days_in_places_are_in_the_database_only() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let travelers = Travelers::register(&app, &["traveler"]).await;
         travelers.at(&app, "traveler", PORTLAND, None).await;
         app.step_all().await;
@@ -342,7 +342,7 @@ async fn days_in_places_are_in_the_database_only() {
 
 #[tokio::test]
 async fn channels_leave_the_sets_of_places_they_were_in_last() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let travelers = Travelers::register(&app, &["mover", "stays"]).await;
         let portland = place(&app, "?q=Portland&type=city").await;
         for name in ["mover", "stays"] {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::{OPERATOR_TOKEN, on_each_engine};
+use testkit::app::{OPERATOR_TOKEN, on_each_database};
 
 use crate::inbox::Phone;
 
@@ -70,7 +70,7 @@ impl Log {
 
 #[tokio::test]
 async fn requests_are_logged_by_route_and_without_secrets() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         // Everything here runs on one thread, the server too.
         let log = Log::begin();
 
@@ -146,7 +146,7 @@ async fn requests_are_logged_by_route_and_without_secrets() {
 
 #[tokio::test]
 async fn names_that_callers_choose_are_logged_only_as_plain_words() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let log = Log::begin();
         let paths = [
             ("loyalty", "add.loyalty[1]"),

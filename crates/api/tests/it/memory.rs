@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::json;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::client::Reply;
 
 const LARGEST: usize = 5 * 1024 * 1024;
@@ -45,7 +45,7 @@ async fn tell(app: &TestApp, n_bytes: usize) -> Reply {
 
 #[tokio::test]
 async fn many_large_bodies_at_once_are_asked_to_come_back_and_small_ones_are_not() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let request = app.master().request(Method::POST, "/").body(()).unwrap();
         let authorization = request.headers()["authorization"].to_str().unwrap().to_owned();
         let mut held = Vec::new();
@@ -77,7 +77,7 @@ async fn many_large_bodies_at_once_are_asked_to_come_back_and_small_ones_are_not
 
 #[tokio::test]
 async fn the_key_of_an_app_is_not_enough_to_keep_others_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let header = format!("X-UA-App-Key: {}", app.app.key);
         let mut held = Vec::new();
         let refused = loop {
@@ -117,7 +117,7 @@ async fn the_key_of_an_app_is_not_enough_to_keep_others_out() {
 
 #[tokio::test]
 async fn many_values_are_refused_and_the_largest_sensible_requests_are_not() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let many = format!("[{}]", vec![r#"{"a":0}"#; 300_000].join(","));
         let refused = app.master().post("/api/push", many).await.expect(400);
         assert!(refused["error"].as_str().unwrap().contains("more than 400000 values"), "{refused}");

@@ -7,7 +7,7 @@ use model::ids::AppId;
 use serde_json::{Value, json};
 use testkit::app::TestApp;
 use testkit::event_receiver::EventReceiver;
-use testkit::store::{Engine, engines};
+use testkit::store::{Database, databases};
 
 use crate::isolation::{Belongings, MARK, everything, settle_in};
 use crate::webhooks;
@@ -34,10 +34,10 @@ async fn n_shown(app: &TestApp, alert: &str) -> usize {
 
 #[tokio::test]
 async fn an_installation_goes_on_in_another_database() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let app = Box::pin(TestApp::on(Engine::Sqlite)).await;
+    let app = Box::pin(TestApp::on(Database::Sqlite)).await;
     let belongings = settle_in(&app).await;
     let receiver = EventReceiver::start().await;
     let webhook = webhooks::create(&app, &receiver, &["TAG_CHANGE"]).await;
@@ -59,7 +59,7 @@ async fn an_installation_goes_on_in_another_database() {
     app.master().post(&format!("{paused}/pause"), "").await.expect(200);
     let before = told(&app, &belongings).await;
 
-    let app = app.moved_to(Engine::Postgres).await;
+    let app = app.moved_to(Database::Postgres).await;
     assert_eq!(told(&app, &belongings).await, before);
     assert_eq!(n_shown(&app, "fresh").await, 0);
     app.master().post("/api/push", push("fresh")).await.expect(200);
@@ -74,7 +74,7 @@ async fn an_installation_goes_on_in_another_database() {
     let other = app.another_app(Mode::Development).await;
     let before = told(&app, &belongings).await;
 
-    let app = app.moved_to(Engine::Sqlite).await;
+    let app = app.moved_to(Database::Sqlite).await;
     assert_eq!(told(&app, &belongings).await, before);
     app.advance(HOUR);
     assert_eq!(n_shown(&app, "second-schedule").await, 1);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::ids::AppId;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel;
 use testkit::rows::row_counts;
 
@@ -45,7 +45,7 @@ fn gold() -> Value {
 
 #[tokio::test]
 async fn users_are_looked_up_with_all_that_is_theirs() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "web"), ("c", "open::tv")]).await;
         associate(&app, crowd.id("a"), "kim").await;
         call(&app, "associate", json!({"channel_id": crowd.id("b"), "named_user_id": "kim"})).await;
@@ -86,7 +86,7 @@ async fn users_are_looked_up_with_all_that_is_theirs() {
 
 #[tokio::test]
 async fn tags_of_a_user_follow_the_associations() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
         let (a, b) = (crowd.id("a"), crowd.id("b"));
         // Tagged before anything is associated: the user is made by it.
@@ -130,7 +130,7 @@ async fn tags_of_a_user_follow_the_associations() {
 
 #[tokio::test]
 async fn disassociating_what_is_not_associated_does_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
         associate(&app, crowd.id("a"), "kim").await;
         for body in [
@@ -162,7 +162,7 @@ async fn disassociating_what_is_not_associated_does_nothing() {
 
 #[tokio::test]
 async fn associations_wait_for_channels_that_have_not_registered() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         tag(&app, "kim", "add", json!({"loyalty": ["gold"]})).await;
         let ids: Vec<String> = (1..=4).map(|n| format!("{n}0000000-0000-4000-8000-000000000000")).collect();
@@ -193,7 +193,7 @@ async fn associations_wait_for_channels_that_have_not_registered() {
 
 #[tokio::test]
 async fn a_user_is_updated_in_one_request() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios"), ("c", "web")]).await;
         associate(&app, crowd.id("a"), "kim @ home/1").await;
         let update = json!({
@@ -236,7 +236,7 @@ async fn a_user_is_updated_in_one_request() {
 
 #[tokio::test]
 async fn a_user_has_a_hundred_channels_at_most() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut ids = Vec::new();
         for n in 0..102 {
             let device = json!({"channel": {"device_type": "ios", "push_address": n.to_string()}});
@@ -268,7 +268,7 @@ async fn a_user_has_a_hundred_channels_at_most() {
 
 #[tokio::test]
 async fn a_page_ends_early_when_users_have_many_channels() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let users: Vec<String> = (0..24).map(|n| format!("user-{n:02}")).collect();
         for user in &users {
             let device = json!({"channel": {"device_type": "ios", "named_user_id": user, "push_address": user}});
@@ -298,7 +298,7 @@ async fn a_page_ends_early_when_users_have_many_channels() {
 
 #[tokio::test]
 async fn listings_have_pages() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let empty = app.master().get("/api/named_users").await;
         assert_eq!(empty.expect(200), json!({"ok": true, "named_users": []}));
         assert_eq!(empty.header("data-attribute"), Some("named_users"));
@@ -333,7 +333,7 @@ async fn listings_have_pages() {
 
 #[tokio::test]
 async fn uninstalling_users_uninstalls_their_channels_and_forgets_them() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "web"), ("c", "ios")]).await;
         associate(&app, crowd.id("a"), "kim").await;
         call(&app, "associate", json!({"channel_id": crowd.id("b"), "named_user_id": "kim"})).await;

@@ -2,7 +2,7 @@
 
 use api::{Access, Route, routes};
 use bytes::Bytes;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::client::{Caller, Reply};
 
 const CHANNEL: &str = "00000000-0000-4000-8000-000000000000";
@@ -78,7 +78,7 @@ async fn call(caller: &Caller, route: &Route, path: &str) -> Reply {
 
 #[tokio::test]
 async fn odd_names_in_paths_name_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut n_paths = 0;
         for route in routes() {
             for path in ODD_NAMES.iter().flat_map(|odd| odd_paths(&app, &route, odd)) {
@@ -112,7 +112,7 @@ async fn odd_names_in_paths_name_nothing() {
 
 #[tokio::test]
 async fn odd_values_in_queries_are_refused_or_ignored() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for route in routes().iter().filter(|route| route.method == http::Method::GET && !route.path.contains('{')) {
             for name in ["start", "id", "limit", "sort", "order", "type", "platform", "push_id", "channel_id", "a%00"] {
                 for odd in ODD_NAMES {
@@ -131,7 +131,7 @@ async fn odd_values_in_queries_are_refused_or_ignored() {
 
 #[tokio::test]
 async fn odd_credentials_are_nobodys() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let nobody = app.nobody();
         for (key, secret) in [("a\0b", "c"), ("a", "b\0c"), ("", ""), ("\0", "\0"), (&*"x".repeat(3000), "c")] {
             nobody.basic(key, secret).get("/api/channels").await.expect(401);
@@ -151,7 +151,7 @@ async fn odd_credentials_are_nobodys() {
 
 #[tokio::test]
 async fn names_in_old_tag_bodies_are_looked_at_too() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let refused = app.master().post("/api/tags/news", r#"{"apids":{"add":["a\u0000b"]}}"#).await.expect(400);
         assert_eq!(refused["details"]["path"], "apids.add[0]");
         app.master().post("/api/tags/batch", r#"[{"apid":"a\u0000b","tags":["x"]}]"#).await.expect(400);

@@ -1,7 +1,7 @@
 //! Channels of open platforms: register, rename, tag, uninstall.
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 fn registration(address: &str) -> Value {
     json!({"channel": {"type": "open", "opt_in": true, "address": address, "tags": ["red"],
@@ -14,7 +14,7 @@ async fn register(app: &TestApp, body: &Value) -> Value {
 
 #[tokio::test]
 async fn registrations_create_or_update_and_show_the_channel() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let reply = app.master().post("/api/channels/open/", registration("kitchen")).await;
         let created = reply.expect(200);
         let id = created["channel_id"].as_str().unwrap();
@@ -42,7 +42,7 @@ async fn registrations_create_or_update_and_show_the_channel() {
 
 #[tokio::test]
 async fn addresses_can_be_renamed() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = register(&app, &registration("kitchen")).await["channel_id"].clone();
         let mut rename = registration("cellar");
         rename["channel"]["open"]["old_address"] = json!("kitchen");
@@ -57,7 +57,7 @@ async fn addresses_can_be_renamed() {
 
 #[tokio::test]
 async fn tags_are_changed_by_address() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = register(&app, &registration("kitchen")).await["channel_id"].as_str().unwrap().to_owned();
         let audience = json!({"address": "kitchen", "open_platform_name": "fridge"});
         let body = json!({"audience": audience, "add": {"device": ["blue"], "rooms": "kitchen"}});
@@ -80,7 +80,7 @@ async fn tags_are_changed_by_address() {
 
 #[tokio::test]
 async fn uninstalled_channels_come_back_without_their_past() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = register(&app, &registration("kitchen")).await["channel_id"].as_str().unwrap().to_owned();
         let address = json!({"address": "kitchen", "open_platform_name": "fridge"});
         app.master().post("/api/channels/open/uninstall", &address).await.expect_done(202);

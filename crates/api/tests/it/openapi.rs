@@ -8,7 +8,7 @@ use api::{Route, openapi_document, routes};
 use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::access::fill;
 
@@ -195,7 +195,7 @@ fn the_parameters_that_handlers_read_are_those_of_the_document() {
 
 #[tokio::test]
 async fn declared_parameters_are_read() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let document = openapi_document();
         for (method, path, operation) in operations(&document) {
             let parameters = operation["parameters"].as_array().unwrap().iter();
@@ -229,7 +229,7 @@ fn caller(app: &TestApp, operation: &Value) -> testkit::client::Caller {
 
 #[tokio::test]
 async fn examples_of_bodies_are_valid() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let kiosk =
             json!({"type": "open", "opt_in": true, "address": "lobby-9", "open": {"open_platform_name": "kiosk"}});
         app.master().post("/api/channels/open", json!({"channel": kiosk})).await.expect(200);
@@ -266,7 +266,7 @@ async fn examples_of_bodies_are_valid() {
 
 #[tokio::test]
 async fn the_page_loads_nothing_from_elsewhere() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let page = app.nobody().get("/docs").await;
         assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
         let policy = page.header("content-security-policy").unwrap();
@@ -286,7 +286,7 @@ async fn the_page_loads_nothing_from_elsewhere() {
 
 #[tokio::test]
 async fn documents_are_packed_and_fetched_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let nobody = app.nobody();
         let plain = nobody.get("/openapi.json").await;
         assert_eq!(plain.expect(200)["openapi"], "3.1.0");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use api::routes;
 use bytes::Bytes;
 use http::Method;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 
 const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 /// Routes that change nothing, or that answer without a body.
@@ -219,7 +219,7 @@ fn no_change_is_forgotten() {
 
 #[tokio::test]
 async fn every_change_has_an_operation_id() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut made: BTreeMap<&str, String> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         for (method, route, body) in CHANGES.iter().chain([&LAST]) {

@@ -1,12 +1,12 @@
 //! The operator API: apps and platforms, and pushes by their ids.
 
 use serde_json::json;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use testkit::receiver::OpenReceiver;
 
 #[tokio::test]
 async fn apps_are_created_listed_changed_and_deleted() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let operator = app.operator();
         let reply = operator.post("/operator/apps", json!({"name": "Shop", "mode": "production"})).await;
         let created = reply.expect(201);
@@ -42,7 +42,7 @@ async fn apps_are_created_listed_changed_and_deleted() {
 
 #[tokio::test]
 async fn apps_can_be_created_with_given_credentials_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [key, secret, master] = ["k", "s", "m"].map(|c| c.repeat(22));
         let body = json!({"name": "Mine", "key": key, "app_secret": secret, "master_secret": master});
         let created = app.operator().post("/operator/apps", &body).await.expect(201);
@@ -60,7 +60,7 @@ async fn apps_can_be_created_with_given_credentials_once() {
 
 #[tokio::test]
 async fn secrets_are_rotated_one_by_one_or_together() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = format!("/operator/apps/{}/rotate", app.app.key);
         for (choice, keys) in [
             ("app", vec!["app_secret"]),
@@ -80,7 +80,7 @@ async fn secrets_are_rotated_one_by_one_or_together() {
 
 #[tokio::test]
 async fn open_platforms_are_configured_without_showing_their_secrets() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (operator, receiver) = (app.operator(), OpenReceiver::start().await);
         let path = format!("/operator/apps/{}/platforms/open::fridge", app.app.key);
         let body = json!({"url": receiver.url(), "auth": {"type": "signature", "secret": "hunter2"}});
@@ -117,7 +117,7 @@ fn uuid_of_another() -> uuid::Uuid {
 
 #[tokio::test]
 async fn platforms_that_cannot_be_set_say_so() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (platform, text) in [("toaster", "open::"), ("sms", "open::"), ("ios", "apns"), ("web", "webpush")] {
             let path = format!("/operator/apps/{}/platforms/{platform}", app.app.key);
             let refused = app.operator().put(&path, json!({"url": "https://example.com"})).await.expect(400);
@@ -136,7 +136,7 @@ async fn platforms_that_cannot_be_set_say_so() {
 
 #[tokio::test]
 async fn a_push_that_is_over_can_be_looked_at() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCDEF0123"}});
         app.device().post("/api/channels", device).await.expect(201);
         let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});

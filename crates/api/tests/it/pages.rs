@@ -2,7 +2,7 @@
 
 use model::app::Mode;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 /// Sends a push with a page and answers the paths of what is hosted for it.
 async fn push_with_page(app: &TestApp, page: Value) -> Vec<String> {
@@ -16,7 +16,7 @@ async fn push_with_page(app: &TestApp, page: Value) -> Vec<String> {
 
 #[tokio::test]
 async fn pages_are_served_as_they_were_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let html = json!({"body": "<h1>Hé</h1>", "content_type": "text/html"});
         let encoded = json!({"body": "PGgxPkhpPC9oMT4=", "content_type": "text/html", "content_encoding": "base64"});
         let with_charset = "text/html; charset=utf-8";
@@ -37,7 +37,7 @@ async fn pages_are_served_as_they_were_sent() {
 
 #[tokio::test]
 async fn only_the_exact_address_of_a_page_leads_to_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let page = json!({"body": "<h1>Hi</h1>", "content_type": "text/html"});
         let path = push_with_page(&app, page).await.remove(0);
         let start = path.strip_suffix("/0").unwrap();

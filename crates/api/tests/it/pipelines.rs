@@ -15,7 +15,7 @@ use model::event::{Event, RecordKind};
 use model::ids::{AppId, ChannelId, EventId};
 use serde_json::{Value, json};
 use store::log::{self, NewRecord};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use uuid::Uuid;
 
 const APP: AppId = AppId(1);
@@ -111,7 +111,7 @@ async fn count_after(app: &TestApp, wait: Duration) -> usize {
 
 #[tokio::test]
 async fn a_pipeline_is_shown_as_it_was_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let body = json!({
             "name": "Welcome", "enabled": true,
             "immediate_trigger": [{"tag_added": {"tag": "new", "group": "crm"}}, "first_open"],
@@ -164,7 +164,7 @@ async fn a_pipeline_is_shown_as_it_was_sent() {
 
 #[tokio::test]
 async fn what_is_wrong_is_refused_with_its_place() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let good = pipeline(json!("first_open"), "One");
         app.master().post("/api/pipelines/validate", &good).await.expect(200);
         let mut everybody = good.clone();
@@ -203,7 +203,7 @@ async fn what_is_wrong_is_refused_with_its_place() {
 
 #[tokio::test]
 async fn there_are_limits_and_deleted_ones_are_listed() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let enabled = pipeline(json!({"tag_added": "x"}), "One");
         let mut disabled = enabled.clone();
         disabled["enabled"] = json!(false);
@@ -250,7 +250,7 @@ async fn there_are_limits_and_deleted_ones_are_listed() {
 
 #[tokio::test]
 async fn rates_of_all_pipelines_are_kept() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = "/api/pipelines/constraints";
         assert_eq!(app.master().get(path).await.expect(200), json!({"ok": true, "constraints": []}));
         let rates = json!([{"rate": {"pushes": 3, "hours": 72}}, {"rate": {"pushes": 9, "lifetimes": 1}}]);

@@ -8,7 +8,7 @@ use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
 use sim::{Protocol, SimSettings, Simulator, keys};
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 const PLATFORMS: [&str; 5] = ["apns", "fcm", "adm", "wns", "webpush"];
 
@@ -65,7 +65,7 @@ async fn id_of(app: &TestApp, key: &str) -> AppId {
 
 #[tokio::test]
 async fn every_provider_is_configured_shown_proven_and_deleted() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (operator, sim) = (app.operator(), simulator(&app).await);
         let key = app.app.key.as_str();
         for platform in PLATFORMS {
@@ -104,7 +104,7 @@ async fn every_provider_is_configured_shown_proven_and_deleted() {
 
 #[tokio::test]
 async fn credentials_the_provider_refuses_are_found_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (operator, sim) = (app.operator(), simulator(&app).await);
         for (platform, field, value) in [
             ("apns", "key_id", json!("UNKNOWN001")),
@@ -134,7 +134,7 @@ async fn credentials_the_provider_refuses_are_found_out() {
 
 #[tokio::test]
 async fn every_problem_has_its_path_and_repeats_no_secret() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app).await;
         let (expired, key) = certificate(2024, 4);
         let secret = "hunter2hunter2";
@@ -175,7 +175,7 @@ async fn every_problem_has_its_path_and_repeats_no_secret() {
 
 #[tokio::test]
 async fn what_is_stored_is_encrypted_and_belongs_to_one_app() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app).await;
         let another = app.another_app(Mode::Development).await;
         for platform in PLATFORMS {
@@ -208,7 +208,7 @@ async fn what_is_stored_is_encrypted_and_belongs_to_one_app() {
 
 #[tokio::test]
 async fn keys_are_rotated_one_by_one() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let operator = app.operator();
         let path = path(&app.app.key, "adm");
         let key = |n: u32| json!({"client_id": format!("client {n}"), "client_secret": "s"});
@@ -242,7 +242,7 @@ async fn keys_are_rotated_one_by_one() {
 
 #[tokio::test]
 async fn every_app_has_a_key_pair_for_browsers_from_the_beginning() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         const VAPID: &str = "/api/platforms/web/vapid";
         let public_key = async || app.device().get(VAPID).await.expect(200)["public_key"].as_str().unwrap().to_owned();
         let own = public_key().await;
@@ -291,7 +291,7 @@ async fn every_app_has_a_key_pair_for_browsers_from_the_beginning() {
 
 #[tokio::test]
 async fn apps_older_than_key_pairs_get_theirs_when_it_is_asked_for() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = id_of(&app, &app.app.key).await;
         let forget = move |tx: &mut store::Tx<'_>| documents::delete(tx, id, DocumentKind::WebKeys, "own");
         assert!(app.engine().store().write(id, forget).await.unwrap());
@@ -306,7 +306,7 @@ async fn apps_older_than_key_pairs_get_theirs_when_it_is_asked_for() {
 
 #[tokio::test]
 async fn the_operator_hears_of_what_runs_out_and_what_is_paused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let key = app.app.key.clone();
         let (certificate, private_key) = certificate(2024, 6);
         let body = json!({"topic": "com.example.app", "certificate": certificate, "key": private_key});
@@ -351,7 +351,7 @@ async fn the_operator_hears_of_what_runs_out_and_what_is_paused() {
 
 #[tokio::test]
 async fn what_cannot_be_read_is_told_and_hides_nothing_else() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let key = app.app.key.clone();
         app.operator().put(&path(&key, "adm"), json!({"client_id": "c", "client_secret": "s"})).await.expect(200);
         let (id, now) = (id_of(&app, &key).await, app.engine().clock().now());

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::Method;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::client::Reply;
 
 const OURS: &str = "application/vnd.urbanairship+json; version=3";
@@ -43,7 +43,7 @@ fn packed(bytes: &[u8]) -> Bytes {
 
 #[tokio::test]
 async fn unknown_paths_and_methods_have_json_bodies() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for path in ["/", "/api", "/api/nothing", "/nothing", "/api/push/a/b", "/operator", "/api/channels/%ff"] {
             let reply = app.master().get(path).await;
             assert_error(&reply, 404, 40400);
@@ -73,7 +73,7 @@ async fn unknown_paths_and_methods_have_json_bodies() {
 
 #[tokio::test]
 async fn slashes_do_not_matter_and_nothing_is_redirected() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for path in ["/api/push/validate", "/api/push/validate/", "//api//push///validate//"] {
             app.master().post(path, PUSH).await.expect(200);
         }
@@ -93,7 +93,7 @@ async fn slashes_do_not_matter_and_nothing_is_redirected() {
 
 #[tokio::test]
 async fn versions_are_negotiated_and_vendors_echoed() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let table = [
             (None, 200, OURS),
             (Some("*/*"), 200, OURS),
@@ -123,7 +123,7 @@ async fn versions_are_negotiated_and_vendors_echoed() {
 
 #[tokio::test]
 async fn bodies_are_taken_as_they_are_whatever_the_headers_say() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let gzip = ("content-encoding", "gzip");
         let types = ["application/json; charset=utf-8", "text/csv", "nonsense", ""];
         for content_type in types {
@@ -144,7 +144,7 @@ async fn bodies_are_taken_as_they_are_whatever_the_headers_say() {
 async fn bodies_above_five_mebibytes_are_refused_packed_or_not() {
     const LIMIT: usize = 5 * 1024 * 1024;
     let padded = |n_bytes: usize| [PUSH.as_bytes(), &vec![b' '; n_bytes - PUSH.len()]].concat();
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         post_bytes(&app, &[], padded(LIMIT)).await.expect(200);
         post_bytes(&app, &[], packed(&padded(LIMIT))).await.expect(200);
         assert_error(&post_bytes(&app, &[], padded(LIMIT + 1)).await, 413, 41300);
@@ -158,7 +158,7 @@ async fn bodies_above_five_mebibytes_are_refused_packed_or_not() {
 
 #[tokio::test]
 async fn every_answer_has_an_id_and_is_kept_from_caches() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for path in ["/health", "/api/nothing", "/api/channels", "/metrics"] {
             let reply = app.nobody().get(path).await;
             assert_eq!(reply.header("x-content-type-options"), Some("nosniff"), "{path}");
@@ -173,7 +173,7 @@ async fn every_answer_has_an_id_and_is_kept_from_caches() {
 
 #[tokio::test]
 async fn metrics_count_by_route_and_not_by_path() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         app.master().get("/api/channels/00000000-0000-4000-8000-000000000000").await.expect(404);
         app.nobody().get("/made-up-path").await.expect(404);
         let metrics = app.operator().get("/metrics").await;
@@ -190,7 +190,7 @@ async fn metrics_count_by_route_and_not_by_path() {
 
 #[tokio::test]
 async fn without_a_database_callers_are_asked_to_come_back_and_learn_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         app.nobody().get("/ready").await.expect(200);
         app.master().get("/api/channels").await.expect(200);
         app.engine().store().clone().close().await;

@@ -2,7 +2,7 @@
 
 use model::app::Mode;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 
 fn push(alert: &str) -> Value {
@@ -16,7 +16,7 @@ async fn register(app: &TestApp, device_type: &str, address: &str) {
 
 #[tokio::test]
 async fn accepted_pushes_have_ids_and_a_status() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "android", "token").await;
         let reply = app.master().post("/api/push/", push("Hi")).await;
         let accepted = reply.expect(200);
@@ -42,7 +42,7 @@ async fn accepted_pushes_have_ids_and_a_status() {
 
 #[tokio::test]
 async fn arrays_are_accepted_as_a_whole_or_not_at_all() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let two = app.master().post("/api/push", json!([push("a"), push("b")])).await.expect(200);
         assert_eq!(two["push_ids"].as_array().unwrap().len(), 2);
         let bad = app.master().post("/api/push", json!([push("a"), {"audience": "all"}])).await.expect(400);
@@ -56,7 +56,7 @@ async fn arrays_are_accepted_as_a_whole_or_not_at_all() {
 
 #[tokio::test]
 async fn validation_says_the_same_and_stores_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let before = testkit::rows::row_counts(app.engine().store()).await;
         let reply = app.master().post("/api/push/validate", push("Hi")).await.expect(200);
         assert_eq!(reply["ok"], true);
@@ -73,7 +73,7 @@ async fn validation_says_the_same_and_stores_nothing() {
 
 #[tokio::test]
 async fn pushes_outlive_a_restart() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "android", "token").await;
         let accepted = app.master().post("/api/push", push("Hi")).await.expect(200);
         let app = app.restart().await;
@@ -86,7 +86,7 @@ async fn pushes_outlive_a_restart() {
 
 #[tokio::test]
 async fn production_apps_without_credentials_fail_with_a_reason() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let production = app.another_app(Mode::Production).await;
         let master = app.nobody().basic(&production.key, &production.master_secret);
         let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCD"}});
@@ -104,7 +104,7 @@ async fn production_apps_without_credentials_fail_with_a_reason() {
 
 #[tokio::test]
 async fn open_platforms_get_their_messages() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         let path = format!("/operator/apps/{}/platforms/open::fridge", app.app.key);
         let setting = json!({"url": receiver.url(), "validate": false});

@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::ids::AppId;
 use serde_json::json;
 use store::event_counters::{self, Conversion, Counted, Sum};
-use testkit::app::{START, TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::reports::{DAY, HOUR, push, register, report};
@@ -51,7 +51,7 @@ async fn rows(app: &TestApp, tables: &[&str]) -> Vec<i64> {
 
 #[tokio::test]
 async fn old_pushes_go_and_what_the_app_counts_stays() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "android", "token").await;
         let old = push(&app, json!("all")).await;
         count_purchase(&app, &old).await;
@@ -101,7 +101,7 @@ async fn old_pushes_go_and_what_the_app_counts_stays() {
 
 #[tokio::test]
 async fn a_push_ages_from_its_end() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "android", "token").await;
         let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
         let accepted = app.master().post("/api/push", body).await.expect(200);
@@ -124,7 +124,7 @@ async fn a_push_ages_from_its_end() {
 
 #[tokio::test]
 async fn the_first_push_of_an_automation_outlives_the_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let body = json!({"name": "Automatic", "enabled": true, "immediate_trigger": "first_open", "outcome":
             {"push": {"audience": "triggered", "device_types": "all", "notification": {"alert": "One"}}}});
         let created = app.master().post("/api/pipelines", body).await.expect(201);
@@ -171,7 +171,7 @@ async fn the_first_push_of_an_automation_outlives_the_others() {
 
 #[tokio::test]
 async fn pushes_of_schedules_go_and_those_of_experiments_stay() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for n in 0..8 {
             register(&app, "android", &format!("token-{n}")).await;
         }

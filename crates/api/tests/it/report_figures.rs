@@ -5,7 +5,7 @@ use model::time::UtcMillis;
 use serde_json::{Value, json};
 use store::counters::Metric;
 use store::event_counters::{self, Conversion, Counted, Sum};
-use testkit::app::{START, TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_database};
 
 use crate::reports::{DAY, HOUR, count, push, register, report};
 
@@ -19,7 +19,7 @@ fn devices(unique: u64, opted_in: u64, uninstalled: u64) -> Value {
 
 #[tokio::test]
 async fn devices_are_counted_as_they_come_change_and_go() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         assert_eq!(
             report(&app, "devices/?date=2024-05-01").await,
             json!({
@@ -80,7 +80,7 @@ async fn devices_are_counted_as_they_come_change_and_go() {
 
 #[tokio::test]
 async fn opens_time_in_app_and_responses_have_their_forms() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         // On a leap day.
         let at = UtcMillis(1_709_208_000_000);
         for (metric, platform, n) in [
@@ -138,7 +138,7 @@ async fn opens_time_in_app_and_responses_have_their_forms() {
 /// dates.
 #[tokio::test]
 async fn rows_are_where_client_libraries_look_for_them() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "ABCDEF01").await;
         push(&app, json!("all")).await;
         let period = "start=2024-05-01+00%3A00%3A00&end=2024-05-02+00%3A00%3A00";
@@ -169,7 +169,7 @@ async fn rows_are_where_client_libraries_look_for_them() {
 
 #[tokio::test]
 async fn pushes_of_one_schedule_are_a_group() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "android", "token").await;
         let cadence = json!({"type": "daily", "count": 1});
         let schedule = json!({
@@ -216,7 +216,7 @@ async fn count_event(app: &TestApp, name: &str, conversion: Conversion, push: Op
 
 #[tokio::test]
 async fn custom_events_are_listed_by_name() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sent = push(&app, json!("all")).await;
         count_event(&app, "buy", Conversion::Direct, Some(&sent), 2).await;
         count_event(&app, "buy", Conversion::Unattributed, None, 3).await;
@@ -264,7 +264,7 @@ async fn custom_events_are_listed_by_name() {
 
 #[tokio::test]
 async fn old_statistics_are_rows_of_hours() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (platform, n) in [("ios", 1), ("android", 2), ("wns", 3), ("web", 4)] {
             count(&app, Metric::Sends, START, platform, n).await;
         }
@@ -283,7 +283,7 @@ async fn old_statistics_are_rows_of_hours() {
 
 #[tokio::test]
 async fn active_users_are_those_who_came_this_month() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "ABCDEF01").await;
         register(&app, "android", "token").await;
         let gone = register(&app, "android", "token-2").await;

@@ -9,7 +9,7 @@ use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 use serde_json::{Value, json};
 use store::counters::{self, Metric};
-use testkit::app::{START, TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_database};
 
 pub(crate) const HOUR: Duration = Duration::from_secs(60 * 60);
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -48,7 +48,7 @@ pub(crate) async fn report(app: &TestApp, path: &str) -> Value {
 
 #[tokio::test]
 async fn sends_are_counted_by_hour_day_and_month() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "ABCDEF01").await;
         register(&app, "android", "token").await;
         push(&app, json!("all")).await;
@@ -93,7 +93,7 @@ async fn sends_are_counted_by_hour_day_and_month() {
 
 #[tokio::test]
 async fn what_clients_write_is_understood_and_the_rest_refused_by_name() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         count(&app, Metric::Sends, START, "ios", 5).await;
         let fine = [
             "start=2024-05-01+00%3A00%3A00&end=2024-05-02+00%3A00%3A00&precision=DAILY",
@@ -156,7 +156,7 @@ async fn what_clients_write_is_understood_and_the_rest_refused_by_name() {
 
 #[tokio::test]
 async fn long_reports_have_pages_that_add_up() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (n, hour) in [0, 999, 1000, 1001, 2399].into_iter().enumerate() {
             count(&app, Metric::Opens, START.plus(HOUR * hour), "android", n as u64 + 1).await;
         }
@@ -198,7 +198,7 @@ async fn long_reports_have_pages_that_add_up() {
 
 #[tokio::test]
 async fn a_push_is_told_about_alone_in_a_list_and_over_time() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let ios = register(&app, "ios", "ABCDEF01").await;
         register(&app, "android", "token").await;
         let open = json!({"channel": {
@@ -307,7 +307,7 @@ async fn a_push_is_told_about_alone_in_a_list_and_over_time() {
 
 #[tokio::test]
 async fn what_is_not_to_be_kept_is_not_shown_while_it_is_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "ABCDEF01").await;
         let body = json!({
             "audience": "all", "device_types": "all", "notification": {"alert": "Your code is 1234"},

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::Method;
 use providers::http::Streaming;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 /// Registers a device and answers its channel id.
 async fn register(app: &TestApp, device_type: &str) -> String {
@@ -54,7 +54,7 @@ async fn open(app: &TestApp, path: &str, last_event_id: Option<i64>) -> Streamin
 
 #[tokio::test]
 async fn deliveries_are_listed_oldest_first_and_filtered() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [ios, android] = [register(&app, "ios").await, register(&app, "android").await];
         let first = push(&app, "one").await;
         let second = push(&app, "two").await;
@@ -88,7 +88,7 @@ async fn deliveries_are_listed_oldest_first_and_filtered() {
 
 #[tokio::test]
 async fn streams_tell_deliveries_as_they_happen_and_resume_where_they_were() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "android").await;
         push(&app, "before").await;
         let mut stream = open(&app, "/api/sandbox/stream", None).await;
@@ -113,7 +113,7 @@ async fn streams_tell_deliveries_as_they_happen_and_resume_where_they_were() {
 
 #[tokio::test]
 async fn a_list_can_wait_for_its_first_delivery() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "android").await;
         let master = app.master();
         let (waited, _) = tokio::join!(master.get("/api/sandbox?wait=30"), push(&app, "one"));
@@ -128,7 +128,7 @@ async fn a_list_can_wait_for_its_first_delivery() {
 
 #[tokio::test]
 async fn nobody_waits_for_a_server_that_stops() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let master = app.master();
         let stop = async {
             // Once others were answered who came later, the one who waits is being served.
@@ -146,7 +146,7 @@ async fn nobody_waits_for_a_server_that_stops() {
 
 #[tokio::test]
 async fn streams_end_when_the_server_stops() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut stream = open(&app, "/api/sandbox/stream", None).await;
         app.begin_stop();
         assert!(stream.chunk().await.unwrap().is_none());
@@ -157,7 +157,7 @@ async fn streams_end_when_the_server_stops() {
 
 #[tokio::test]
 async fn more_streams_than_the_service_can_hold_are_asked_to_come_back() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut held = Vec::new();
         for _ in 0..128 {
             held.push(open(&app, "/api/sandbox/stream", None).await);

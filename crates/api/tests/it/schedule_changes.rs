@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::ids::AppId;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -49,7 +49,7 @@ async fn shown(app: &TestApp) -> Vec<&'static str> {
 
 #[tokio::test]
 async fn what_was_sent_a_moment_ago_is_not_sent_again() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let path = create(&app, scheduled(&daily("2024-05-01T13:00"), "Old")).await;
         app.advance(HOUR);
@@ -69,7 +69,7 @@ async fn what_was_sent_a_moment_ago_is_not_sent_again() {
 /// As one client library does it with schedules that were made from a template.
 #[tokio::test]
 async fn a_schedule_can_be_replaced_by_a_template() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let template = json!({"name": "T", "push": {"notification": {"alert": "{{WORD}}"}},
                               "variables": [{"key": "WORD", "default_value": null}]});
@@ -118,7 +118,7 @@ async fn a_schedule_can_be_replaced_by_a_template() {
 
 #[tokio::test]
 async fn what_is_overdue_is_sent_although_the_schedule_is_changed() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let local = json!({"local_scheduled_time": "2024-05-01T15:00"});
         let schedules = [daily("2024-05-01T13:00"), once("2024-05-01T13:00"), local];
@@ -143,7 +143,7 @@ async fn what_is_overdue_is_sent_although_the_schedule_is_changed() {
 
 #[tokio::test]
 async fn another_time_takes_the_place_of_one_that_is_overdue() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let path = create(&app, scheduled(&daily("2024-05-01T13:00"), "Old")).await;
         app.advance(HOUR + SECOND);
@@ -158,7 +158,7 @@ async fn another_time_takes_the_place_of_one_that_is_overdue() {
 
 #[tokio::test]
 async fn what_is_made_together_is_listed_in_its_order() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let named = |n: usize| {
             let mut body = scheduled(&once("2024-06-01T12:00"), "Old");
             body["name"] = json!(n.to_string());
@@ -177,7 +177,7 @@ async fn what_is_made_together_is_listed_in_its_order() {
 
 #[tokio::test]
 async fn one_that_cannot_be_read_does_not_hide_the_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let bad = create(&app, scheduled(&once("2024-06-01T12:00"), "Old")).await;
         let good = create(&app, scheduled(&once("2024-06-01T12:00"), "New")).await;
         let (id, now) = (bad.rsplit('/').next().unwrap().to_owned(), app.engine().clock().now());

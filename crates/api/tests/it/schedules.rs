@@ -6,7 +6,7 @@ use model::ids::{AppId, PushId};
 use model::origin::Origin;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
@@ -62,7 +62,7 @@ async fn wait_and_see(app: &TestApp, wait: Duration) -> usize {
 
 #[tokio::test]
 async fn a_schedule_is_shown_and_sent_once_at_its_time() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let reply = app.master().post("/api/schedules", scheduled("2024-05-01T1330", "One")).await;
         let created = reply.expect(201);
@@ -116,7 +116,7 @@ async fn a_schedule_is_shown_and_sent_once_at_its_time() {
 
 #[tokio::test]
 async fn workers_that_compete_send_it_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         create(&app, json!(vec![scheduled("2024-05-01T13:00", "One"); 5])).await;
         app.advance(HOUR);
@@ -129,7 +129,7 @@ async fn workers_that_compete_send_it_once() {
 
 #[tokio::test]
 async fn a_worker_that_dies_loses_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         create(&app, scheduled("2024-05-01T13:00", "One")).await;
         app.advance(HOUR + Duration::from_secs(1));
@@ -153,7 +153,7 @@ async fn a_worker_that_dies_loses_nothing() {
 
 #[tokio::test]
 async fn a_deleted_schedule_never_fires() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let path = create(&app, scheduled("2024-05-01T13:00", "One")).await;
         create(&app, scheduled("2024-05-01T13:00", "Two")).await;
@@ -171,7 +171,7 @@ async fn a_deleted_schedule_never_fires() {
 
 #[tokio::test]
 async fn what_cannot_be_read_can_be_deleted() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = create(&app, scheduled("2024-05-01T13:00", "One")).await;
         let jobs = row_counts(app.engine().store()).await["job"];
         let (id, now) = (path.rsplit('/').next().unwrap().to_owned(), app.engine().clock().now());
@@ -190,7 +190,7 @@ async fn what_cannot_be_read_can_be_deleted() {
 
 #[tokio::test]
 async fn an_update_replaces_everything() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let path = create(&app, scheduled("2024-05-01T13:00", "One")).await;
         let mut later = scheduled("2024-05-01T15:00:00", "Two");
@@ -213,7 +213,7 @@ async fn an_update_replaces_everything() {
 
 #[tokio::test]
 async fn a_recurring_schedule_goes_on_until_its_end() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let path = create(&app, recurring("2024-05-01T13:00", daily(Some("2024-05-04T13:00")))).await;
         assert_eq!(wait_and_see(&app, HOUR).await, 1);
@@ -246,7 +246,7 @@ async fn a_recurring_schedule_goes_on_until_its_end() {
 
 #[tokio::test]
 async fn a_paused_schedule_waits() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let path = create(&app, recurring("2024-05-01T13:00", daily(None))).await;
         assert_eq!(wait_and_see(&app, HOUR).await, 1);
@@ -285,7 +285,7 @@ async fn a_paused_schedule_waits() {
 
 #[tokio::test]
 async fn what_was_missed_is_made_up_for_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         create(&app, scheduled("2024-05-01T13:00", "One")).await;
         let path = create(&app, recurring("2024-05-01T14:00", daily(None))).await;
@@ -303,7 +303,7 @@ async fn what_was_missed_is_made_up_for_once() {
 
 #[tokio::test]
 async fn what_is_wrong_is_named_and_nothing_is_stored() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let before = row_counts(app.engine().store()).await;
         let with = |key: &str, value: Value| {
             let mut body = scheduled("2024-05-02T00:00", "One");
@@ -351,7 +351,7 @@ async fn what_is_wrong_is_named_and_nothing_is_stored() {
 
 #[tokio::test]
 async fn pages_go_through_all_schedules() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut ids = Vec::new();
         for _ in 0..5 {
             ids.push(create(&app, scheduled("2024-06-01T12:00", "One")).await);
@@ -381,7 +381,7 @@ async fn pages_go_through_all_schedules() {
 
 #[tokio::test]
 async fn what_a_listing_shows_can_be_sent_back() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let path = create(&app, recurring("2024-06-01T12:00", daily(Some("2024-07-01T00:00")))).await;
         let listed = app.master().get("/api/schedules").await.expect(200)["schedules"][0].clone();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::ids::AppId;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::crowd::Crowd;
@@ -48,7 +48,7 @@ async fn crowd(app: &TestApp) -> Crowd {
 
 #[tokio::test]
 async fn segments_are_shown_as_they_were_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for criteria in [
             tag("news"),
             json!({"and": [tag("a"), {"OR": [tag("b"), {"Not": {"static_list": "vip"}}]}]}),
@@ -68,7 +68,7 @@ async fn segments_are_shown_as_they_were_sent() {
 
 #[tokio::test]
 async fn one_that_cannot_be_read_does_not_hide_the_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut ids = Vec::new();
         for name in ["first", "spoiled", "last"] {
             ids.push(create(&app, name, tag("news")).await);
@@ -101,7 +101,7 @@ async fn one_that_cannot_be_read_does_not_hide_the_others() {
 
 #[tokio::test]
 async fn listings_have_pages_in_either_order() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         assert_eq!(app.master().get("/api/segments").await.expect(200), json!({"segments": []}), "a new app has none");
         let mut ids = Vec::new();
         for name in ["First", "Second", "Third"] {
@@ -143,7 +143,7 @@ async fn listings_have_pages_in_either_order() {
 
 #[tokio::test]
 async fn bad_segments_are_refused_and_unknown_ones_are_not_there() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = create(&app, "Good", tag("x")).await;
         let before = row_counts(app.engine().store()).await;
         let bad = [
@@ -186,7 +186,7 @@ async fn bad_segments_are_refused_and_unknown_ones_are_not_there() {
 
 #[tokio::test]
 async fn pushes_go_by_the_criteria_of_the_moment() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = crowd(&app).await;
         let both = create(&app, "A and B", json!({"and": [tag("a"), tag("b")]})).await;
         assert_eq!(crowd.reached(&app, &segment(&both)).await, "two");
@@ -238,7 +238,7 @@ async fn pushes_go_by_the_criteria_of_the_moment() {
 
 #[tokio::test]
 async fn a_segment_cannot_be_part_of_itself() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = crowd(&app).await;
         let a = create(&app, "A", tag("a")).await;
         let b = create(&app, "B", json!({"not": segment(&a)})).await;
@@ -264,7 +264,7 @@ async fn a_segment_cannot_be_part_of_itself() {
 /// Changes refuse circles. Whoever changes the database by hand gets nobody, and keeps nobody waiting.
 #[tokio::test]
 async fn a_circle_that_came_to_be_all_the_same_has_nobody_in_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = crowd(&app).await;
         let a = create(&app, "A", tag("a")).await;
         let b = create(&app, "B", json!({"or": [segment(&a), tag("b")]})).await;
@@ -284,7 +284,7 @@ async fn a_circle_that_came_to_be_all_the_same_has_nobody_in_it() {
 
 #[tokio::test]
 async fn long_chains_and_thousands_of_selectors_are_fine() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = crowd(&app).await;
         // A chain of a hundred segments, each with two ways to the next: a naive expansion would never end.
         let first = create(&app, "0", tag("a")).await;

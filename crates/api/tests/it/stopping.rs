@@ -3,11 +3,11 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 
 #[tokio::test]
 async fn a_request_in_work_is_answered_and_new_ones_are_not_taken() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let address = app.url("").strip_prefix("http://").unwrap().to_owned();
         let credentials = app.master().request(http::Method::POST, "/").body(()).unwrap();
         let authorization = credentials.headers()["authorization"].to_str().unwrap().to_owned();

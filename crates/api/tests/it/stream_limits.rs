@@ -9,7 +9,7 @@ use model::event::EventOffset;
 use model::ids::Offset;
 use providers::http::Streaming;
 use serde_json::json;
-use testkit::app::{OPERATOR_TOKEN, TestApp, on_each_engine};
+use testkit::app::{OPERATOR_TOKEN, TestApp, on_each_database};
 use testkit::client::{Caller, Reply};
 
 const EVENTS: &str = "/api/events?start=latest";
@@ -39,7 +39,7 @@ async fn register(app: &TestApp) {
 
 #[tokio::test]
 async fn streams_end_with_the_secret_they_were_opened_with_and_with_the_app() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let key = &app.app.key;
         let rotate = async |secret: &str| {
             let body = json!({ "secret": secret });
@@ -74,7 +74,7 @@ async fn streams_end_with_the_secret_they_were_opened_with_and_with_the_app() {
 
 #[tokio::test]
 async fn one_app_does_not_take_the_streams_of_all() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let greedy = app.master();
         let mut streams = Vec::new();
         for n in 0..STREAMS_OF_ONE {
@@ -104,7 +104,7 @@ async fn one_app_does_not_take_the_streams_of_all() {
 
 #[tokio::test]
 async fn a_quiet_stream_shows_that_it_is_alive() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let settings = api::Settings {

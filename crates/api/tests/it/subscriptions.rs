@@ -1,7 +1,7 @@
 //! Subscription lists: who subscribes how, and pushes to subscribers.
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::crowd::Crowd;
@@ -45,7 +45,7 @@ fn to(list: &str) -> Value {
 
 #[tokio::test]
 async fn channels_subscribe_for_themselves() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "web"), ("c", "open::tv"), ("d", "android")]).await;
         assert_eq!(of_channel(&app, &crowd, "a").await, json!([]));
         change(&app, &crowd, "a", json!([subscribe("weekly"), subscribe("daily"), unsubscribe("never")])).await;
@@ -79,7 +79,7 @@ async fn channels_subscribe_for_themselves() {
 
 #[tokio::test]
 async fn servers_subscribe_many_at_once_and_devices_one() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "android"), ("c", "web")]).await;
         crowd.associate(&app, "c", Some("kim")).await;
         let audience = json!({"ios_channel": [crowd.id("a"), crowd.id("b"), UNKNOWN], "named_user_id": "kim"});
@@ -104,7 +104,7 @@ async fn servers_subscribe_many_at_once_and_devices_one() {
 
 #[tokio::test]
 async fn named_users_subscribe_for_kinds_of_channels() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let members = [
             ("amazon", "amazon"),
             ("android", "android"),
@@ -149,7 +149,7 @@ async fn named_users_subscribe_for_kinds_of_channels() {
 
 #[tokio::test]
 async fn lists_in_use_have_exactly_the_keys_that_strict_clients_know() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let lists = async |app: &TestApp| app.master().get("/api/subscription_lists/").await.expect(200);
         assert_eq!(lists(&app).await, json!({"ok": true, "subscription_lists": []}));
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "web")]).await;
@@ -170,7 +170,7 @@ async fn lists_in_use_have_exactly_the_keys_that_strict_clients_know() {
 
 #[tokio::test]
 async fn bad_changes_are_refused_by_path_and_leave_nothing_behind() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let before = row_counts(app.engine().store()).await;
         let table = [
@@ -214,7 +214,7 @@ async fn bad_changes_are_refused_by_path_and_leave_nothing_behind() {
 
 #[tokio::test]
 async fn devices_change_everything_at_once_or_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
         let path = format!("/api/channels/sdk/batch/{}?platform=ios", crowd.id("a"));
         let batch = json!({

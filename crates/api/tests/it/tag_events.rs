@@ -1,7 +1,7 @@
 //! TAG_CHANGE events of channels that have tags by themselves and by way of a named user.
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::crowd::Crowd;
 use crate::named_users::associate;
@@ -31,7 +31,7 @@ async fn tag_user(app: &TestApp, user: &str, operation: &str, sets: Value) {
 
 #[tokio::test]
 async fn a_tag_comes_with_its_first_holder_and_leaves_with_its_last() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let (channel, seen) = (crowd.id("a"), &mut 0);
         associate(&app, channel, "kim").await;
@@ -55,7 +55,7 @@ async fn a_tag_comes_with_its_first_holder_and_leaves_with_its_last() {
 
 #[tokio::test]
 async fn associations_bring_tags_and_take_them_away() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let (channel, seen) = (crowd.id("a"), &mut 0);
         tag_channel(&app, channel, "add", json!({"g": ["x"]})).await;
@@ -86,7 +86,7 @@ async fn associations_bring_tags_and_take_them_away() {
 
 #[tokio::test]
 async fn a_deleted_tag_does_not_come_any_more() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
         let seen = &mut 0;
         tag_user(&app, "kim", "add", json!({"device": ["news"], "g": ["x"]})).await;

@@ -3,7 +3,7 @@
 use model::event::RecordKind;
 use model::ids::Offset;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::crowd::Crowd;
@@ -29,7 +29,7 @@ async fn logged(app: &TestApp, after: Offset) -> (Vec<RecordKind>, Offset) {
 
 #[tokio::test]
 async fn operations_change_the_groups_they_name() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("ios", "ios"), ("android", "android"), ("web", "web")]).await;
         let both = json!({"ios_channel": crowd.id("ios"), "android_channel": [crowd.id("android")]});
         tag(&app, both.clone(), "add", json!({"loyalty": ["gold", "old"], "device": "news"})).await;
@@ -70,7 +70,7 @@ async fn operations_change_the_groups_they_name() {
 
 #[tokio::test]
 async fn events_and_terms_are_written_with_the_change() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
         let (_, start) = logged(&app, Offset(0)).await;
         let both = json!({"channel": [crowd.id("a"), crowd.id("b")]});
@@ -95,7 +95,7 @@ async fn events_and_terms_are_written_with_the_change() {
 
 #[tokio::test]
 async fn a_channel_that_is_named_twice_is_changed_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("ios", "ios")]).await;
         let id = crowd.id("ios");
         let (_, before) = logged(&app, Offset(0)).await;
@@ -113,7 +113,7 @@ async fn a_channel_that_is_named_twice_is_changed_once() {
 
 #[tokio::test]
 async fn devices_may_tag_themselves_and_nobody_changes_device_properties() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
         let one = json!({"audience": {"ios_channel": crowd.id("a")}, "add": {"g": ["t"]}});
         app.device().post("/api/channels/tags", &one).await.expect(200);
@@ -144,7 +144,7 @@ async fn devices_may_tag_themselves_and_nobody_changes_device_properties() {
 
 #[tokio::test]
 async fn bad_operations_are_refused_and_change_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
         let before = row_counts(app.engine().store()).await;
         let audience = json!({"ios_channel": crowd.id("a")});

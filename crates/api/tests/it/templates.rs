@@ -7,7 +7,7 @@ use model::limits;
 use model::origin::Origin;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
@@ -52,7 +52,7 @@ async fn shown(app: &TestApp) -> Vec<String> {
 
 #[tokio::test]
 async fn templates_are_kept_and_changed() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = create(&app, greeting()).await;
         let mut record = greeting();
         for (key, value) in [
@@ -99,7 +99,7 @@ async fn templates_are_kept_and_changed() {
 
 #[tokio::test]
 async fn pages_go_through_all_templates_in_every_order() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut ids = Vec::new();
         for n in 0..5 {
             let mut template = greeting();
@@ -140,7 +140,7 @@ async fn pages_go_through_all_templates_in_every_order() {
 
 #[tokio::test]
 async fn an_app_has_so_many_templates() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = create(&app, greeting()).await;
         let now = app.engine().clock().now();
         let fill_up = move |tx: &mut store::Tx<'_>| {
@@ -158,7 +158,7 @@ async fn an_app_has_so_many_templates() {
 
 #[tokio::test]
 async fn a_template_is_sent_with_values() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let id = create(&app, greeting()).await;
         app.advance(HOUR);
@@ -193,7 +193,7 @@ async fn a_template_is_sent_with_values() {
 
 #[tokio::test]
 async fn what_cannot_be_sent_is_named_and_nothing_is_stored() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = create(&app, greeting()).await;
         let mut pictured = greeting();
         pictured["push"]["notification"]["web"] = json!({"icon": {"url": "{{NAME}}"}});
@@ -244,7 +244,7 @@ async fn what_cannot_be_sent_is_named_and_nothing_is_stored() {
 
 #[tokio::test]
 async fn a_template_is_scheduled_as_it_is() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let id = create(&app, greeting()).await;
         let mut later = usage(&id, &json!({"NAME": "Jo"}));
@@ -275,7 +275,7 @@ async fn a_template_is_scheduled_as_it_is() {
 
 #[tokio::test]
 async fn texts_of_messages_are_escaped() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let message = json!({"title": "For {{NAME}}", "body": "<h1>{{NAME}}</h1>"});
         let mut template = greeting();
         template["push"]["message"] = message;
@@ -293,7 +293,7 @@ async fn texts_of_messages_are_escaped() {
 
 #[tokio::test]
 async fn one_that_cannot_be_read_does_not_hide_the_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let bad = create(&app, greeting()).await;
         let good = create(&app, greeting()).await;
         let now = app.engine().clock().now();
@@ -307,7 +307,7 @@ async fn one_that_cannot_be_read_does_not_hide_the_others() {
 
 #[tokio::test]
 async fn one_that_would_be_refused_today_is_still_listed_changed_and_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app).await;
         let id = create(&app, greeting()).await;
         let in_app = r#"{"alert":"Hi","display_type":"banner"}"#;
@@ -340,7 +340,7 @@ async fn one_that_would_be_refused_today_is_still_listed_changed_and_sent() {
 
 #[tokio::test]
 async fn a_template_has_a_size() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = create(&app, greeting()).await;
         let mut large = greeting();
         large["variables"][1]["default_value"] = json!("x".repeat(limits::TEMPLATE_BYTES));
@@ -355,7 +355,7 @@ async fn a_template_has_a_size() {
 
 #[tokio::test]
 async fn a_template_that_is_used_is_not_written_again() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = create(&app, greeting()).await;
         app.advance(HOUR);
         app.master().post("/api/templates/push", usage(&id, &json!({"NAME": "Jo"}))).await.expect(200);

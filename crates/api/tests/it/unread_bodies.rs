@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 /// Keeps a test from hanging.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -95,7 +95,7 @@ impl Connection {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_goes_on_after_a_body_that_nobody_read() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for case in UNNEEDED {
             let sent: [(&str, &[u8]); 3] = [
                 ("Content-Length: 14\r\n", b"{\"channel\":{}}"),
@@ -126,7 +126,7 @@ async fn a_connection_goes_on_after_a_body_that_nobody_read() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_says_when_it_is_the_last() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [case, ..] = UNNEEDED;
         for (headers, body) in [
             // It never comes.

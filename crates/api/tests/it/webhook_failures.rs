@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::event_receiver::{EventReceiver, Reaction};
 
 use crate::crowd::Crowd;
@@ -20,7 +20,7 @@ fn tags_of(receiver: &EventReceiver, channel: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_channel_waits_for_its_own_events_only() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
@@ -67,7 +67,7 @@ async fn a_channel_waits_for_its_own_events_only() {
 
 #[tokio::test]
 async fn a_webhook_that_is_away_costs_one_request_at_a_time() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["FIRST_OPEN"]).await;
         receiver.react(|_| Reaction::Close);
@@ -110,7 +110,7 @@ const MANY: [(&str, &str); 8] = [
 
 #[tokio::test]
 async fn events_that_fail_stop_nobody_else_however_many_there_are() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &MANY).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
@@ -171,7 +171,7 @@ async fn events_that_fail_stop_nobody_else_however_many_there_are() {
 
 #[tokio::test]
 async fn what_is_never_taken_becomes_a_dead_letter_and_can_be_sent_once_more() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
@@ -209,7 +209,7 @@ async fn what_is_never_taken_becomes_a_dead_letter_and_can_be_sent_once_more() {
 
 #[tokio::test]
 async fn a_replay_sends_the_same_events_again() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES[..1]).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use testkit::event_receiver::{EventReceiver, Reaction};
 
 use crate::crowd::Crowd;
@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[tokio::test]
 async fn what_was_deleted_while_a_webhook_was_disabled_is_counted_and_shown() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES[..1]).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
@@ -54,7 +54,7 @@ async fn what_was_deleted_while_a_webhook_was_disabled_is_counted_and_shown() {
 
 #[tokio::test]
 async fn of_what_was_stuck_only_that_is_missed_which_was_not_delivered() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;

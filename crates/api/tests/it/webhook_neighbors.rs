@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::app::Mode;
 use serde_json::json;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use testkit::client::Credentials;
 use testkit::event_receiver::{EventReceiver, Reaction};
 use tokio::sync::watch;
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(50);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_webhooks_hold_up_nobody_in_their_own_app_or_in_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let register = async |credentials: &Credentials, address: &str| {
             let device = app.nobody().basic(&credentials.key, &credentials.app_secret);
             let channel = json!({"device_type": "ios", "opt_in": true, "push_address": address});

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::event_receiver::{EventReceiver, Reaction};
 
 use crate::crowd::Crowd;
@@ -32,7 +32,7 @@ async fn metric(app: &TestApp, name: &str) -> i64 {
 
 #[tokio::test]
 async fn one_refused_event_holds_up_its_own_channel_only_however_much_comes_after_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["CUSTOM"]).await;
@@ -71,7 +71,7 @@ async fn one_refused_event_holds_up_its_own_channel_only_however_much_comes_afte
 
 #[tokio::test]
 async fn every_node_gives_up_what_it_has_for_a_deleted_app() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         create(&app, &receiver, &["CUSTOM"]).await;
@@ -89,7 +89,7 @@ async fn every_node_gives_up_what_it_has_for_a_deleted_app() {
 
 #[tokio::test]
 async fn a_channel_that_takes_all_the_room_is_given_up_so_that_others_go_on() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["CUSTOM"]).await;
@@ -142,7 +142,7 @@ async fn a_channel_that_takes_all_the_room_is_given_up_so_that_others_go_on() {
 
 #[tokio::test]
 async fn what_waits_in_memory_is_let_go_with_the_webhook() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES[..1]).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;

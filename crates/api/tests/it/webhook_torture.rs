@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use model::time::Clock;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::event_receiver::{EventReceiver, Reaction};
 use tokio::task::JoinHandle;
 
@@ -93,7 +93,7 @@ fn by_channel(events: impl IntoIterator<Item = Value>) -> HashMap<String, Vec<St
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_lost_and_channels_keep_their_order() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = EventReceiver::start().await;
         let outage_ends = Arc::new(AtomicI64::new(0));
         torment(&receiver, app.clock().clone(), outage_ends.clone());

@@ -1,7 +1,7 @@
 //! Webhooks for events: how they are configured, and what they are sent.
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::event_receiver::{EventReceiver, Reaction};
 
 use crate::crowd::Crowd;
@@ -40,7 +40,7 @@ pub(crate) fn told(event: &Value) -> (String, String) {
 
 #[tokio::test]
 async fn an_event_is_one_request_with_all_its_headers() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = EventReceiver::start().await;
         let body = json!({"url": receiver.url(), "types": ["TAG_CHANGE", "FIRST_OPEN"], "name": "warehouse",
                           "authorization": "Basic c2VjcmV0OndvcmQ=", "headers": {"X-Tenant": "hunter2"}});
@@ -92,7 +92,7 @@ async fn an_event_is_one_request_with_all_its_headers() {
 
 #[tokio::test]
 async fn every_channel_of_a_push_has_an_event_of_its_own() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         create(&app, &receiver, &["PUSH_BODY", "SEND"]).await;
@@ -113,7 +113,7 @@ async fn every_channel_of_a_push_has_an_event_of_its_own() {
 
 #[tokio::test]
 async fn what_cannot_be_used_is_refused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let operator = app.operator();
         let wrong = [
             json!({}),
@@ -156,7 +156,7 @@ async fn what_cannot_be_used_is_refused() {
 
 #[tokio::test]
 async fn a_disabled_webhook_goes_on_where_it_stopped() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app, &DEVICES[..1]).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;

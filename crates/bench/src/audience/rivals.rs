@@ -9,7 +9,7 @@ use audience::index::Index;
 use audience::plan::Plan;
 use model::ids::{AppId, Ordinal, TermId};
 use store::{Store, Tx, Value};
-use testkit::store::{Engine, Home};
+use testkit::store::{Database, Home};
 
 use super::shapes::Shape;
 use super::sql::{EVERYONE, OverMembers, over_tokens, token};
@@ -61,7 +61,7 @@ pub(crate) fn ask_index(index: &Index, shape: &Shape) -> Result<Answers> {
 impl Rival {
     pub(crate) async fn sqlite(population: &Population, index: &Index, n_channels: u32) -> Result<Self> {
         report::progress("filling SQLite");
-        let (store, home) = testkit::store::fresh(Engine::Sqlite).await;
+        let (store, home) = testkit::store::fresh(Database::Sqlite).await;
         let create = "create table member (term bigint not null, ordinal bigint not null, primary key (term, ordinal)) \
                       without rowid";
         store.write(NOBODY, move |tx| tx.execute(create, &[])).await?;
@@ -79,7 +79,7 @@ impl Rival {
 
     pub(crate) async fn postgres(population: &Population, n_channels: u32) -> Result<Self> {
         report::progress("filling PostgreSQL");
-        let (store, home) = testkit::store::fresh(Engine::Postgres).await;
+        let (store, home) = testkit::store::fresh(Database::Postgres).await;
         let create = "create table tokened (ordinal bigint primary key, tokens pg_catalog.text[] not null)";
         store.write(NOBODY, move |tx| tx.execute(create, &[])).await?;
         for first in (0..n_channels).step_by(CHANNELS_PER_INSERT as usize) {

@@ -74,7 +74,7 @@ impl Campaigns {
         self.0.store.write(app, write).await
     }
 
-    /// Notes the channels held back, counts them, and writes their events under the id of the experiment. Channels that were held
+    /// Notes the channels withheld, counts them, and writes their events under the id of the experiment. Channels that were held
     /// back before, in a time zone that they have left since, are left out.
     fn write_control(
         &self,
@@ -102,7 +102,7 @@ impl Campaigns {
     }
 }
 
-/// The id under which the channels held back with a push are noted.
+/// The id under which the channels withheld with a push are noted.
 fn group_id(push: PushId) -> PushId {
     Id::from_uuid(Uuid::new_v5(&push.uuid(), b"control"))
 }

@@ -16,7 +16,7 @@ use store::documents::{self, DocumentKind};
 use super::control::WithholdControlGroup;
 use super::stored::Stored;
 use crate::Campaigns;
-use crate::schedules::{Timing, waves_to_somebody};
+use crate::schedules::{Timing, due_waves};
 
 /// When an unreadable experiment is looked at again, which only another version of this program can read.
 const UNREADABLE_FOR: Duration = Duration::from_secs(60 * 60);
@@ -77,7 +77,7 @@ impl Campaigns {
         let Some(before) = before else { return Ok(0) };
         let mut stored = before.clone();
         let Some((schedule, timing)) = before.waiting(variant, claimed.id) else { return Ok(0) };
-        let waves = waves_to_somebody(tx, app, schedule, timing.done_until, now)?;
+        let waves = due_waves(tx, app, schedule, timing.done_until, now)?;
         let last_run = waves.last().map(|wave| wave.time).or(timing.last_run);
         let mut next_push = timing.next_push;
         let mut pushes = Vec::with_capacity(waves.len());

@@ -51,7 +51,7 @@ impl Job for FollowTriggers {
 
 impl Campaigns {
     /// After a change of pipelines: there is a follower if there are triggers to follow.
-    pub(super) fn tend_automation(&self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+    pub(super) fn ensure_trigger_follower(&self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
         stored::renew_revision(tx, app, now)?;
         let has_triggers = |(_, stored): &(_, Stored)| !stored.pipeline.immediate.is_empty();
         let is_needed = Stored::enabled(tx, app)?.iter().any(has_triggers);

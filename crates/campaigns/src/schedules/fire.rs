@@ -60,7 +60,7 @@ impl Campaigns {
             if stored.timing.timer.is_none_or(|(expected, _)| expected != timer) {
                 return Ok(None);
             }
-            let waves = waves_to_somebody(tx, app, &stored.scheduled.schedule, stored.timing.done_until, now)?;
+            let waves = due_waves(tx, app, &stored.scheduled.schedule, stored.timing.done_until, now)?;
             Ok(Some((document.body, stored, waves)))
         };
         let Some((before, stored, waves)) = self.0.store.read(read).await? else {
@@ -113,7 +113,7 @@ impl Campaigns {
 }
 
 /// All due times, with the clocks that are in use.
-pub(crate) fn waves_to_somebody(
+pub(crate) fn due_waves(
     tx: &mut Tx<'_>,
     app: AppId,
     schedule: &Schedule,

@@ -3,7 +3,7 @@
 use base::Result;
 use model::channel::TagSets;
 use model::ids::{Ordinal, TermId};
-use model::term::is_put_there;
+use model::term::is_assignable;
 use store::Tx;
 
 use super::ChangeContext;
@@ -21,7 +21,7 @@ pub(crate) struct Tags<'a> {
 impl ChangeContext<'_> {
     /// Writes which tags a channel gains and loses. A tag that both holders have is gained with the first holder and lost with
     /// the last.
-    pub(crate) fn tell_tags(
+    pub(crate) fn record_tag_events(
         &mut self,
         tx: &mut Tx<'_>,
         ordinal: Ordinal,
@@ -46,7 +46,7 @@ impl ChangeContext<'_> {
     }
 
     fn held_by_other(&self, tx: &mut Tx<'_>, terms: &[TermId]) -> Result<Holdings> {
-        Ok(Holdings::of(self.named_of(tx, terms, is_put_there)?.into_iter().map(|(_, term)| term)))
+        Ok(Holdings::of(self.named_of(tx, terms, is_assignable)?.into_iter().map(|(_, term)| term)))
     }
 }
 

@@ -3,7 +3,7 @@
 use base::Result;
 use model::ids::TermId;
 use model::limits;
-use model::term::{Term, is_put_there};
+use model::term::{Term, is_assignable};
 use store::channels::{self, Holder};
 use store::{Tx, terms};
 
@@ -16,7 +16,7 @@ impl ChangeContext<'_> {
     /// Servers do this all day, so the profile is not read and no other terms are named: they stay as they are.
     pub fn change_own(&mut self, tx: &mut Tx<'_>, row: &Holder, changes: &[OwnChange<'_>]) -> Result<()> {
         let is_about = |group: &str| changes.iter().any(|change| change.is_about(group));
-        let named = self.named_of(tx, &row.terms, |group| is_put_there(group) && is_about(group))?;
+        let named = self.named_of(tx, &row.terms, |group| is_assignable(group) && is_about(group))?;
         let before = Holdings::of(named.iter().map(|(_, term)| term.clone()));
         let mut after = before.clone();
         for change in changes {
@@ -33,7 +33,7 @@ impl ChangeContext<'_> {
         self.journal.change_terms(row.ordinal, difference.beside(&of_user));
         channels::set_terms(tx, self.app, row.id, &terms)?;
         let before = Tags { own: &before.published_tags(), others: &of_user };
-        self.tell_tags(tx, row.ordinal, before, Tags { own: &after.tags, others: &of_user })
+        self.record_tag_events(tx, row.ordinal, before, Tags { own: &after.tags, others: &of_user })
     }
 
     /// Refuses more tags than a channel may have: those after the change, and those that it is not about. The changed terms are
@@ -50,7 +50,7 @@ impl ChangeContext<'_> {
 
     /// How many of the terms are assigned tags.
     fn n_tags(&self, tx: &mut Tx<'_>, ids: &[TermId]) -> Result<usize> {
-        let is_tag = |group: &str| !group.starts_with('@') && is_put_there(group);
+        let is_tag = |group: &str| !group.starts_with('@') && is_assignable(group);
         let (mut n_tags, mut new) = (0, Vec::new());
         self.index.visit_names(ids, |id, name| match name {
             Some((group, _)) => n_tags += usize::from(is_tag(group)),

@@ -10,7 +10,7 @@ use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
 use model::named_user::Association;
 use model::property::{property_terms, reach_terms};
 use model::tag::{Tag, TagGroup};
-use model::term::{Term, is_put_there};
+use model::term::{Term, is_assignable};
 use store::channels::{self, Channel, Key};
 use store::{Tx, named_users};
 
@@ -89,7 +89,7 @@ impl ChangeContext<'_> {
 
     /// Opens a channel whose stored profile has been read.
     pub fn open_with(&self, tx: &mut Tx<'_>, row: Channel, profile: Profile) -> Result<OpenedChannel> {
-        let own = Holdings::of(self.named_of(tx, &row.terms, is_put_there)?.into_iter().map(|(_, term)| term));
+        let own = Holdings::of(self.named_of(tx, &row.terms, is_assignable)?.into_iter().map(|(_, term)| term));
         let state = State { profile, named_user: row.named_user.clone(), own };
         let of_user = self.of_user(tx, &row)?;
         let held = union(&row.terms, &of_user).into_owned();
@@ -121,7 +121,7 @@ impl ChangeContext<'_> {
         channels::insert(tx, self.app, &row)?;
         self.journal.event(Some(row.ordinal), NewEvent::FirstOpen(first_open))?;
         let before = Tags { own: &TagSets::new(), others: &[] };
-        self.tell_tags(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
+        self.record_tag_events(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
         Ok(row)
     }
 
@@ -161,7 +161,7 @@ impl ChangeContext<'_> {
                 self.journal.event(Some(row.ordinal), NewEvent::FirstOptIn(FirstOptIn {}))?;
             }
             let before = Tags { own: &before.own.published_tags(), others: &of_user_before };
-            self.tell_tags(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
+            self.record_tag_events(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
         }
         Ok(row)
     }
@@ -199,17 +199,17 @@ impl ChangeContext<'_> {
         if before == after {
             return Ok(());
         }
-        let robbed = match before {
+        let taken = match before {
             [] => channels::add_keys(tx, self.app, ordinal, after)?,
             _ => channels::replace_keys(tx, self.app, ordinal, after)?,
         };
         // A channel gives up all of them at once: one that it kept for a moment would be taken back.
-        let mut given_up: BTreeMap<Ordinal, Vec<Key>> = BTreeMap::new();
-        for (robbed, key) in robbed {
-            given_up.entry(robbed).or_default().push(key);
+        let mut released_keys: BTreeMap<Ordinal, Vec<Key>> = BTreeMap::new();
+        for (previous_owner, key) in taken {
+            released_keys.entry(previous_owner).or_default().push(key);
         }
-        for (robbed, keys) in given_up {
-            self.give_up_keys(tx, robbed, &keys)?;
+        for (previous_owner, keys) in released_keys {
+            self.give_up_keys(tx, previous_owner, &keys)?;
         }
         Ok(())
     }

@@ -133,7 +133,12 @@ impl ChangeContext<'_> {
             let Some(changed) = channel.named_user.as_ref().and_then(|user| by_id.get(user)) else { continue };
             self.journal.change_terms(channel.ordinal, changed.difference.clone().beside(&channel.terms));
             let before = Tags { own: &changed.before.published_tags(), others: &channel.terms };
-            self.tell_tags(tx, channel.ordinal, before, Tags { own: &changed.after.tags, others: &channel.terms })?;
+            self.record_tag_events(
+                tx,
+                channel.ordinal,
+                before,
+                Tags { own: &changed.after.tags, others: &channel.terms },
+            )?;
         }
         Ok(())
     }

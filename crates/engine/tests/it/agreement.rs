@@ -49,13 +49,13 @@ const TIME_PER_ROUND: Duration = Duration::from_secs(17 * 60 * 60);
 
 #[tokio::test]
 async fn index_snapshot_and_naive_evaluation_agree() {
-    Box::pin(async { World::new(stores::Engine::Sqlite, 1).await.run().await }).await;
+    Box::pin(async { World::new(stores::Database::Sqlite, 1).await.run().await }).await;
 }
 
 #[tokio::test]
 async fn nodes_that_follow_the_log_and_naive_evaluation_agree() {
-    if stores::engines().contains(&stores::Engine::Postgres) {
-        Box::pin(async { World::new(stores::Engine::Postgres, 2).await.run().await }).await;
+    if stores::databases().contains(&stores::Database::Postgres) {
+        Box::pin(async { World::new(stores::Database::Postgres, 2).await.run().await }).await;
     }
 }
 
@@ -82,8 +82,8 @@ struct Question {
 }
 
 impl World {
-    async fn new(engine: stores::Engine, n_nodes: usize) -> Self {
-        let (home, clock) = (Home::new(engine), Clock::stepped(START));
+    async fn new(database: stores::Database, n_nodes: usize) -> Self {
+        let (home, clock) = (Home::new(database), Clock::stepped(START));
         let snapshots = tempfile::tempdir().unwrap();
         let mut nodes = Vec::new();
         for _ in 0..n_nodes {

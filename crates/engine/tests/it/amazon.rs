@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::device_type::DeviceType;
 use serde_json::{Value, json};
 use sim::{Faults, Protocol, keys};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -71,7 +71,7 @@ async fn channel(app: &TestApp, id: &str) -> Value {
 
 #[tokio::test]
 async fn a_device_that_moved_is_found_at_its_new_address() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         configure(&app, "adm", &amazon(&amazon_that(true).await)).await;
         let device = register(&app, "amazon", "old", json!({"tags": ["kept"]})).await;
         let id = push(&app, hello(&json!(["amazon"]))).await;
@@ -95,7 +95,7 @@ async fn registered(app: &TestApp, address: &str, status: u16) -> String {
 
 #[tokio::test]
 async fn android_devices_are_reached_through_the_provider_they_name() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "fcm", &google(&sim)).await;
         let by = |delivery_type: &str| json!({"android": {"delivery_type": delivery_type}});
@@ -123,7 +123,7 @@ async fn android_devices_are_reached_through_the_provider_they_name() {
 
 #[tokio::test]
 async fn what_amazon_takes_says_nothing_about_google() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let refusing = Faults { refuse_credentials: BTreeSet::from([Protocol::Fcm]), ..Faults::default() };
         let sim = simulator(&app, refusing).await;
         configure(&app, "fcm", &google(&sim)).await;
@@ -150,7 +150,7 @@ async fn what_amazon_takes_says_nothing_about_google() {
 
 #[tokio::test]
 async fn amazon_is_paused_when_it_refuses_us_whoever_finds_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let refusing = Faults { refuse_credentials: BTreeSet::from([Protocol::Adm]), ..Faults::default() };
         let sim = simulator(&app, refusing).await;
         configure(&app, "fcm", &google(&sim)).await;
@@ -171,7 +171,7 @@ async fn amazon_is_paused_when_it_refuses_us_whoever_finds_out() {
 
 #[tokio::test]
 async fn nobody_waits_for_amazon_who_is_not_reached_through_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "fcm", &google(&sim)).await;
         configure(&app, "adm", &amazon(&amazon_that(false).await)).await;

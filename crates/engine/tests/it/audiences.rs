@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{push, reached, register, register_open};
 
 #[tokio::test]
 async fn selectors_reach_exactly_whom_they_name() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let crowd = Crowd::register(&app).await;
         for (audience, device_types, wanted) in crowd.expectations() {
             let body = json!({"audience": audience, "device_types": device_types, "notification": {"alert": "x"}});
@@ -120,7 +120,7 @@ impl Crowd {
 
 #[tokio::test]
 async fn audiences_follow_what_devices_change() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = register(&app, "ios", "A1", json!({"tags": ["news"]})).await;
         let audience =
             |tag: &str| json!({"audience": {"tag": tag}, "device_types": "all", "notification": {"alert": "x"}});
@@ -144,7 +144,7 @@ async fn audiences_follow_what_devices_change() {
 
 #[tokio::test]
 async fn an_address_belongs_to_the_newest_channel() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let first = register(&app, "ios", "A1", json!({})).await;
         let second = register(&app, "ios", "A2", json!({})).await;
         let update = json!({"channel": {"device_type": "ios", "push_address": "A1"}});

@@ -5,7 +5,7 @@ use model::channel::{ChannelRef, Registration, TagOperation};
 use model::ids::{AppId, ChannelId};
 use model::json;
 use model::tag::{Tag, TagGroup};
-use testkit::store::{Home, engines};
+use testkit::store::{Home, databases};
 
 use crate::nodes::{create_app, node};
 
@@ -29,7 +29,7 @@ async fn tags(engine: &Engine, app: AppId, id: ChannelId) -> Vec<String> {
 
 #[tokio::test]
 async fn an_index_that_is_behind_neither_keeps_nor_loses_a_tag() {
-    for kind in engines() {
+    for kind in databases() {
         let home = Home::new(kind);
         let first = node(&home).await;
         // Only one process can use a SQLite database.

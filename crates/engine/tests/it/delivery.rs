@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::app::Mode;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{deliveries, push, reached, register, status};
 
@@ -15,7 +15,7 @@ fn hello(device_types: &Value) -> Value {
 
 #[tokio::test]
 async fn a_push_is_counted_by_device_type() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         register(&app, "ios", "A2", json!({})).await;
         register(&app, "android", "A3", json!({})).await;
@@ -34,7 +34,7 @@ async fn a_push_is_counted_by_device_type() {
 
 #[tokio::test]
 async fn a_push_to_nobody_is_done_at_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let id = push(&app, hello(&json!("all"))).await;
         app.step_all().await;
         let done = status(&app, &id).await;
@@ -45,7 +45,7 @@ async fn a_push_to_nobody_is_done_at_once() {
 
 #[tokio::test]
 async fn the_sandbox_shows_the_request_of_the_provider() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let token = "FE66489F304DC75B8D6E8200DFF8A456E8DAEACEC428B427E9518741C92C6660";
         let channel = register(&app, "ios", token, json!({})).await;
         let body = json!({
@@ -72,7 +72,7 @@ async fn the_sandbox_shows_the_request_of_the_provider() {
 
 #[tokio::test]
 async fn each_device_gets_its_language() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let locale = |language: &str, country: &str| json!({"locale_language": language, "locale_country": country});
         let austrian = register(&app, "ios", "A1", locale("de", "AT")).await;
         let german = register(&app, "ios", "A2", locale("de", "DE")).await;
@@ -100,7 +100,7 @@ async fn each_device_gets_its_language() {
 
 #[tokio::test]
 async fn opting_out_is_respected_unless_the_push_asks_for_everybody() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let opted_out = json!({"opt_in": false, "background": true});
         let android = register(&app, "android", "A1", opted_out.clone()).await;
         let iphone = register(&app, "ios", "A2", opted_out).await;
@@ -122,7 +122,7 @@ async fn opting_out_is_respected_unless_the_push_asks_for_everybody() {
 
 #[tokio::test]
 async fn nothing_is_sent_after_its_expiry() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let mut body = hello(&json!(["ios"]));
         body["options"] = json!({"expiry": 60});
@@ -140,7 +140,7 @@ async fn nothing_is_sent_after_its_expiry() {
 
 #[tokio::test]
 async fn a_production_app_does_not_pretend() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let production = app.another_app(Mode::Production).await;
         let device = app.nobody().basic(&production.key, &production.app_secret);
         let master = app.nobody().basic(&production.key, &production.master_secret);
@@ -159,7 +159,7 @@ async fn a_production_app_does_not_pretend() {
 
 #[tokio::test]
 async fn a_device_that_leaves_in_between_is_counted_as_gone() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1", json!({})).await;
         let id = push(&app, hello(&json!(["ios"]))).await;
         let worker = app.engine().worker();
@@ -175,7 +175,7 @@ async fn a_device_that_leaves_in_between_is_counted_as_gone() {
 
 #[tokio::test]
 async fn accepted_pushes_survive_a_restart_at_every_step() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let id = push(&app, hello(&json!(["ios"]))).await;
         let mut app = app.restart().await;
@@ -192,7 +192,7 @@ async fn accepted_pushes_survive_a_restart_at_every_step() {
 
 #[tokio::test]
 async fn a_message_center_push_carries_its_message() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let mut body = hello(&json!(["ios"]));
         body["message"] = json!({"title": "News", "body": "<p>Hi</p>"});
@@ -211,7 +211,7 @@ async fn a_message_center_push_carries_its_message() {
 
 #[tokio::test]
 async fn the_number_of_recipients_can_be_limited() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for i in 0..4 {
             register(&app, "ios", &format!("A{i}"), json!({})).await;
             register(&app, "android", &format!("B{i}"), json!({})).await;
@@ -227,7 +227,7 @@ async fn the_number_of_recipients_can_be_limited() {
 
 #[tokio::test]
 async fn landing_pages_that_come_in_a_push_are_hosted() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let mut body = hello(&json!(["ios"]));
         let page = json!({"body": "PGgxPkhpPC9oMT4=", "content_type": "text/html", "content_encoding": "base64"});
@@ -249,7 +249,7 @@ async fn landing_pages_that_come_in_a_push_are_hosted() {
 
 #[tokio::test]
 async fn a_redacted_payload_is_gone_when_the_push_is_done() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let page = json!({"body": "<h1>Classified</h1>", "content_type": "text/html"});
         let mut body = hello(&json!(["ios"]));
@@ -291,7 +291,7 @@ async fn kept(app: &TestApp) -> (usize, usize) {
 
 #[tokio::test]
 async fn the_sandbox_can_be_waited_for() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let id = push(&app, hello(&json!(["ios"]))).await;
         let master = app.master();
@@ -304,7 +304,7 @@ async fn the_sandbox_can_be_waited_for() {
 
 #[tokio::test]
 async fn a_profile_that_cannot_be_read_fails_nobody_else() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let by = json!({"android": {"delivery_type": "fcm"}});
         let broken = register(&app, "android", "A1", by.clone()).await;
         register(&app, "android", "A2", by).await;

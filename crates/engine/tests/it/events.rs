@@ -6,7 +6,7 @@ use events::{EventClause, EventFilter, PublicEvent};
 use model::event::{EventOffset, RecordKind};
 use model::ids::AppId;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel;
 
 use crate::devices::register;
@@ -51,7 +51,7 @@ async fn push(app: &TestApp, body: Value) -> String {
 
 #[tokio::test]
 async fn events_are_whole_and_the_same_in_pages_of_any_size() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let more = json!({"timezone": "America/Los_Angeles", "locale_language": "en", "tags": ["vip"]});
         let ios = register(&app, "ios", "A1", more).await;
         let android = register(&app, "android", "B1", json!({})).await;
@@ -120,7 +120,7 @@ async fn events_are_whole_and_the_same_in_pages_of_any_size() {
 #[tokio::test]
 async fn a_record_of_many_channels_is_read_in_parts_and_filtered() {
     const N_COPIES: usize = 3_000;
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1", json!({})).await;
         let id = id_of(&app).await;
         copy_channel(app.engine().store(), id, channel.parse().unwrap(), N_COPIES).await;
@@ -154,7 +154,7 @@ async fn a_record_of_many_channels_is_read_in_parts_and_filtered() {
 
 #[tokio::test]
 async fn a_redacted_push_keeps_its_payload_to_itself() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let options = json!({"redact_payload": true});
         let body =

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{push, reached, register, status};
 
@@ -33,7 +33,7 @@ async fn counts(app: &TestApp, id: &str, platform: &str) -> (Value, Value) {
 
 #[tokio::test]
 async fn a_platform_that_is_held_does_not_keep_what_expires_there() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let apns = format!("/operator/apps/{}/platforms/apns", app.app.key);
         app.operator().post(&format!("{apns}/pause"), json!({})).await.expect(200);
@@ -53,7 +53,7 @@ async fn a_platform_that_is_held_does_not_keep_what_expires_there() {
 
 #[tokio::test]
 async fn the_expiry_of_a_platform_goes_before_that_of_the_push() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         register(&app, "android", "A2", json!({})).await;
         let mut longer = hello(&json!(["ios", "android"]), &json!({"ios": {"expiry": 3600}}));
@@ -73,7 +73,7 @@ async fn the_expiry_of_a_platform_goes_before_that_of_the_push() {
 
 #[tokio::test]
 async fn what_has_expired_before_it_was_sent_is_not_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         register(&app, "android", "A2", json!({})).await;
         let past = hello(&json!("all"), &json!({"ios": {"expiry": "2020-01-01T00:00:00"}}));
@@ -87,7 +87,7 @@ async fn what_has_expired_before_it_was_sent_is_not_sent() {
 
 #[tokio::test]
 async fn every_localization_expires_by_itself() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({"locale_language": "de"})).await;
         let english = register(&app, "ios", "A2", json!({"locale_language": "en"})).await;
         let mut body = hello(&json!(["ios"]), &json!({"ios": {"expiry": 3600}}));
@@ -102,7 +102,7 @@ async fn every_localization_expires_by_itself() {
 
 #[tokio::test]
 async fn amazon_keeps_nothing_for_longer_than_a_month() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         // It is noon on the first of May 2024.
         let until = |time: &str| hello(&json!(["amazon"]), &json!({"amazon": {"expires_after": time}}));
         for time in ["2024-05-01T12:00:30", "2024-06-02T00:00:00", "2020-01-01T00:00:00"] {

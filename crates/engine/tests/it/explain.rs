@@ -1,7 +1,7 @@
 //! Explaining an audience: counts that add up, the part each clause plays, and hints about typing mistakes.
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{register, register_open};
 
@@ -22,7 +22,7 @@ async fn crowd(app: &TestApp) {
 
 #[tokio::test]
 async fn platforms_and_losses_add_up() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let all = explain(&app, json!("all"), json!("all")).await;
         assert_eq!((&all["matched"], &all["reachable"]), (&json!(7), &json!(5)));
@@ -43,7 +43,7 @@ async fn platforms_and_losses_add_up() {
 
 #[tokio::test]
 async fn every_clause_tells_its_part() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let audience =
             json!({"AND": [{"tag": "news"}, {"not": {"tag": "sports"}}, {"group": "ua_opt_in", "tag": "true"}]});
@@ -88,7 +88,7 @@ fn check_sums(explained: &Value) {
 
 #[tokio::test]
 async fn counts_add_up_while_channels_change() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut ids = Vec::new();
         for i in 0..30 {
             ids.push(register(&app, "ios", &format!("A{i}"), json!({})).await);
@@ -115,7 +115,7 @@ async fn counts_add_up_while_channels_change() {
 
 #[tokio::test]
 async fn names_that_nobody_has_are_pointed_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let audience = json!({"or": [
             {"tag": ["news", "nwes"]}, {"tag": "x", "group": "ua_optin"}, {"static_list": "ua_app_open_last_7_day"},
@@ -141,7 +141,7 @@ async fn names_that_nobody_has_are_pointed_out() {
 
 #[tokio::test]
 async fn channels_that_are_uninstalled_or_were_never_there_are_pointed_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let here = register(&app, "ios", "A0", json!({})).await;
         let gone = register(&app, "ios", "A1", json!({})).await;
         let uninstall = json!({"channel_id": gone, "device_type": "ios"});
@@ -160,7 +160,7 @@ async fn channels_that_are_uninstalled_or_were_never_there_are_pointed_out() {
 
 #[tokio::test]
 async fn only_names_that_somebody_has_are_near() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let tags = ["cabin-0", "cabin-1", "cabin-2", "cabin-3", "cabinet-1"];
         let gone = register(&app, "ios", "A0", json!({"tags": tags[..4]})).await;
         register(&app, "ios", "A1", json!({"tags": [tags[4]]})).await;
@@ -197,7 +197,7 @@ async fn only_names_that_somebody_has_are_near() {
 
 #[tokio::test]
 async fn names_inside_segments_are_pointed_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let make = async |name: &str, criteria: Value| {
             let made = json!({"display_name": name, "criteria": criteria});
@@ -223,7 +223,7 @@ async fn names_inside_segments_are_pointed_out() {
 
 #[tokio::test]
 async fn an_audience_full_of_mistakes_is_explained_in_good_time() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let unknown = |n: usize| json!({"tag": (0..100).map(|i| format!("{n}-{i}")).collect::<Vec<_>>()});
         let members: Vec<Value> = (0..999).map(unknown).collect();
@@ -239,7 +239,7 @@ async fn an_audience_full_of_mistakes_is_explained_in_good_time() {
 
 #[tokio::test]
 async fn what_cannot_be_explained_is_refused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (body, path) in [
             (json!({}), "audience"),
             (json!({"audience": "triggered"}), "audience"),

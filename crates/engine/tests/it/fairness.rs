@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::app::Mode;
 use model::ids::AppId;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::client::Credentials;
 use testkit::receiver::OpenReceiver;
 use tokio::sync::watch;
@@ -26,7 +26,7 @@ fn message(device_types: Value, alert: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_busy_apps_do_not_stop_the_deliveries_of_a_third() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         receiver.hold();
         let platforms: Vec<String> = (0..5).map(|n| format!("slow{n}")).collect();
@@ -62,7 +62,7 @@ async fn two_busy_apps_do_not_stop_the_deliveries_of_a_third() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_small_push_goes_out_between_two_blocks_of_a_large_one() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &app.app, "kiosk", &receiver).await;
         receiver.hold();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use sim::{Faults, Protocol};
 use store::apps::OPERATOR;
-use testkit::app::{TestApp, on_each_engine};
-use testkit::store::{Engine, engines};
+use testkit::app::{TestApp, on_each_database};
+use testkit::store::{Database, databases};
 
 use crate::devices::{push, status};
 use crate::provider::{apple, configure, devices, google, hello, n_installed, simulator, work_off};
@@ -52,18 +52,18 @@ async fn survives_everything(app: TestApp, protocol: Protocol) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn apple_at_its_worst() {
-    on_each_engine(async |app| survives_everything(app, Protocol::Apns).await).await;
+    on_each_database(async |app| survives_everything(app, Protocol::Apns).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn google_at_its_worst() {
-    on_each_engine(async |app| survives_everything(app, Protocol::Fcm).await).await;
+    on_each_database(async |app| survives_everything(app, Protocol::Fcm).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_provider_does_not_hold_up_another() {
     const N_DEVICES: u64 = 3000;
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let slow = simulator(&app, Faults { latency: Duration::from_secs(3), ..Faults::default() }).await;
         let quick = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&slow)).await;
@@ -92,7 +92,7 @@ async fn a_slow_provider_does_not_hold_up_another() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_served_twice_after_a_standstill() {
     const N_DEVICES: u64 = 300;
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let slow = simulator(&app, Faults { latency: Duration::from_secs(2), ..Faults::default() }).await;
         let quick = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&slow)).await;
@@ -124,10 +124,10 @@ async fn nobody_is_served_twice_after_a_standstill() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_served_twice_when_the_database_takes_no_changes() {
     const N_DEVICES: u64 = 3000;
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let app = Box::pin(TestApp::on(Engine::Postgres)).await;
+    let app = Box::pin(TestApp::on(Database::Postgres)).await;
     let sim = simulator(&app, Faults::default()).await;
     configure(&app, "apns", &apple(&sim)).await;
     devices(&app, &sim, Protocol::Apns, N_DEVICES).await;

@@ -16,7 +16,7 @@ use store::apps::App;
 use store::channels::{self, Channel};
 use store::log::{self, NewRecord};
 use store::sandbox::{self, Filter, SandboxDelivery};
-use testkit::app::{START, on_each_engine};
+use testkit::app::{START, on_each_database};
 use testkit::bulk::copy_channel;
 use testkit::store::{self as stores, Home};
 use tokio::sync::watch;
@@ -44,7 +44,7 @@ async fn rename_silently(engine: &Engine, app: &App) {
 
 #[tokio::test]
 async fn what_nobody_can_stop_any_more_stops_by_itself() {
-    let home = Home::new(stores::Engine::Sqlite);
+    let home = Home::new(stores::Database::Sqlite);
     let engine = node(&home).await;
     let (stop, stops) = watch::channel(false);
     drop(stop);
@@ -57,7 +57,7 @@ async fn what_nobody_can_stop_any_more_stops_by_itself() {
 
 #[tokio::test]
 async fn a_lost_change_of_an_app_is_noticed_however_busy_the_log_is() {
-    let home = Home::new(stores::Engine::Sqlite);
+    let home = Home::new(stores::Database::Sqlite);
     let engine = node(&home).await;
     let app = create_app(&engine).await;
     let (_stop, stops) = watch::channel(false);
@@ -76,7 +76,7 @@ async fn a_lost_change_of_an_app_is_noticed_however_busy_the_log_is() {
 
 #[tokio::test]
 async fn snapshots_of_deleted_apps_are_removed() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, folder) = (Home::new(kind), tempfile::tempdir().unwrap());
         let engine = node_with_snapshots(&home, Some(folder.path())).await;
         let (doomed, other) = (create_app(&engine).await, create_app(&engine).await);
@@ -115,7 +115,7 @@ async fn snapshots_of_deleted_apps_are_removed() {
 
 #[tokio::test]
 async fn a_snapshot_counts_only_if_the_log_has_both_ends_of_it() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, folder) = (Home::new(kind), tempfile::tempdir().unwrap());
         let engine = node_with_snapshots(&home, Some(folder.path())).await;
         let app = create_app(&engine).await.id;
@@ -153,7 +153,7 @@ async fn a_snapshot_counts_only_if_the_log_has_both_ends_of_it() {
 
 #[tokio::test]
 async fn the_sandbox_feed_looks_by_itself() {
-    let home = Home::new(stores::Engine::Sqlite);
+    let home = Home::new(stores::Database::Sqlite);
     let engine = node(&home).await;
     let (app, other) = (create_app(&engine).await, create_app(&engine).await.id);
     let caller = engine.tenancy().caller_by_key(app.key.as_str()).await.unwrap().unwrap();
@@ -181,10 +181,10 @@ async fn the_sandbox_feed_looks_by_itself() {
 
 #[tokio::test]
 async fn every_node_forgets_the_index_of_a_deleted_app() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let home = Home::new(kind);
         let first = node(&home).await;
-        let second = if kind == stores::Engine::Postgres { node(&home).await } else { first.clone() };
+        let second = if kind == stores::Database::Postgres { node(&home).await } else { first.clone() };
         let app = create_app(&first).await;
         let (_stop, stops) = watch::channel(false);
         let follower = second.clone();
@@ -206,7 +206,7 @@ fn no_tags() -> model::channel::TagOperation {
 #[tokio::test]
 async fn erasing_an_app_stops_between_slices_and_goes_on_later() {
     const N_CHANNELS: usize = 2500;
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let original = register(&app, "ios", "A1", serde_json::json!({})).await.parse().unwrap();
         let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let store = app.engine().store().clone();

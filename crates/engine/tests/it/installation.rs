@@ -8,9 +8,9 @@ use sending::PlatformName;
 use serde_json::json;
 use store::{Store, Tx};
 use tenancy::{NewApp, SealKey};
-use testkit::app::{START, on_each_engine};
+use testkit::app::{START, on_each_database};
 use testkit::client::PATIENCE;
-use testkit::store::{engines, fresh};
+use testkit::store::{databases, fresh};
 
 const FIRST: [u8; 32] = [7; 32];
 const SECOND: [u8; 32] = [8; 32];
@@ -52,7 +52,7 @@ async fn forget_known_text(store: &Store) {
 
 #[tokio::test]
 async fn another_key_is_refused_from_the_first_start_on() {
-    for engine in engines() {
+    for engine in databases() {
         let (store, _home) = fresh(engine).await;
         assert!(!engine::has_key(&store).await.unwrap());
         start(&store, FIRST).await.unwrap();
@@ -64,7 +64,7 @@ async fn another_key_is_refused_from_the_first_start_on() {
 
 #[tokio::test]
 async fn of_two_keys_at_once_one_is_taken() {
-    for engine in engines() {
+    for engine in databases() {
         let (store, _home) = fresh(engine).await;
         let (first, second) = tokio::join!(start(&store, FIRST), start(&store, SECOND));
         assert_eq!([first.is_ok(), second.is_ok()].into_iter().filter(|is_ok| *is_ok).count(), 1);
@@ -76,7 +76,7 @@ async fn of_two_keys_at_once_one_is_taken() {
 
 #[tokio::test]
 async fn a_database_of_an_earlier_version_belongs_to_the_key_that_opens_what_is_there() {
-    for engine in engines() {
+    for engine in databases() {
         let (store, _home) = fresh(engine).await;
         create_app(&start(&store, FIRST).await.unwrap()).await;
         forget_known_text(&store).await;
@@ -94,7 +94,7 @@ async fn a_database_of_an_earlier_version_belongs_to_the_key_that_opens_what_is_
 
 #[tokio::test]
 async fn a_lost_key_can_be_accepted() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (operator, store) = (app.operator(), app.engine().store().clone());
         let path = format!("/operator/apps/{}", app.app.key);
         let hook = json!({"url": "http://127.0.0.1:9/hook", "validate": false});

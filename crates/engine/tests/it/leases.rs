@@ -7,7 +7,7 @@ use model::time::UtcMillis;
 use serde_json::json;
 use sim::{Faults, Protocol};
 use store::jobs::{self, ClaimedJob};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{push, status};
 use crate::provider::{apple, configure, devices, hello, simulator};
@@ -28,7 +28,7 @@ async fn take_over(app: &TestApp) -> Vec<ClaimedJob> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_block_that_was_taken_over_is_neither_recorded_nor_counted_by_the_loser() {
     const N_DEVICES: u64 = 20;
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults { latency: Duration::from_secs(1), ..Faults::default() }).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, N_DEVICES).await;

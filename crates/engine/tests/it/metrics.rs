@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::payload::parse_pushes;
 use serde_json::json;
 use tenancy::IdempotencyKey;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{push, register, register_open};
 
@@ -17,7 +17,7 @@ async fn value(app: &TestApp, series: &str) -> Option<u64> {
 
 #[tokio::test]
 async fn a_push_that_is_repeated_counts_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let caller = app.engine().tenancy().app(&app.app.key).await.unwrap();
         for (key, n_accepted) in [("a", 2), ("a", 2), ("b", 4)] {
             let one = r#"{"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}"#;
@@ -32,7 +32,7 @@ async fn a_push_that_is_repeated_counts_once() {
 
 #[tokio::test]
 async fn names_that_tenants_choose_are_no_labels() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         for platform in ["kiosk", "fridge"] {
             register_open(&app, platform, "lobby", json!({})).await;
@@ -52,7 +52,7 @@ async fn names_that_tenants_choose_are_no_labels() {
 
 #[tokio::test]
 async fn only_what_is_due_is_overdue() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let later = json!({"schedule": {"scheduled_time": "2030-01-01T00:00"},
                           "push": {"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}});
         app.master().post("/api/schedules", later).await.expect(201);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{push, register, status};
 
@@ -24,7 +24,7 @@ async fn reason_of(app: &TestApp, id: &str) -> String {
 
 #[tokio::test]
 async fn a_push_that_goes_to_nobody_says_why() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let nobody = "Nobody matches the audience; aerogram audience explain and POST /api/audience/explain show why.";
         assert_eq!(reason(&app, json!("all"), json!("all")).await, nobody);
         let silent = register(&app, "ios", "A0", json!({"opt_in": false})).await;
@@ -59,7 +59,7 @@ async fn a_push_that_goes_to_nobody_says_why() {
 
 #[tokio::test]
 async fn who_takes_no_background_pushes_is_not_called_opted_out() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A0", json!({"opt_in": true, "background": false})).await;
         let silent = json!({"ios": {"content_available": true, "extra": {"k": "v"}}});
         let id = push(&app, json!({"audience": "all", "device_types": ["ios"], "notification": silent})).await;
@@ -70,7 +70,7 @@ async fn who_takes_no_background_pushes_is_not_called_opted_out() {
 
 #[tokio::test]
 async fn a_variant_without_recipients_says_how_many_match_the_whole_audience() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A0", json!({})).await;
         let variants = ["One", "Two"].map(|alert| json!({"push": {"notification": {"alert": alert}}}));
         let body = json!({"name": "Test", "audience": "all", "device_types": "all", "variants": variants});
@@ -90,7 +90,7 @@ async fn a_variant_without_recipients_says_how_many_match_the_whole_audience() {
 
 #[tokio::test]
 async fn a_wave_without_recipients_says_how_many_match_the_whole_audience() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let tokyo = register(&app, "ios", "A0", json!({"timezone": "Asia/Tokyo"})).await;
         register(&app, "ios", "A1", json!({"timezone": "Europe/Berlin"})).await;
         register(&app, "ios", "A2", json!({"timezone": "America/New_York"})).await;
@@ -122,7 +122,7 @@ async fn a_wave_without_recipients_says_how_many_match_the_whole_audience() {
 
 #[tokio::test]
 async fn a_message_in_inboxes_is_told_of_beside_those_who_were_not_notified() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A0", json!({"opt_in": false, "background": false})).await;
         let body = json!({
             "audience": "all", "device_types": "all", "notification": {"alert": "Hi"},
@@ -138,7 +138,7 @@ async fn a_message_in_inboxes_is_told_of_beside_those_who_were_not_notified() {
 
 #[tokio::test]
 async fn a_push_to_devices_that_are_gone_says_what_that_means() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let device = register(&app, "ios", "A0", json!({})).await;
         let body = json!({"audience": {"channel": device}, "device_types": "all", "notification": {"alert": "Hi"}});
         let id = push(&app, body).await;

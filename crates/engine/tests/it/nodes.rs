@@ -54,10 +54,10 @@ fn tags(tag: &str) -> TagSets {
 
 #[tokio::test]
 async fn a_push_sees_what_was_registered_on_another_node() {
-    if !stores::engines().contains(&stores::Engine::Postgres) {
+    if !stores::databases().contains(&stores::Database::Postgres) {
         return;
     }
-    let home = Home::new(stores::Engine::Postgres);
+    let home = Home::new(stores::Database::Postgres);
     let (first, second) = (node(&home).await, node(&home).await);
     let app = create_app(&first).await;
     for i in 0..10 {
@@ -79,10 +79,10 @@ async fn a_push_sees_what_was_registered_on_another_node() {
 
 #[tokio::test]
 async fn a_push_to_a_place_sees_who_was_there_by_another_node() {
-    if !stores::engines().contains(&stores::Engine::Postgres) {
+    if !stores::databases().contains(&stores::Database::Postgres) {
         return;
     }
-    let home = Home::new(stores::Engine::Postgres);
+    let home = Home::new(stores::Database::Postgres);
     let (first, second) = (node(&home).await, node(&home).await);
     let app = create_app(&first).await;
     let push = r#"{"audience": {"location": {"us_state": "OR", "date": {"recent": {"days": 1}, "last_seen": true}}},
@@ -104,10 +104,10 @@ async fn a_push_to_a_place_sees_who_was_there_by_another_node() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_made_on_two_nodes_at_once_are_all_kept() {
-    if !stores::engines().contains(&stores::Engine::Postgres) {
+    if !stores::databases().contains(&stores::Database::Postgres) {
         return;
     }
-    let home = Home::new(stores::Engine::Postgres);
+    let home = Home::new(stores::Database::Postgres);
     let nodes = [node(&home).await, node(&home).await];
     let app = create_app(&nodes[0]).await;
     let body = |i: u32| format!(r#"{{"channel": {{"device_type": "ios", "opt_in": true, "push_address": "A{i}"}}}}"#);
@@ -153,10 +153,10 @@ async fn changes_made_on_two_nodes_at_once_are_all_kept() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pushes_worked_off_by_two_nodes_all_end() {
-    if !stores::engines().contains(&stores::Engine::Postgres) {
+    if !stores::databases().contains(&stores::Database::Postgres) {
         return;
     }
-    let home = Home::new(stores::Engine::Postgres);
+    let home = Home::new(stores::Database::Postgres);
     let nodes = [node(&home).await, node(&home).await];
     let app = create_app(&nodes[0]).await;
     for device_type in ["ios", "android", "amazon", "wns"] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 
 use crate::devices::{push, register_open, status};
@@ -20,7 +20,7 @@ fn hello() -> Value {
 
 #[tokio::test]
 async fn an_endpoint_must_confirm_before_it_is_stored() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         let path = format!("/operator/apps/{}/platforms/open::kiosk", app.app.key);
         let config = json!({"url": receiver.url(), "auth": {"type": "none"}});
@@ -42,7 +42,7 @@ async fn an_endpoint_must_confirm_before_it_is_stored() {
 
 #[tokio::test]
 async fn messages_arrive_signed_and_in_batches() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "signature", "secret": "whsecret"})).await;
         let original = register_open(&app, "kiosk", "lobby", json!({"tags": ["all"]})).await;
@@ -71,7 +71,7 @@ async fn messages_arrive_signed_and_in_batches() {
 
 #[tokio::test]
 async fn what_fails_for_now_is_tried_again_with_the_same_id() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;
         register_open(&app, "kiosk", "lobby", json!({})).await;
@@ -101,7 +101,7 @@ async fn what_fails_for_now_is_tried_again_with_the_same_id() {
 
 #[tokio::test]
 async fn one_refused_message_takes_no_other_with_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;
         for i in 0..10 {
@@ -123,7 +123,7 @@ async fn one_refused_message_takes_no_other_with_it() {
 
 #[tokio::test]
 async fn an_endpoint_that_is_being_deployed_loses_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;
         register_open(&app, "kiosk", "lobby", json!({})).await;
@@ -142,7 +142,7 @@ async fn an_endpoint_that_is_being_deployed_loses_nothing() {
 
 #[tokio::test]
 async fn what_keeps_failing_ends() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;
         register_open(&app, "kiosk", "lobby", json!({})).await;
@@ -167,7 +167,7 @@ async fn what_keeps_failing_ends() {
 
 #[tokio::test]
 async fn a_push_with_an_expiry_is_tried_until_then() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;
         register_open(&app, "kiosk", "lobby", json!({})).await;
@@ -187,7 +187,7 @@ async fn a_push_with_an_expiry_is_tried_until_then() {
 
 #[tokio::test]
 async fn an_unknown_platform_is_a_typing_mistake() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let refused = app.master().post("/api/push", hello()).await.expect(400);
         assert_eq!(refused["details"]["path"], "device_types[0]");
         register_open(&app, "kiosk", "lobby", json!({})).await;
@@ -198,7 +198,7 @@ async fn an_unknown_platform_is_a_typing_mistake() {
 
 #[tokio::test]
 async fn who_changes_between_two_tries_is_respected() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;
         let robbed = register_open(&app, "kiosk", "lobby", json!({"tags": ["kept"]})).await;
@@ -225,7 +225,7 @@ async fn who_changes_between_two_tries_is_respected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_platform_that_hangs_holds_up_nobody_else() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;
         register_open(&app, "kiosk", "lobby", json!({})).await;

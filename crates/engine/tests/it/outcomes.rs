@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sim::{Faults, Protocol, Simulator};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{push, register, status};
 use crate::provider::{apple, configure, devices, hello, n_installed, simulator, work_off};
@@ -29,7 +29,7 @@ fn arrived(sim: &Simulator) -> u64 {
 
 #[tokio::test]
 async fn every_device_gets_its_message_over_one_provider() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 300).await;
@@ -44,7 +44,7 @@ async fn every_device_gets_its_message_over_one_provider() {
 
 #[tokio::test]
 async fn a_wrong_topic_uninstalls_nobody() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         let mut wrong = apple(&sim);
         wrong["topic"] = json!("com.example.another");
@@ -69,7 +69,7 @@ async fn a_wrong_topic_uninstalls_nobody() {
 
 #[tokio::test]
 async fn a_few_bad_tokens_among_good_ones_are_believed() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 40).await;
@@ -87,7 +87,7 @@ async fn a_few_bad_tokens_among_good_ones_are_believed() {
 
 #[tokio::test]
 async fn one_bad_token_alone_proves_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&sim)).await;
         register(&app, "ios", "00", json!({})).await;
@@ -112,7 +112,7 @@ fn to_stale() -> Value {
 
 #[tokio::test]
 async fn many_bad_tokens_do_not_pause_a_platform_that_serves_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 40).await;
@@ -130,7 +130,7 @@ async fn many_bad_tokens_do_not_pause_a_platform_that_serves_others() {
 
 #[tokio::test]
 async fn many_bad_tokens_hold_up_no_other_push_for_good() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&sim)).await;
         stale_devices(&app, 12).await;
@@ -162,7 +162,7 @@ async fn many_bad_tokens_hold_up_no_other_push_for_good() {
 
 #[tokio::test]
 async fn refused_credentials_pause_the_platform_until_they_work_again() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, refusing()).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 50).await;
@@ -197,7 +197,7 @@ async fn refused_credentials_pause_the_platform_until_they_work_again() {
 
 #[tokio::test]
 async fn a_push_expires_while_its_platform_is_paused() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, refusing()).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 20).await;
@@ -215,7 +215,7 @@ async fn a_push_expires_while_its_platform_is_paused() {
 
 #[tokio::test]
 async fn the_next_key_takes_over() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         // A key of somebody else.
         let other = simulator(&app, Faults::default()).await;
@@ -239,7 +239,7 @@ async fn the_next_key_takes_over() {
 
 #[tokio::test]
 async fn whoever_registers_while_being_given_up_is_kept() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let gone = Faults { gone: 1.0, latency: Duration::from_millis(300), ..Faults::default() };
         let sim = simulator(&app, gone).await;
         configure(&app, "apns", &apple(&sim)).await;
@@ -264,7 +264,7 @@ async fn whoever_registers_while_being_given_up_is_kept() {
 
 #[tokio::test]
 async fn a_provider_is_left_alone_for_as_long_as_it_asks() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let busy = Faults { unavailable: 1.0, retry_after: Some(90), ..Faults::default() };
         let sim = simulator(&app, busy).await;
         configure(&app, "apns", &apple(&sim)).await;
@@ -292,7 +292,7 @@ async fn a_provider_is_left_alone_for_as_long_as_it_asks() {
 async fn a_long_wait_is_told_of_at_once_and_ends_with_a_successful_test() {
     // One message is waited for by itself; of many, most are spared.
     for n_devices in [1, 200] {
-        on_each_engine(async |app| {
+        on_each_database(async |app| {
             let busy = Faults { unavailable: 1.0, retry_after: Some(3600), ..Faults::default() };
             let sim = simulator(&app, busy).await;
             configure(&app, "apns", &apple(&sim)).await;
@@ -318,7 +318,7 @@ async fn a_long_wait_is_told_of_at_once_and_ends_with_a_successful_test() {
 
 #[tokio::test]
 async fn what_one_device_has_too_much_of_holds_up_no_other() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let sim = simulator(&app, Faults { throttled: 0.3, retry_after: Some(90), ..Faults::default() }).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 500).await;

@@ -47,7 +47,7 @@ async fn bounds(engine: &Engine, app: AppId) -> (Offset, Offset) {
 
 #[tokio::test]
 async fn records_go_by_age_and_the_last_one_stays() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, clock) = (Home::new(kind), Clock::stepped(START));
         let engine = node_with(&home, &clock, None, Retention::default()).await;
         let app = create_app(&engine).await;
@@ -85,7 +85,7 @@ async fn records_go_by_age_and_the_last_one_stays() {
 
 #[tokio::test]
 async fn who_got_a_push_is_forgotten_in_time_and_how_many_is_not() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, clock) = (Home::new(kind), Clock::stepped(START));
         let engine = node_with(&home, &clock, None, Retention::default()).await;
         let app = create_app(&engine).await;
@@ -110,7 +110,7 @@ async fn who_got_a_push_is_forgotten_in_time_and_how_many_is_not() {
 
 #[tokio::test]
 async fn a_log_that_takes_too_much_room_loses_its_oldest() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, clock) = (Home::new(kind), Clock::stepped(START));
         let retention = Retention { bytes: 2_000, ..Retention::default() };
         let engine = node_with(&home, &clock, None, retention).await;
@@ -134,13 +134,13 @@ async fn a_log_that_takes_too_much_room_loses_its_oldest() {
 
 #[tokio::test]
 async fn an_index_behind_the_kept_log_is_built_anew() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, clock) = (Home::new(kind), Clock::stepped(START));
         let engine = node_with(&home, &clock, None, Retention::default()).await;
         // On PostgreSQL the others do everything, and this one only wakes up when the log is gone.
         let other = match kind {
-            stores::Engine::Sqlite => engine.clone(),
-            stores::Engine::Postgres => node_with(&home, &clock, None, Retention::default()).await,
+            stores::Database::Sqlite => engine.clone(),
+            stores::Database::Postgres => node_with(&home, &clock, None, Retention::default()).await,
         };
         let app = create_app(&engine).await;
         register(&engine, &app, "A").await;
@@ -160,7 +160,7 @@ async fn an_index_behind_the_kept_log_is_built_anew() {
 
 #[tokio::test]
 async fn a_snapshot_behind_the_kept_log_is_of_no_use_and_one_at_its_end_is() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, clock) = (Home::new(kind), Clock::stepped(START));
         let folder = tempfile::tempdir().unwrap();
         let engine = node_with(&home, &clock, Some(folder.path()), Retention::default()).await;
@@ -185,7 +185,7 @@ async fn a_snapshot_behind_the_kept_log_is_of_no_use_and_one_at_its_end_is() {
 
 #[tokio::test]
 async fn a_push_is_kept_as_long_as_its_message() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, clock) = (Home::new(kind), Clock::stepped(START));
         let retention = Retention { pushes: 31 * DAY, ..Retention::default() };
         let engine = node_with(&home, &clock, None, retention).await;
@@ -221,7 +221,7 @@ async fn a_push_is_kept_as_long_as_its_message() {
 
 #[tokio::test]
 async fn a_sweep_does_not_hold_up_the_end_of_the_process() {
-    for kind in stores::engines() {
+    for kind in stores::databases() {
         let (home, clock) = (Home::new(kind), Clock::stepped(START));
         let engine = node_with(&home, &clock, None, Retention::default()).await;
         let app = create_app(&engine).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::app::Mode;
 use model::ids::ChannelId;
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel;
 use testkit::receiver::OpenReceiver;
 
@@ -64,7 +64,7 @@ async fn order_in_flight(app: &TestApp, receiver: &OpenReceiver, id: &str, wante
 
 #[tokio::test]
 async fn a_push_can_be_paused_before_its_audience_is_chosen() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         register(&app, "android", "A2", json!({})).await;
         let id = push(&app, hello(&json!("all"))).await;
@@ -89,7 +89,7 @@ async fn a_push_can_be_paused_before_its_audience_is_chosen() {
 
 #[tokio::test]
 async fn pausing_in_flight_lets_go_what_is_out_and_holds_the_rest() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosks(&app, CROWD).await;
         let id = push(&app, hello(&json!(["open::kiosk"]))).await;
         assert_eq!(order_in_flight(&app, &receiver, &id, "pause").await["state"], "paused");
@@ -112,7 +112,7 @@ async fn pausing_in_flight_lets_go_what_is_out_and_holds_the_rest() {
 
 #[tokio::test]
 async fn canceling_in_flight_is_for_good() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosks(&app, CROWD).await;
         let id = push(&app, hello(&json!(["open::kiosk"]))).await;
         assert_eq!(order_in_flight(&app, &receiver, &id, "cancel").await["state"], "canceled");
@@ -136,7 +136,7 @@ async fn canceling_in_flight_is_for_good() {
 
 #[tokio::test]
 async fn a_push_that_waits_can_be_canceled() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let receiver = kiosks(&app, 3).await;
         // Before its audience is chosen, while it is paused, and while it waits for a platform.
         let accepted = push(&app, hello(&json!(["open::kiosk"]))).await;
@@ -165,7 +165,7 @@ async fn a_push_that_waits_can_be_canceled() {
 
 #[tokio::test]
 async fn a_paused_push_still_expires() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let mut body = hello(&json!(["ios"]));
         body["options"] = json!({"expiry": 600});
@@ -189,7 +189,7 @@ async fn a_paused_push_still_expires() {
 
 #[tokio::test]
 async fn only_the_owner_of_a_push_steers_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let id = push(&app, hello(&json!(["ios"]))).await;
         let other = app.another_app(Mode::Development).await;

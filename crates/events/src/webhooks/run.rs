@@ -45,21 +45,21 @@ struct Run<'a> {
     attempts: AttemptLog,
     /// Whether there was nothing more to read the last time.
     is_end: bool,
-    halt: Option<Halt>,
+    stop_reason: Option<StopReason>,
     n_saving: usize,
     saved: Instant,
 }
 
 /// Why nothing more is sent in this run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Halt {
+enum StopReason {
     /// The process stops, other jobs get their turn, or the configuration has changed.
     Yield,
     /// The position of the webhook has changed, so there is nothing to save.
     Moved,
 }
 
-struct Landed {
+struct Answered {
     number: usize,
     answer: HookAnswer,
     millis: u32,
@@ -118,7 +118,7 @@ impl Events {
             window,
             attempts: AttemptLog::default(),
             is_end: false,
-            halt: None,
+            stop_reason: None,
             n_saving: 0,
             saved: Instant::now(),
         };
@@ -140,16 +140,16 @@ impl Run<'_> {
                 sending.clear();
             }
             if stop.is_requested() || started.elapsed() > SLICE || self.attempts.end.is_some() {
-                self.halt.get_or_insert(Halt::Yield);
+                self.stop_reason.get_or_insert(StopReason::Yield);
             }
             let now = self.events.0.clock.now();
-            if self.halt.is_none() && self.attempts.letters.len() < CHECKPOINT {
+            if self.stop_reason.is_none() && self.attempts.letters.len() < CHECKPOINT {
                 self.attempts.letters.extend(self.window.make_room(now));
             }
             while let Some(outgoing) = self.next(sending.len(), now) {
                 sending.push(post(&hook, outgoing, now));
             }
-            if self.halt.is_some() {
+            if self.stop_reason.is_some() {
                 reading = None;
             } else if reading.is_none() && !self.is_end && self.window.wanted() > 0 {
                 reading = Some(self.read());
@@ -163,10 +163,10 @@ impl Run<'_> {
             }
             tokio::select! {
                 biased;
-                Some(landed) = sending.next(), if !sending.is_empty() => {
-                    self.land(landed);
-                    while let Some(Some(landed)) = sending.next().now_or_never() {
-                        self.land(landed);
+                Some(answered) = sending.next(), if !sending.is_empty() => {
+                    self.take_answer(answered);
+                    while let Some(Some(answered)) = sending.next().now_or_never() {
+                        self.take_answer(answered);
                     }
                 }
                 page = some(&mut reading) => {
@@ -175,7 +175,7 @@ impl Run<'_> {
                 }
                 saved = some(&mut saving) => {
                     saving = None;
-                    self.heed(saved?);
+                    self.on_saved(saved?);
                 }
                 _ = signals.next() => self.is_end = false,
                 _ = ticks.tick() => {}
@@ -186,7 +186,7 @@ impl Run<'_> {
 
     fn next(&mut self, n_sending: usize, now: UtcMillis) -> Option<OutgoingEvent> {
         let n_unrecorded = n_sending + self.n_saving + self.attempts.n_events();
-        if self.halt.is_some() || n_sending >= Hook::ROOM || n_unrecorded >= UNRECORDED {
+        if self.stop_reason.is_some() || n_sending >= Hook::ROOM || n_unrecorded >= UNRECORDED {
             return None;
         }
         // A webhook that is away is tried with an event that failed before only if there is no other.
@@ -212,7 +212,7 @@ impl Run<'_> {
         }
     }
 
-    fn land(&mut self, Landed { number, answer, millis }: Landed) {
+    fn take_answer(&mut self, Answered { number, answer, millis }: Answered) {
         let now = self.events.0.clock.now();
         match answer {
             HookAnswer::Taken { status } => {
@@ -239,7 +239,7 @@ impl Run<'_> {
 
     fn is_worth_saving(&self) -> bool {
         let is_due = self.attempts.n_events() >= CHECKPOINT || self.saved.elapsed() > SAVE_EVERY;
-        is_due && !self.attempts.is_empty() && self.halt.is_none()
+        is_due && !self.attempts.is_empty() && self.stop_reason.is_none()
     }
 
     /// Everything since the last one.
@@ -265,24 +265,24 @@ impl Run<'_> {
         Box::pin(async move { events.save_webhook(job, basis, Arc::new(snapshot), rest).await })
     }
 
-    fn heed(&mut self, saved: Saved) {
+    fn on_saved(&mut self, saved: Saved) {
         self.n_saving = 0;
         self.basis.version += 1;
         match saved {
             Saved::GoOn => {}
-            Saved::Changed => self.halt = Some(Halt::Yield),
-            Saved::Moved => self.halt = Some(Halt::Moved),
+            Saved::Changed => self.stop_reason = Some(StopReason::Yield),
+            Saved::Moved => self.stop_reason = Some(StopReason::Moved),
         }
     }
 
     async fn end(mut self) -> Result<()> {
-        if self.halt == Some(Halt::Moved) {
+        if self.stop_reason == Some(StopReason::Moved) {
             return Ok(());
         }
         let rest = self.rest();
         let snapshot = self.snapshot()?;
         let saved = self.save(snapshot, rest).await?;
-        self.heed(saved);
+        self.on_saved(saved);
         if saved == Saved::GoOn && !self.window.is_flying() && self.window.len() > 0 {
             let (RunBasis { webhook, version, .. }, now) = (self.basis, self.events.0.clock.now());
             self.events.0.webhooks.keep(self.job.app, webhook, version, self.window, now);
@@ -291,7 +291,7 @@ impl Run<'_> {
     }
 
     fn rest(&self) -> Rest {
-        match (self.halt, self.window.next_due()) {
+        match (self.stop_reason, self.window.next_due()) {
             (Some(_), _) => Rest::Now,
             (None, Some(due)) if self.window.has_enough() => Rest::Until(due),
             (None, due) => Rest::UntilGrowth(due),
@@ -299,10 +299,10 @@ impl Run<'_> {
     }
 }
 
-async fn post(hook: &Hook, OutgoingEvent { number, json }: OutgoingEvent, now: UtcMillis) -> Landed {
+async fn post(hook: &Hook, OutgoingEvent { number, json }: OutgoingEvent, now: UtcMillis) -> Answered {
     let begun = Instant::now();
     let answer = hook.post(json, now).await;
-    Landed { number, answer, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
+    Answered { number, answer, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
 }
 
 /// The result of the future; pending forever if there is none.

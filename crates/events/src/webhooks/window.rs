@@ -232,7 +232,7 @@ impl Window {
 
     /// An event was taken.
     pub(super) fn taken(&mut self, number: usize, now: UtcMillis) -> Sent {
-        let is_probe = self.landed(number);
+        let is_probe = self.answered(number);
         self.era += 1;
         let taken_before = self.breaker.last_taken;
         if let Some(since) = self.breaker.taken(is_probe, now) {
@@ -250,7 +250,7 @@ impl Window {
         limit: Duration,
         now: UtcMillis,
     ) -> (Sent, Option<DeadLetter>) {
-        let is_probe = self.landed(number);
+        let is_probe = self.answered(number);
         // A receiver that refuses an event is there.
         if is_probe && setback.is_refusal {
             self.era += 1;
@@ -306,7 +306,7 @@ impl Window {
     }
 
     /// Whether it was the probe.
-    fn landed(&mut self, number: usize) -> bool {
+    fn answered(&mut self, number: usize) -> bool {
         self.n_flying -= 1;
         self.probe.take_if(|probe| *probe == number).is_some()
     }

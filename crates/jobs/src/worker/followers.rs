@@ -42,7 +42,7 @@ impl Jobs {
         if let Err(error) = woken
             && !error.is_of_database()
         {
-            tracing::warn!(error = &error as &dyn std::error::Error, "those who follow the log cannot be woken");
+            tracing::warn!(error = &error as &dyn std::error::Error, "followers of the log cannot be woken");
         }
     }
 }

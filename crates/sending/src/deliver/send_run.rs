@@ -24,7 +24,7 @@ use super::render::Renderer;
 use super::transport::{To, Transport};
 use crate::Sending;
 use crate::push::SendPermission;
-use alongside::{Alongside, Event};
+use alongside::{BackgroundWork, RunEvent};
 use queueing::Ready;
 
 /// The most deliveries of a block that are under way or not yet recorded: at most this many are repeated after a crash.
@@ -51,7 +51,7 @@ pub(super) struct RunContext<'a> {
 pub(super) struct SendRun<'a> {
     context: RunContext<'a>,
     renderer: Renderer<'a>,
-    sending: SendingBlock,
+    block: SendingBlock,
     feed: Feed,
     /// The messages for the provider of the platform, and those for Amazon: neither takes room from the other. Recipients read
     /// ahead are counted for both together, so a slow one can still hold up the reading of the block.
@@ -132,14 +132,14 @@ impl<'a> SendRun<'a> {
     pub(super) fn new(
         context: RunContext<'a>,
         renderer: Renderer<'a>,
-        sending: SendingBlock,
+        block: SendingBlock,
         feed: Feed,
         mode: RunMode,
     ) -> Self {
         Self {
             context,
             renderer,
-            sending,
+            block,
             feed,
             own: Queue::default(),
             by_amazon: Queue::default(),
@@ -160,7 +160,7 @@ impl<'a> SendRun<'a> {
     pub(super) async fn run(mut self) -> Result<()> {
         let RunContext { sending, push, .. } = self.context;
         let mut in_flight = FuturesUnordered::new();
-        let mut alongside = Alongside::new();
+        let mut alongside = BackgroundWork::new();
         loop {
             let now = sending.0.clock.now();
             self.check_limits(now);
@@ -180,31 +180,31 @@ impl<'a> SendRun<'a> {
                     self.take_answer(answered);
                     n_answered += 1;
                 }
-                if n_answered > 0 { Poll::Ready(Event::Answered) } else { alongside.poll(cx) }
+                if n_answered > 0 { Poll::Ready(RunEvent::Answered) } else { alongside.poll(cx) }
             });
             match event.await {
-                Event::Answered if self.probe == Probe::Passed => {
+                RunEvent::Answered if self.probe == Probe::Passed => {
                     self.probe = Probe::No;
                     self.resume().await;
                 }
-                Event::Answered if self.is_down && self.tally.n_served() > 0 => {
+                RunEvent::Answered if self.is_down && self.tally.n_served() > 0 => {
                     self.is_down = false;
                     let ended = sending.end_outage(self.context.app, self.context.device_type).await;
                     ended.unwrap_or_else(|error| self.break_off(error));
                 }
-                Event::Answered => {}
-                Event::Read(Ok(chunk)) => self.take_in(chunk),
-                Event::Read(Err(error)) | Event::Looked(Err(error)) => self.break_off(error),
-                Event::Saved(look) => {
+                RunEvent::Answered => {}
+                RunEvent::Read(Ok(chunk)) => self.take_in(chunk),
+                RunEvent::Read(Err(error)) | RunEvent::Looked(Err(error)) => self.break_off(error),
+                RunEvent::Saved(look) => {
                     self.n_saving = 0;
-                    self.heed(look?);
+                    self.on_look(look?);
                 }
-                Event::Looked(Ok(look)) => self.heed(look),
-                Event::Tick => self.n_looks += 1,
+                RunEvent::Looked(Ok(look)) => self.on_look(look),
+                RunEvent::Tick => self.n_looks += 1,
             }
         }
         if let Some(saving) = alongside.saving {
-            self.heed(saving.await?);
+            self.on_look(saving.await?);
         }
         self.end().await
     }
@@ -230,7 +230,7 @@ impl<'a> SendRun<'a> {
         }
     }
 
-    fn heed(&mut self, Look { permission, is_held }: Look) {
+    fn on_look(&mut self, Look { permission, is_held }: Look) {
         match permission {
             SendPermission::Allowed if is_held => {
                 self.stop_reason.get_or_insert(StopReason::Held);

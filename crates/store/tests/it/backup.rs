@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use store::backup::{BackupError, copy};
 use store::{DatabaseUrl, Error, Store, Value};
-use testkit::store::{Engine, Home, fresh};
+use testkit::store::{Database, Home, fresh};
 
 use crate::{NO_APP, execute, ids, insert};
 
@@ -15,7 +15,7 @@ use crate::{NO_APP, execute, ids, insert};
 const ROWS: i64 = 2_000;
 
 async fn filled() -> (Store, Home, PathBuf) {
-    let (store, home) = fresh(Engine::Sqlite).await;
+    let (store, home) = fresh(Database::Sqlite).await;
     let DatabaseUrl::Sqlite(path) = home.url.clone() else { panic!("asked for SQLite") };
     execute(&store, "create table item (id bigint primary key, note blob)").await;
     let sql = "insert into item (id, note) values ($1, $2)";

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 
 use model::ids::AppId;
 use store::{Error, Tx};
-use testkit::store::{Engine, engines, fresh};
+use testkit::store::{Database, databases, fresh};
 use tokio::task::JoinSet;
 
 use crate::{NO_APP, execute, with_apps};
@@ -42,10 +42,10 @@ async fn each_row_is_claimed_once() {
 /// same rows.
 #[tokio::test]
 async fn a_claim_does_not_wait_for_another_node() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (store, home) = fresh(Engine::Postgres).await;
+    let (store, home) = fresh(Database::Postgres).await;
     let other = home.open().await;
     execute(&store, TABLE).await;
     execute(&store, FILL).await;

@@ -6,15 +6,15 @@ use std::sync::mpsc;
 use store::copy::{Copied, CopyError, CopyProgress, Occupied, copy};
 use store::{DatabaseUrl, Error, Store, Value};
 use testkit::rows::all_rows;
-use testkit::store::{Engine, Home, engines, fresh};
+use testkit::store::{Database, Home, databases, fresh};
 
 use crate::sample::make_app;
 use crate::schema::{Table, tables};
 use crate::{NO_APP, execute};
 
 /// Every pair of databases, from the first to the second.
-fn pairs() -> Vec<(Engine, Engine)> {
-    engines().into_iter().flat_map(|from| engines().into_iter().map(move |to| (from, to))).collect()
+fn pairs() -> Vec<(Database, Database)> {
+    databases().into_iter().flat_map(|from| databases().into_iter().map(move |to| (from, to))).collect()
 }
 
 /// Copies into a database that has to be empty.
@@ -151,8 +151,8 @@ async fn a_database_with_something_in_it_is_not_copied_into() {
 
 #[tokio::test]
 async fn a_copy_that_breaks_off_is_not_taken_for_a_whole_one() {
-    for to in engines() {
-        let ((store, first), second) = (fresh(Engine::Sqlite).await, Home::new(to));
+    for to in databases() {
+        let ((store, first), second) = (fresh(Database::Sqlite).await, Home::new(to));
         make_app(&store, 1).await;
         execute(&store, "insert into legacy_tag (app, tag) values (7, 'a' || char(0) || 'b')").await;
         store.close().await;
@@ -191,10 +191,10 @@ async fn nobody_else_may_be_at_work() {
 
 #[tokio::test]
 async fn a_change_during_the_copy_is_noticed() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let ((store, first), second) = (fresh(Engine::Postgres).await, Home::new(Engine::Sqlite));
+    let ((store, first), second) = (fresh(Database::Postgres).await, Home::new(Database::Sqlite));
     make_app(&store, 1).await;
     store.close().await;
     let DatabaseUrl::Postgres(url) = &first.url else { panic!("asked for PostgreSQL") };
@@ -219,34 +219,34 @@ async fn a_change_during_the_copy_is_noticed() {
 
 #[tokio::test]
 async fn what_cannot_be_a_source_is_refused() {
-    for engine in engines() {
+    for engine in databases() {
         let ((store, first), second) = (fresh(engine).await, Home::new(engine));
         execute(&store, "delete from schema_version where version = (select max(version) from schema_version)").await;
         store.close().await;
         assert!(refusal(copied(&first, &second).await).contains("older version"));
         assert!(refusal(copied(&first, &first).await).contains("the same database"));
     }
-    let (empty, target) = (Home::new(Engine::Sqlite), Home::new(Engine::Sqlite));
+    let (empty, target) = (Home::new(Database::Sqlite), Home::new(Database::Sqlite));
     assert!(refusal(copied(&empty, &target).await).contains("There is no database at sqlite:"));
     let DatabaseUrl::Sqlite(path) = &target.url else { panic!("asked for SQLite") };
     assert!(!path.exists(), "nothing was made");
-    if engines().contains(&Engine::Postgres) {
-        assert!(refusal(copied(&Home::new(Engine::Postgres), &target).await).contains("lacks our tables"));
+    if databases().contains(&Database::Postgres) {
+        assert!(refusal(copied(&Home::new(Database::Postgres), &target).await).contains("lacks our tables"));
     }
 }
 
 /// Starting over would otherwise delete the source.
 #[tokio::test]
 async fn one_database_by_two_names_is_recognized() {
-    let (store, first) = fresh(Engine::Sqlite).await;
+    let (store, first) = fresh(Database::Sqlite).await;
     store.close().await;
     let DatabaseUrl::Sqlite(path) = &first.url else { panic!("asked for SQLite") };
     let link = path.with_file_name("link.db");
     std::fs::hard_link(path, &link).unwrap();
     let same = copy(&first.url, &DatabaseUrl::Sqlite(link), Occupied::StartOver, |_| {}).await;
     assert!(refusal(same).contains("the same database"));
-    if engines().contains(&Engine::Postgres) {
-        let (store, first) = fresh(Engine::Postgres).await;
+    if databases().contains(&Database::Postgres) {
+        let (store, first) = fresh(Database::Postgres).await;
         make_app(&store, 1).await;
         store.close().await;
         let DatabaseUrl::Postgres(url) = &first.url else { panic!("asked for PostgreSQL") };

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use store::examine::{Examined, examine};
 use store::{DatabaseUrl, Row};
-use testkit::store::{Engine, fresh};
+use testkit::store::{Database, fresh};
 
 use crate::execute;
 
@@ -18,7 +18,7 @@ fn listing(path: &Path) -> BTreeSet<OsString> {
 
 #[tokio::test]
 async fn a_file_is_examined_while_it_is_in_use_and_afterwards() {
-    let (store, home) = fresh(Engine::Sqlite).await;
+    let (store, home) = fresh(Database::Sqlite).await;
     let DatabaseUrl::Sqlite(path) = home.url.clone() else { panic!("asked for SQLite") };
     let look =
         |tx: &mut store::Tx<'_>| tx.query_one("select count(*) from app", &[], |row: &Row<'_>| row.get::<i64>(0));

@@ -8,7 +8,7 @@ use model::ids::AppId;
 use model::time::UtcMillis;
 use store::jobs::{self, Backlog, ClaimedJob, Lane, NewJob, ParkUntil};
 use store::{Constraint, Error, Signal, Store, Tx};
-use testkit::store::{Engine, engines, fresh};
+use testkit::store::{Database, databases, fresh};
 use tokio::task::JoinSet;
 
 use crate::sample::{self, id, job, job_depth};
@@ -125,10 +125,10 @@ async fn claimers_share_nothing() {
 
 #[tokio::test]
 async fn claimers_of_two_nodes_share_nothing() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (store, home) = fresh(Engine::Postgres).await;
+    let (store, home) = fresh(Database::Postgres).await;
     make_apps(&store).await;
     let other = home.open().await;
     claim_in_a_crowd(&[store.clone(), other.clone()]).await;

@@ -9,7 +9,7 @@ use model::ids::{AppId, Offset, Ordinal};
 use model::time::UtcMillis;
 use store::log::{self, NewRecord};
 use store::{Constraint, Error, Store, apps};
-use testkit::store::{Engine, engines, fresh};
+use testkit::store::{Database, databases, fresh};
 use tokio::task::JoinSet;
 
 use crate::on_both;
@@ -155,10 +155,10 @@ async fn many_writers_of_several_apps() {
 
 #[tokio::test]
 async fn two_nodes_write_one_log() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (store, home) = fresh(Engine::Postgres).await;
+    let (store, home) = fresh(Database::Postgres).await;
     let other = home.open().await;
     let apps = [make_app(&store, 1).await, make_app(&other, 2).await];
     crowd(&[store.clone(), other.clone()], &apps).await;

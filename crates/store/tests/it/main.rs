@@ -48,7 +48,7 @@ mod values;
 
 use model::ids::AppId;
 use store::{Error, Store, Value};
-use testkit::store::{Home, engines, fresh};
+use testkit::store::{Home, databases, fresh};
 
 /// For commands of no app in particular.
 const NO_APP: AppId = store::apps::OPERATOR;
@@ -69,7 +69,7 @@ impl From<Error> for Refusal {
 /// Runs the test once per database, on a fresh store each. The last line of a failing test's output names its
 /// database.
 async fn on_both(test: impl AsyncFn(&Store, &Home)) {
-    for engine in engines() {
+    for engine in databases() {
         println!("on {engine:?}:");
         let (store, home) = fresh(engine).await;
         test(&store, &home).await;

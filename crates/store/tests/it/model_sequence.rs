@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use proptest::{prop_assert, prop_assert_eq};
 use store::jobs::ClaimedJob;
 use store::{Error, Store};
-use testkit::store::{Home, engines};
+use testkit::store::{Home, databases};
 
 use crate::{sample, schema};
 use operation::{Answer, Circumstances, Operation, Transaction};
@@ -27,7 +27,7 @@ const END: UtcMillis = UtcMillis(1 << 40);
 #[test]
 fn both_engines_do_what_the_model_does() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let homes: Vec<_> = engines().into_iter().map(Home::new).collect();
+    let homes: Vec<_> = databases().into_iter().map(Home::new).collect();
     let stores: Vec<_> = homes.iter().map(|home| runtime.block_on(home.open())).collect();
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(CASES) });
     let sequences = vec(operation::transaction(), 1..TRANSACTIONS);

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use store::{DatabaseUrl, Error, Store, Value};
-use testkit::store::{Engine, Home, engines};
+use testkit::store::{Database, Home, databases};
 use tokio::task::JoinSet;
 
 use crate::{NO_APP, execute, ids, insert, on_both};
@@ -50,10 +50,10 @@ async fn a_changed_step_is_refused() {
 
 #[tokio::test]
 async fn several_nodes_may_start_at_once() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let home = Home::new(Engine::Postgres);
+    let home = Home::new(Database::Postgres);
     let mut nodes = JoinSet::new();
     for _ in 0..6 {
         let url = home.url.clone();
@@ -68,7 +68,7 @@ async fn several_nodes_may_start_at_once() {
 
 #[tokio::test]
 async fn a_file_belongs_to_one_process() {
-    let home = Home::new(Engine::Sqlite);
+    let home = Home::new(Database::Sqlite);
     let store = home.open().await;
     assert!(store.is_single_process());
     let error = Store::open(&home.url).await.err().unwrap();
@@ -104,7 +104,7 @@ async fn a_file_that_is_no_database_is_refused() {
 
 #[tokio::test]
 async fn the_log_stays_bounded() {
-    let home = Home::new(Engine::Sqlite);
+    let home = Home::new(Database::Sqlite);
     let DatabaseUrl::Sqlite(path) = &home.url else { panic!("asked for SQLite") };
     let log = format!("{}-wal", path.display());
     let store = home.open().await;

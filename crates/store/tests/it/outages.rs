@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, OnceLock};
 use model::ids::AppId;
 use parking_lot::Mutex;
 use store::{Error, Signal, Store, Trouble};
-use testkit::store::{Engine, engines, fresh};
+use testkit::store::{Database, databases, fresh};
 
 use crate::{NO_APP, execute, ids, insert, make_apps, sample};
 
@@ -20,10 +20,10 @@ async fn cut(store: &Store) {
 
 #[tokio::test]
 async fn idle_connections_are_made_again() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (store, home) = fresh(Engine::Postgres).await;
+    let (store, home) = fresh(Database::Postgres).await;
     execute(&store, "create table item (id bigint primary key)").await;
     let knife = home.open().await;
     let mut signals = store.signals();
@@ -41,10 +41,10 @@ async fn idle_connections_are_made_again() {
 
 #[tokio::test]
 async fn a_transaction_cut_before_its_commit_is_run_again() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (store, _home) = fresh(Engine::Postgres).await;
+    let (store, _home) = fresh(Database::Postgres).await;
     execute(&store, "create table item (id bigint primary key)").await;
     let runs = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&runs);
@@ -68,10 +68,10 @@ async fn a_transaction_cut_before_its_commit_is_run_again() {
 
 #[tokio::test]
 async fn a_node_that_freezes_in_a_transaction_does_not_stop_the_others() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (frozen, home) = fresh(Engine::Postgres).await;
+    let (frozen, home) = fresh(Database::Postgres).await;
     execute(&frozen, "create table item (id bigint primary key)").await;
     let app = sample::make_app(&frozen, 1).await;
     let other = home.open().await;
@@ -105,10 +105,10 @@ async fn a_node_that_freezes_in_a_transaction_does_not_stop_the_others() {
 /// victim.
 #[tokio::test]
 async fn the_victim_of_a_deadlock_is_run_again() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (store, home) = fresh(Engine::Postgres).await;
+    let (store, home) = fresh(Database::Postgres).await;
     make_apps(&store).await;
     execute(&store, "create table pair (id bigint primary key, n bigint not null)").await;
     execute(&store, "insert into pair (id, n) values (1, 0), (2, 0)").await;
@@ -154,11 +154,11 @@ async fn the_victim_of_a_deadlock_is_run_again() {
 
 #[tokio::test]
 async fn what_does_not_work_is_known_until_it_works_again() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (store, _home) = fresh(Engine::Postgres).await;
-    let (knife, _other_home) = fresh(Engine::Postgres).await;
+    let (store, _home) = fresh(Database::Postgres).await;
+    let (knife, _other_home) = fresh(Database::Postgres).await;
     execute(&store, "create table item (id bigint primary key)").await;
     let name: Result<String, Error> =
         store.read(|tx| tx.query_one("select cast(current_database() as text)", &[], |row| row.get(0))).await;

@@ -7,7 +7,7 @@ use model::ids::{AppId, Offset};
 use store::lists::{self, Member, Upload, UploadNumber};
 use store::log::{self, NewRecord};
 use store::{Store, Tx};
-use testkit::store::{Engine, engines, fresh};
+use testkit::store::{Database, databases, fresh};
 
 use crate::execute;
 use crate::sample::{NOW, record};
@@ -16,8 +16,8 @@ const APP: AppId = AppId(1);
 
 /// A store on PostgreSQL, unless the developer does without.
 async fn postgres(test: impl AsyncFn(&Store)) {
-    if engines().contains(&Engine::Postgres) {
-        let (store, _home) = fresh(Engine::Postgres).await;
+    if databases().contains(&Database::Postgres) {
+        let (store, _home) = fresh(Database::Postgres).await;
         crate::make_apps(&store).await;
         test(&store).await;
         store.close().await;

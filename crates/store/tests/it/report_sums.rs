@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use store::counters::{self, Grain, Metric, Pushes, Sum, Total};
 use store::event_counters::{self, Conversion, Counted, EventTotal};
 use store::{Store, Tx, origins};
-use testkit::store::{Home, engines};
+use testkit::store::{Home, databases};
 
 use crate::sample::id;
 use crate::{make_apps, with_apps};
@@ -32,7 +32,7 @@ type Sums = BTreeMap<(Metric, i64, DeviceType), i64>;
 #[test]
 fn sums_of_parts_are_the_sums_of_the_whole() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let homes: Vec<_> = engines().into_iter().map(Home::new).collect();
+    let homes: Vec<_> = databases().into_iter().map(Home::new).collect();
     let stores: Vec<_> = homes.iter().map(|home| runtime.block_on(home.open())).collect();
     stores.iter().for_each(|store| runtime.block_on(make_apps(store)));
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(32) });

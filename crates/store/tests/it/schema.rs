@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use store::{Row, Store, Value};
-use testkit::store::{engines, fresh};
+use testkit::store::{databases, fresh};
 
 /// A table as a catalog knows it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ fn read_line(row: &Row<'_>) -> store::Result<(String, String, String, bool)> {
 #[tokio::test]
 async fn tables_columns_and_indexes_are_the_same() {
     let mut schemas = Vec::new();
-    for engine in engines() {
+    for engine in databases() {
         let (store, _home) = fresh(engine).await;
         schemas.push(tables(&store).await);
         store.close().await;
@@ -105,7 +105,7 @@ async fn tables_columns_and_indexes_are_the_same() {
 
 #[tokio::test]
 async fn the_rows_of_an_app_lie_together() {
-    let (store, _home) = fresh(engines()[0]).await;
+    let (store, _home) = fresh(databases()[0]).await;
     for (name, table) in tables(&store).await {
         let types = ["bigint", "double precision", "text", "blob"];
         for (column, kind, _) in &table.columns {

@@ -6,7 +6,7 @@ use std::task::{Context, Waker};
 
 use model::ids::AppId;
 use store::{Error, Signal, Signals};
-use testkit::store::{Engine, engines, fresh};
+use testkit::store::{Database, databases, fresh};
 
 use crate::{NO_APP, execute, on_both};
 
@@ -50,10 +50,10 @@ async fn signals_come_after_the_commit() {
 
 #[tokio::test]
 async fn other_nodes_hear() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let (store, home) = fresh(Engine::Postgres).await;
+    let (store, home) = fresh(Database::Postgres).await;
     let other = home.open().await;
     assert!(!store.is_single_process());
     let (mut here, mut there) = (store.signals(), other.signals());

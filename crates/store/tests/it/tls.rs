@@ -9,7 +9,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use store::{DatabaseUrl, Store};
-use testkit::store::{Engine, Home, engines};
+use testkit::store::{Database, Home, databases};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio_rustls::TlsAcceptor;
@@ -93,10 +93,10 @@ fn parts(url: &DatabaseUrl) -> (PathBuf, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_is_reached_by_tls_and_is_who_it_says() {
-    if !engines().contains(&Engine::Postgres) {
+    if !databases().contains(&Database::Postgres) {
         return;
     }
-    let home = Home::new(Engine::Postgres);
+    let home = Home::new(Database::Postgres);
     let folder = tempfile::tempdir().unwrap();
     let (ours, other) = (Authority::new(folder.path(), "ours.pem"), Authority::new(folder.path(), "other.pem"));
     let (socket, database) = parts(&home.url);

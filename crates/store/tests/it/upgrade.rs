@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use store::{Error, Store, Value};
 use testkit::rows::{all_rows, row_counts};
-use testkit::store::{Engine, engines, fresh};
+use testkit::store::{Database, databases, fresh};
 
 use crate::schema::{Table, tables};
 use crate::{NO_APP, on_both};
@@ -67,7 +67,7 @@ async fn databases_of_all_releases_are_upgraded() {
     let files = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().path());
     let files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "sql")).collect();
     assert!(!files.is_empty(), "the file of 0.1.0 is missing");
-    for (path, engine) in files.iter().flat_map(|path| engines().into_iter().map(move |engine| (path, engine))) {
+    for (path, engine) in files.iter().flat_map(|path| databases().into_iter().map(move |engine| (path, engine))) {
         let (version, text) = (path.file_stem().unwrap().to_string_lossy(), fs::read_to_string(path).unwrap());
         println!("{version} on {engine:?}:");
         let (store, home) = fresh(engine).await;
@@ -96,7 +96,7 @@ async fn every_table_has_contents_to_upgrade() {
 #[tokio::test]
 #[ignore = "writes a file of this repository; see CONTRIBUTING.md"]
 async fn write_this_version() {
-    let (store, _home) = fresh(Engine::Sqlite).await;
+    let (store, _home) = fresh(Database::Sqlite).await;
     contents::fill(&store).await;
     let mut text = format!("-- Aerogram {THIS_VERSION}: its tables, with rows in all of them. Written by a test.\n");
     for statement in created(&store).await {

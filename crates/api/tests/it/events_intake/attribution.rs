@@ -7,7 +7,7 @@ use model::event::RecordKind;
 use serde_json::{Value, json};
 use store::counters::{Metric, Pushes};
 use store::event_counters;
-use testkit::app::{START, TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_database};
 
 use super::{count, count_of_push, event_at, id_of, metadata, push_to, register, told, upload};
 
@@ -22,7 +22,7 @@ async fn due(app: &TestApp) -> (Value, Value) {
 
 #[tokio::test]
 async fn openings_are_due_to_the_push_that_was_tapped_or_delivered() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut app = app;
         let (tapper, other) = (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await);
         let push = push_to(&app, &[&tapper], json!({"alert": "Hi"})).await;
@@ -80,7 +80,7 @@ async fn openings_are_due_to_the_push_that_was_tapped_or_delivered() {
 
 #[tokio::test]
 async fn the_newest_push_influences_and_says_what_it_belongs_to() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "android", "A1").await;
         push_to(&app, &[&channel], json!({"alert": "old"})).await;
         app.advance(Duration::from_secs(3600));
@@ -106,7 +106,7 @@ async fn the_newest_push_influences_and_says_what_it_belongs_to() {
 
 #[tokio::test]
 async fn custom_events_are_counted_by_how_they_came_about() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (reached, other) = (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await);
         let push = push_to(&app, &[&reached], json!({"alert": "Hi"})).await;
         let bought = |n: i64, data: Value| {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use store::counters::Metric;
-use testkit::app::{START, TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use super::{count, count_of_push, event, event_at, push_to, register, types, upload};
@@ -17,7 +17,7 @@ async fn sessions(app: &TestApp) -> (i64, i64) {
 
 #[tokio::test]
 async fn sessions_are_measured_from_opening_to_closing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut app = app;
         let channel = register(&app, "ios", "A1").await;
         let at = |kind: &str, minutes: i64, session: &str| {
@@ -46,7 +46,7 @@ async fn sessions_are_measured_from_opening_to_closing() {
 
 #[tokio::test]
 async fn lifecycle_lists_follow_the_days_of_openings() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (today, days_ago, never) =
             (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await, register(&app, "ios", "A3").await);
         app.advance(Duration::from_secs(40 * 24 * 3600));
@@ -67,7 +67,7 @@ async fn lifecycle_lists_follow_the_days_of_openings() {
 
 #[tokio::test]
 async fn a_location_puts_the_channel_into_the_audience_of_the_place() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (here, there) = (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await);
         let spot = |lat: &str, long: &str| event("location", json!({"lat": lat, "long": long, "foreground": "true"}));
         upload(&app, &here, json!([spot("45.523", "-122.676")])).await;
@@ -89,7 +89,7 @@ async fn a_location_puts_the_channel_into_the_audience_of_the_place() {
 
 #[tokio::test]
 async fn all_places_of_an_upload_count_and_the_latest_is_the_last() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let spot = |hours_ago: i64, lat: &str, long: &str| {
             event_at("location", START.0 - hours_ago * 3_600_000, json!({"lat": lat, "long": long}))
@@ -124,7 +124,7 @@ async fn all_places_of_an_upload_count_and_the_latest_is_the_last() {
 
 #[tokio::test]
 async fn buttons_change_tags_and_count_as_responses() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "android", "A1").await;
         let other = register(&app, "ios", "A2").await;
         let tag = json!({"audience": {"channel": channel}, "add": {"device": ["undecided"]}});

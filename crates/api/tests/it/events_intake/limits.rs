@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use store::event_counters::MOST_NAMES;
-use testkit::app::{START, on_each_engine};
+use testkit::app::{START, on_each_database};
 
 use super::{event, event_at, id_of, register, told, upload, upload_with};
 
 #[tokio::test]
 async fn a_channel_that_uploads_all_the_time_is_told_to_wait() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (busy, other) = (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await);
         app.advance(Duration::from_secs(20));
         for _ in 0..60 {
@@ -34,7 +34,7 @@ async fn a_channel_that_uploads_all_the_time_is_told_to_wait() {
 
 #[tokio::test]
 async fn names_that_devices_make_up_are_counted_together_beyond_a_number() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let custom = |name: &str, millis: i64| event_at("custom_event", millis, json!({"event_name": name}));
         let names: Vec<String> = (0..MOST_NAMES + 200).map(|n| format!("name-{n:04}")).collect();

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use devices::LocationSettings;
 use http::Method;
 use serde_json::{Value, json};
-use testkit::app::{START, TestApp, on_each_engine};
-use testkit::store::engines;
+use testkit::app::{START, TestApp, on_each_database};
+use testkit::store::databases;
 
 use super::{event, event_at, register, told, upload_with};
 
@@ -31,7 +31,7 @@ async fn tell(app: &TestApp, credentials: (&str, &str), channel: &str, version: 
 
 #[tokio::test]
 async fn what_nobody_proved_replaces_nothing_that_was_registered() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let registered = json!({"channel": {"device_type": "android", "opt_in": true, "app_version": "1"}});
         let made = app.device().post("/api/channels", &registered).await.expect(201);
         let channel = made["channel_id"].as_str().unwrap();
@@ -71,7 +71,7 @@ async fn what_nobody_proved_replaces_nothing_that_was_registered() {
 
 #[tokio::test]
 async fn a_token_uploads_for_its_own_channel_whatever_the_header_says() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let (own, other) = (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await);
         let request = app.device().request(Method::GET, "/api/auth/device").header("X-UA-Channel-ID", &own);
         let token = app.device().send(request.body(Bytes::new()).unwrap()).await.expect(200);
@@ -87,7 +87,7 @@ async fn a_token_uploads_for_its_own_channel_whatever_the_header_says() {
 
 #[tokio::test]
 async fn coordinates_are_kept_only_where_the_operator_wants_it() {
-    for engine in engines() {
+    for engine in databases() {
         for keep_coordinates in [false, true] {
             let locations = LocationSettings { keep_coordinates, ..LocationSettings::default() };
             let app = Box::pin(TestApp::with_locations(engine, locations)).await;

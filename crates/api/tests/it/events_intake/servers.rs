@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use store::event_counters;
-use testkit::app::{START, TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_database};
 
 use super::{id_of, push_to, register, told};
 
@@ -21,7 +21,7 @@ async fn counted(app: &TestApp) -> Vec<(&'static str, u64, f64)> {
 
 #[tokio::test]
 async fn events_of_servers_are_events_of_channels() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "android", "A1").await;
         let push = push_to(&app, &[&channel], json!({"alert": "Hi"})).await;
         app.advance(Duration::from_secs(60));
@@ -49,7 +49,7 @@ async fn events_of_servers_are_events_of_channels() {
 
 #[tokio::test]
 async fn an_event_of_a_named_user_stands_with_each_channel_and_counts_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channels = [register(&app, "android", "A1").await, register(&app, "ios", "A2").await];
         for channel in &channels {
             let association = json!({"channel_id": channel, "named_user_id": "jo"});
@@ -76,7 +76,7 @@ async fn an_event_of_a_named_user_stands_with_each_channel_and_counts_once() {
 
 #[tokio::test]
 async fn repeats_without_a_time_are_recognized_in_later_hours() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = "00000000-0000-4000-8000-000000000001";
         let event = json!({"user": {"channel": channel}, "body": {"name": "x", "unique_id": "a"}});
         // What nobody could take is not a repeat later.
@@ -94,7 +94,7 @@ async fn repeats_without_a_time_are_recognized_in_later_hours() {
 
 #[tokio::test]
 async fn repeats_times_and_refusals() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let event = |unique: Option<&str>, occurred: &str| {
             let mut event = json!({"occurred": occurred, "user": {"channel": channel}, "body": {"name": "x"}});

@@ -1,7 +1,7 @@
 //! Events as libraries of several generations send them, and what becomes of each.
 
 use serde_json::{Value, json};
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 
 use super::{event, push_to, register, told, upload};
 
@@ -144,7 +144,7 @@ fn shapes() -> Vec<(Value, &'static str, Value)> {
 
 #[tokio::test]
 async fn every_shape_becomes_the_event_that_customers_know() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let shapes = shapes();
         upload(&app, &channel, shapes.iter().map(|(sent, _, _)| sent.clone()).collect()).await;
@@ -162,7 +162,7 @@ async fn every_shape_becomes_the_event_that_customers_know() {
 
 #[tokio::test]
 async fn in_app_messages_of_pushes_name_the_push() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let first = push_to(&app, &[&channel], json!({"alert": "one"})).await;
         let second = push_to(&app, &[&channel], json!({"alert": "two"})).await;

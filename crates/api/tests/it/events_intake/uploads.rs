@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::Method;
 use model::app::Mode;
 use serde_json::{Value, json};
-use testkit::app::{START, on_each_engine};
+use testkit::app::{START, on_each_database};
 use testkit::rows::row_counts;
 
 use super::{bare_deflate, event, event_at, gzip, register, told, types, upload, upload_with, zlib};
@@ -17,7 +17,7 @@ const DAY: i64 = 24 * 3_600_000;
 
 #[tokio::test]
 async fn every_encoding_is_taken_and_the_answer_tunes_the_device() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let key = app.app.key.as_str();
         let plain =
@@ -51,7 +51,7 @@ async fn every_encoding_is_taken_and_the_answer_tunes_the_device() {
 /// Android's library does not find them in any other spelling.
 #[tokio::test]
 async fn what_tunes_a_device_is_spelled_as_its_library_does() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let request = format!(
             "POST /warp9/ HTTP/1.1\r\nHost: x\r\nX-UA-App-Key: {}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]",
             app.app.key
@@ -75,7 +75,7 @@ async fn what_tunes_a_device_is_spelled_as_its_library_does() {
 
 #[tokio::test]
 async fn strangers_and_nonsense_are_told_apart() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let stranger = app.another_app(Mode::Development).await;
         let (key, unknown) = (app.app.key.as_str(), "00000000-0000-4000-8000-000000000000");
@@ -118,7 +118,7 @@ async fn strangers_and_nonsense_are_told_apart() {
 
 #[tokio::test]
 async fn bad_events_lose_only_themselves_and_unknown_ones_are_kept() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "android", "A1").await;
         let events = json!([
             {"type": 5}, 7, null, {"type": "custom_event", "data": {}},
@@ -136,7 +136,7 @@ async fn bad_events_lose_only_themselves_and_unknown_ones_are_kept() {
 
 #[tokio::test]
 async fn what_comes_again_is_recognized_after_a_restart_too() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut app = app;
         let channel = register(&app, "ios", "A1").await;
         let bought = event("enhanced_custom_event", json!({"event_name": "bought", "event_value": 1_000_000}));
@@ -164,7 +164,7 @@ async fn what_comes_again_is_recognized_after_a_restart_too() {
 
 #[tokio::test]
 async fn repeats_without_a_time_are_recognized_in_later_hours() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let mut with_id = event("screen_tracking", json!({"screen": "with an id", "duration": "1"}));
         with_id.as_object_mut().unwrap().remove("time");
@@ -187,7 +187,7 @@ async fn repeats_without_a_time_are_recognized_in_later_hours() {
 
 #[tokio::test]
 async fn clocks_of_devices_are_put_right() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "ios", "A1").await;
         let occurred = async |sent_at: Option<i64>, time: i64| {
             let sent_at = sent_at.map(|ahead| format!("{:.3}", (START.0 + ahead) as f64 / 1000.0));
@@ -216,7 +216,7 @@ async fn clocks_of_devices_are_put_right() {
 
 #[tokio::test]
 async fn what_old_devices_tell_in_headers_becomes_part_of_their_profile() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "android", "A1").await;
         let upload = async |language: &str, screen: &str| {
             let headers = [
@@ -266,7 +266,7 @@ async fn what_old_devices_tell_in_headers_becomes_part_of_their_profile() {
 
 #[tokio::test]
 async fn equal_events_without_an_id_are_told_apart_by_their_channel() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let event = json!([{"type": "screen_tracking", "time": "1714564800", "data": {"screen": "home"}}]);
         let channels = [register(&app, "ios", "A1").await, register(&app, "ios", "A2").await];
         for _ in 0..2 {

@@ -7,7 +7,7 @@ use model::event::RecordKind;
 use model::ids::AppId;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use super::{CROWD, DAY, HOUR, create, crowd, experiment, n_controls, n_shown, shown, told, two_times, variant};
@@ -18,7 +18,7 @@ async fn results(app: &TestApp, id: &str) -> Value {
 
 #[tokio::test]
 async fn a_variant_that_is_called_off_leaves_the_control_group() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let mut body = two_times();
         body["control"] = json!(0.5);
@@ -50,7 +50,7 @@ async fn a_variant_that_is_called_off_leaves_the_control_group() {
 
 #[tokio::test]
 async fn a_limit_of_recipients_is_none_of_the_control_group() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let mut body = experiment(&[variant("One", None), variant("Two", None)]);
         body["control"] = json!(0.5);
@@ -66,7 +66,7 @@ async fn a_limit_of_recipients_is_none_of_the_control_group() {
 
 #[tokio::test]
 async fn by_local_time_the_control_group_is_held_back_zone_by_zone() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let zones = ["Asia/Tokyo", "Europe/Berlin", "America/New_York"];
         for n in 0..60 {
             let device = json!({"channel": {
@@ -102,7 +102,7 @@ async fn by_local_time_the_control_group_is_held_back_zone_by_zone() {
 
 #[tokio::test]
 async fn of_groups_that_nobody_watches_only_the_numbers_are_kept() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let mut body = experiment(&[variant("One", None), variant("Two", None)]);
         body["control"] = json!(0.25);
@@ -141,7 +141,7 @@ async fn rewrite(app: &TestApp, id: &str, from: &'static str, to: &str) {
 
 #[tokio::test]
 async fn an_experiment_that_cannot_be_read_waits_and_hides_no_other() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let [spoiled, deleted, good] =
             [create(&app, two_times()).await, create(&app, two_times()).await, create(&app, two_times()).await];
@@ -174,7 +174,7 @@ async fn an_experiment_that_cannot_be_read_waits_and_hides_no_other() {
 
 #[tokio::test]
 async fn an_experiment_that_would_be_refused_today_is_still_listed_and_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let id = create(&app, two_times()).await;
         let in_app = r#"{"alert":"Hi","display_type":"banner"},"#;

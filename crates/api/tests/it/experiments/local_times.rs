@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use testkit::rows::row_counts;
 
 use super::{DAY, HOUR, create, experiment, shown, variant};
 
 #[tokio::test]
 async fn an_experiment_whose_times_came_to_nobody_has_not_started() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = experiment(&[variant("One", None), variant("Two", None)]);
         for n in 0..2 {
             body["variants"][n]["schedule"] = json!({"local_scheduled_time": "2024-05-02T09:00:00"});
@@ -33,7 +33,7 @@ async fn an_experiment_whose_times_came_to_nobody_has_not_started() {
 
 #[tokio::test]
 async fn a_variant_by_local_time_comes_to_everybody_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut zones = BTreeMap::new();
         for n in 0..24 {
             let zone = ["Asia/Tokyo", "Europe/Berlin", "America/New_York"][n % 3];

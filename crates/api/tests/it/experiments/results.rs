@@ -8,7 +8,7 @@ use model::ids::{AppId, EventId, Ordinal, PushId};
 use serde_json::json;
 use store::counters::{self, Metric};
 use store::log::{self, NewRecord};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use super::{CROWD, DAY, HOUR, UNKNOWN, create, crowd, experiment, n_shown, told, variant};
@@ -39,7 +39,7 @@ async fn groups(app: &TestApp) -> [Vec<u32>; 3] {
 
 #[tokio::test]
 async fn results_compare_who_opened_the_app() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let mut body = experiment(&[variant("One", None), variant("Two", Some("2024-05-01T13:00:00"))]);
         (body["control"], body["variants"][0]["name"]) = (json!(0.2), json!("First"));
@@ -98,7 +98,7 @@ async fn results_compare_who_opened_the_app() {
 
 #[tokio::test]
 async fn reports_have_the_keys_that_clients_know() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         crowd(&app).await;
         let mut body = experiment(&[variant("One", None), variant("Two", None)]);
         (body["control"], body["variants"][1]["name"]) = (json!(0.5), json!("Second"));

@@ -7,7 +7,7 @@ use model::origin::Origin;
 use serde_json::json;
 use store::pipeline_timers::{self, TimerPart};
 use store::{documents, jobs, origins};
-use testkit::app::{START, TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_database};
 use testkit::bulk::copy_channel;
 use testkit::rows::row_counts;
 
@@ -21,7 +21,7 @@ async fn rows(app: &TestApp, table: &str) -> i64 {
 
 #[tokio::test]
 async fn a_delayed_message_comes_once_at_its_time() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = create(&app, delayed(json!({"tag_added": "x"}), "One", HOUR)).await;
         let [a, b] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
         tag(&app, &a, "add", "x").await;
@@ -56,7 +56,7 @@ async fn a_delayed_message_comes_once_at_its_time() {
 
 #[tokio::test]
 async fn a_restart_between_firing_and_resolving_loses_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, pipeline(json!("first_open"), "One")).await;
         let channel = register(&app, "a", &[]).await;
         register(&app, "b", &[]).await;
@@ -75,7 +75,7 @@ async fn a_restart_between_firing_and_resolving_loses_nothing() {
 
 #[tokio::test]
 async fn workers_that_compete_send_it_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, delayed(json!("first_open"), "One", HOUR)).await;
         create(&app, pipeline(json!("first_open"), "Two")).await;
         for n in 0..5 {
@@ -92,7 +92,7 @@ async fn workers_that_compete_send_it_once() {
 
 #[tokio::test]
 async fn a_worker_that_dies_loses_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, delayed(json!("first_open"), "One", HOUR)).await;
         register(&app, "a", &[]).await;
         app.step_all().await;
@@ -113,7 +113,7 @@ async fn a_worker_that_dies_loses_nothing() {
 
 #[tokio::test]
 async fn what_is_deleted_or_disabled_never_fires() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let trigger = json!({"tag_added": "x"});
         let deleted = create(&app, delayed(trigger.clone(), "One", HOUR)).await;
         let disabled = create(&app, delayed(trigger.clone(), "One", HOUR)).await;
@@ -145,7 +145,7 @@ async fn what_is_deleted_or_disabled_never_fires() {
 
 #[tokio::test]
 async fn a_pipeline_that_is_enabled_again_is_waited_for_anew() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = delayed(json!({"tag_added": "x"}), "One", HOUR);
         body["cancellation_trigger"] = json!({"tag_added": "bought"});
         let path = create(&app, body.clone()).await;
@@ -177,7 +177,7 @@ async fn a_pipeline_that_is_enabled_again_is_waited_for_anew() {
 
 #[tokio::test]
 async fn what_waits_for_a_deleted_pipeline_goes_in_portions() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = create(&app, delayed(json!({"tag_added": "x"}), "One", HOUR)).await;
         let id: PipelineId = path.rsplit('/').next().unwrap().parse().unwrap();
         let before = row_counts(app.engine().store()).await;
@@ -205,7 +205,7 @@ async fn what_waits_for_a_deleted_pipeline_goes_in_portions() {
 
 #[tokio::test]
 async fn who_waits_for_a_replaced_pipeline_gets_what_it_says_then() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = create(&app, delayed(json!("first_open"), "One", HOUR)).await;
         let [a, b] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
         app.step_all().await;
@@ -222,7 +222,7 @@ async fn who_waits_for_a_replaced_pipeline_gets_what_it_says_then() {
 
 #[tokio::test]
 async fn the_log_is_followed_only_while_somebody_waits() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let n_jobs = rows(&app, "job").await;
         let path = create(&app, pipeline(json!("first_open"), "One")).await;
         assert_eq!((rows(&app, "follower").await, rows(&app, "job").await), (1, n_jobs + 1));
@@ -238,7 +238,7 @@ async fn the_log_is_followed_only_while_somebody_waits() {
 
 #[tokio::test]
 async fn several_outcomes_are_sent_together() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = pipeline(json!("first_open"), "One");
         body["outcome"] = json!([outcome("One"), outcome("Two")]);
         create(&app, body).await;
@@ -252,7 +252,7 @@ async fn several_outcomes_are_sent_together() {
 
 #[tokio::test]
 async fn uninstalled_channels_get_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, delayed(json!("first_open"), "One", HOUR)).await;
         let gone = register(&app, "a", &[]).await;
         app.step_all().await;
@@ -266,7 +266,7 @@ async fn uninstalled_channels_get_nothing() {
 
 #[tokio::test]
 async fn a_pipeline_that_cannot_be_read_leaves_the_others_alone() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = create(&app, pipeline(json!("first_open"), "One")).await;
         create(&app, pipeline(json!("first_open"), "Two")).await;
         let (id, now) = (path.rsplit('/').next().unwrap().to_owned(), app.engine().clock().now());
@@ -290,7 +290,7 @@ async fn a_pipeline_that_cannot_be_read_leaves_the_others_alone() {
 #[tokio::test]
 async fn many_channels_tagged_at_once_cost_rows_by_the_block() {
     const N_CHANNELS: usize = 100_000;
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, delayed(json!({"tag_added": "vip"}), "One", HOUR)).await;
         let original = register(&app, "a", &["vip"]).await.parse().unwrap();
         app.step_all().await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use super::{DAY, HOUR, create, delayed, pipeline, register, shown, tag, tell};
 
@@ -24,7 +24,7 @@ async fn n_shown(app: &TestApp, channel: &str) -> usize {
 
 #[tokio::test]
 async fn the_delay_counts_from_what_happened() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [a, b, c, d] = [
             register(&app, "a", &[]).await,
             register(&app, "b", &[]).await,
@@ -54,7 +54,7 @@ async fn the_delay_counts_from_what_happened() {
 
 #[tokio::test]
 async fn what_servers_tell_late_counts_from_when_it_happened() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "a", &[]).await;
         create(&app, delayed(custom("left"), "One", 2 * HOUR)).await;
         app.advance(HOUR);
@@ -74,7 +74,7 @@ async fn what_servers_tell_late_counts_from_when_it_happened() {
 
 #[tokio::test]
 async fn what_happened_before_a_pipeline_was_made_does_not_count() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "a", &[]).await;
         app.advance(HOUR);
         let path = create(&app, pipeline(json!([custom("left"), "open", "region_entered"]), "One")).await;
@@ -98,7 +98,7 @@ async fn what_happened_before_a_pipeline_was_made_does_not_count() {
 
 #[tokio::test]
 async fn the_time_of_a_pipeline_is_compared_with_what_happened() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [a, b, c, d] = [
             register(&app, "a", &[]).await,
             register(&app, "b", &[]).await,
@@ -132,7 +132,7 @@ async fn the_time_of_a_pipeline_is_compared_with_what_happened() {
 
 #[tokio::test]
 async fn a_cancellation_takes_out_who_was_set_off_before_it_happened() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = delayed(json!([custom("left"), {"tag_added": "x"}]), "One", 4 * HOUR);
         body["cancellation_trigger"] = custom("bought");
         create(&app, body).await;
@@ -161,7 +161,7 @@ async fn a_cancellation_takes_out_who_was_set_off_before_it_happened() {
 
 #[tokio::test]
 async fn every_occurrence_counts_however_close_they_are() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, pipeline(custom("bought"), "Thanks")).await;
         let [a, b] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
         told(&app, &a, "bought", Duration::ZERO).await;
@@ -185,7 +185,7 @@ async fn every_occurrence_counts_however_close_they_are() {
 
 #[tokio::test]
 async fn every_occurrence_counts_shortly_before_the_end() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = pipeline(custom("bought"), "Thanks");
         body["deactivation_time"] = json!("2024-05-01T12:00:06");
         create(&app, body).await;
@@ -207,7 +207,7 @@ async fn every_occurrence_counts_shortly_before_the_end() {
 
 #[tokio::test]
 async fn a_late_cancellation_finds_those_of_a_pipeline_that_was_replaced() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = delayed(custom("left"), "Come back", 4 * HOUR);
         body["cancellation_trigger"] = custom("bought");
         let path = create(&app, body.clone()).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use testkit::rows::row_counts;
 
 use super::{DAY, HOUR, count_after, create, delayed, open, outcome, pipeline, register, shown, tag};
@@ -17,7 +17,7 @@ fn negated(name: &str) -> Value {
 
 #[tokio::test]
 async fn conditions_hold_when_it_is_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = delayed(json!("first_open"), "One", HOUR);
         body["condition"] = json!({"AND": [{"tag": {"tag_name": "vip"}}, negated("bought")]});
         create(&app, body).await;
@@ -47,7 +47,7 @@ async fn conditions_hold_when_it_is_sent() {
 
 #[tokio::test]
 async fn a_channel_gets_no_more_than_a_rate_allows() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = pipeline(json!({"tag_added": "x"}), "One");
         body["constraint"] = json!([{"rate": {"pushes": 2, "hours": 24}}, {"rate": {"pushes": 4, "lifetimes": 1}}]);
         let path = create(&app, body).await;
@@ -83,7 +83,7 @@ async fn a_channel_gets_no_more_than_a_rate_allows() {
 
 #[tokio::test]
 async fn old_sends_are_forgotten() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = pipeline(json!("first_open"), "One");
         body["constraint"] = json!({"rate": {"pushes": 1, "days": 90}});
         create(&app, body).await;
@@ -101,7 +101,7 @@ async fn old_sends_are_forgotten() {
 
 #[tokio::test]
 async fn all_pipelines_together_have_rates_too() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let rates = json!([{"rate": {"pushes": 1, "days": 1}}]);
         app.master().put("/api/pipelines/constraints", rates).await.expect(200);
         create(&app, pipeline(json!({"tag_added": "x"}), "One")).await;
@@ -120,7 +120,7 @@ async fn all_pipelines_together_have_rates_too() {
 
 #[tokio::test]
 async fn parts_of_the_day_are_waited_for_by_the_clock_of_the_device() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let window = json!({"start": "09:00:00", "end": "17:00:00"});
         let dayparts = json!([{"days_of_week": ["wednesday", "thursday"], "allowed_times": [window]}]);
         let mut body = pipeline(json!("first_open"), "One");
@@ -164,7 +164,7 @@ async fn parts_of_the_day_are_waited_for_by_the_clock_of_the_device() {
 
 #[tokio::test]
 async fn within_a_window_its_preferred_time_is_waited_for_even_if_others_get_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         for (alert, start) in [("One", "09:00:00"), ("Two", "14:00:00")] {
             let window = json!({"start": start, "end": "17:00:00", "preferred": "15:00:00"});
             let mut body = pipeline(json!("first_open"), alert);
@@ -187,7 +187,7 @@ async fn within_a_window_its_preferred_time_is_waited_for_even_if_others_get_not
 
 #[tokio::test]
 async fn who_is_canceled_gets_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = delayed(json!({"tag_added": "x"}), "One", HOUR);
         body["cancellation_trigger"] = json!([{"tag_added": "bought"}]);
         create(&app, body).await;
@@ -223,7 +223,7 @@ async fn who_is_canceled_gets_nothing() {
 
 #[tokio::test]
 async fn who_came_before_a_pipeline_was_made_is_known_to_it() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [stays_away, comes_back] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
         app.advance(10 * DAY);
         for channel in [&stays_away, &comes_back] {
@@ -251,7 +251,7 @@ async fn who_came_before_a_pipeline_was_made_is_known_to_it() {
 
 #[tokio::test]
 async fn staying_away_sets_a_pipeline_off_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "long ago", &[]).await;
         app.advance(5 * DAY);
         let inactive = json!({"event": "open", "equals": 0, "days": 3});

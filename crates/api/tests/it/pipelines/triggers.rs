@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use events::EventFilter;
 use model::event::{EventOffset, RecordKind};
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use super::{APP, DAY, HOUR, create, delayed, happen, open, pipeline, register, shown, tag};
@@ -18,7 +18,7 @@ fn custom(name: &str, properties: Value) -> Value {
 
 #[tokio::test]
 async fn tags_that_come_and_go_set_pipelines_off() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [a, b] = [register(&app, "a", &["old"]).await, register(&app, "b", &[]).await];
         tag(&app, &a, "add", "new").await;
         create(&app, pipeline(json!({"tag_added": "new"}), "One")).await;
@@ -51,7 +51,7 @@ async fn tags_that_come_and_go_set_pipelines_off() {
 
 #[tokio::test]
 async fn what_devices_and_servers_tell_sets_pipelines_off() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [a, b] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
         create(&app, pipeline(json!("open"), "One")).await;
         let bought = json!({"custom_event": {"key": "name", "value": {"equals": "bought"}}});
@@ -81,7 +81,7 @@ async fn events(app: &TestApp, types: &[&str]) -> Vec<(String, String, Value, Va
 
 #[tokio::test]
 async fn sends_tell_of_the_custom_event_they_are_due_to() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [a, b, c] =
             [register(&app, "a", &[]).await, register(&app, "b", &[]).await, register(&app, "c", &[]).await];
         let bought = json!({"custom_event": {"key": "name", "value": {"equals": "bought"}}});
@@ -118,7 +118,7 @@ async fn sends_tell_of_the_custom_event_they_are_due_to() {
 
 #[tokio::test]
 async fn subscriptions_set_pipelines_off() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let channel = register(&app, "a", &[]).await;
         create(&app, pipeline(json!([{"subscription_added": "weekly"}]), "One")).await;
         create(&app, pipeline(json!({"subscription_removed": "weekly"}), "Two")).await;
@@ -134,7 +134,7 @@ async fn subscriptions_set_pipelines_off() {
 
 #[tokio::test]
 async fn opens_and_events_set_pipelines_off() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         register(&app, "early", &[]).await;
         create(&app, pipeline(json!("first_open"), "One")).await;
         let red = json!({"key": "color", "scope": "properties", "value": {"equals": "red"}});
@@ -162,7 +162,7 @@ async fn opens_and_events_set_pipelines_off() {
 
 #[tokio::test]
 async fn pipelines_and_triggers_count_only_in_their_time() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = pipeline(json!({"tag_added": "x"}), "One");
         body["activation_time"] = json!("2024-05-01T13:00:00");
         body["deactivation_time"] = json!("2024-05-01T15:00:00");
@@ -188,7 +188,7 @@ async fn update(app: &TestApp, channel: &str, opt_in: bool, address: Option<&str
 
 #[tokio::test]
 async fn the_first_opt_in_sets_pipelines_off_once() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let early = register(&app, "early", &[]).await;
         create(&app, pipeline(json!("first_opt_in"), "One")).await;
         let from_the_start = register(&app, "a", &[]).await;
@@ -220,7 +220,7 @@ async fn the_first_opt_in_sets_pipelines_off_once() {
 
 #[tokio::test]
 async fn conditions_of_a_trigger_hold_when_it_happens() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let [vip, other, late] =
             [register(&app, "a", &["vip"]).await, register(&app, "b", &[]).await, register(&app, "c", &[]).await];
         let trigger = |tag: &str, condition: Value| json!({"tag_added": tag, "condition": condition});

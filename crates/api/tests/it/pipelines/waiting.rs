@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use super::{DAY, HOUR, count_after, create, delayed, pipeline, register, shown, tag};
@@ -16,7 +16,7 @@ async fn rows(app: &TestApp, table: &str) -> i64 {
 
 #[tokio::test]
 async fn a_busy_pipeline_sends_to_many_together() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         create(&app, pipeline(json!("first_open"), "One")).await;
         register(&app, "a", &[]).await;
         assert_eq!(count_after(&app, Duration::ZERO).await, 1, "at once, since nothing was sent before");
@@ -41,7 +41,7 @@ async fn a_busy_pipeline_sends_to_many_together() {
 
 #[tokio::test]
 async fn a_replaced_pipeline_keeps_its_new_payload() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = create(&app, pipeline(json!("first_open"), "One")).await;
         let mut channels = Vec::new();
         for (alert, address) in [("One", "a"), ("One", "b"), ("Two", "c"), ("Two", "d")] {
@@ -64,7 +64,7 @@ async fn a_replaced_pipeline_keeps_its_new_payload() {
 
 #[tokio::test]
 async fn the_canceled_are_found_wherever_they_wait() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = delayed(json!({"tag_added": "x"}), "One", 30 * DAY);
         body["cancellation_trigger"] = json!({"tag_added": "bought"});
         create(&app, body).await;
@@ -104,7 +104,7 @@ async fn the_canceled_are_found_wherever_they_wait() {
 
 #[tokio::test]
 async fn a_cancellation_that_comes_later_finds_those_who_wait_already() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = delayed(json!({"tag_added": "x"}), "One", 2 * DAY);
         let path = create(&app, body.clone()).await;
         let [a, b] = [register(&app, "a", &["x"]).await, register(&app, "b", &["x"]).await];
@@ -137,7 +137,7 @@ async fn a_cancellation_that_comes_later_finds_those_who_wait_already() {
 
 #[tokio::test]
 async fn what_no_rate_looks_back_to_is_forgotten_when_more_is_sent() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = pipeline(json!({"tag_added": "x"}), "One");
         body["constraint"] = json!([{"rate": {"pushes": 1, "hours": 1}}, {"rate": {"pushes": 9, "hours": 3}}]);
         create(&app, body).await;

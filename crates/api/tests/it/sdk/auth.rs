@@ -9,7 +9,7 @@ use http::Method;
 use model::app::Mode;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use super::{Headers, Library, android};
@@ -27,7 +27,7 @@ async fn signed_requests(app: &TestApp) -> i64 {
 
 #[tokio::test]
 async fn only_fresh_signatures_of_the_right_things_count() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (channel, _) = library.channel("token-1").await;
         let path = "/api/auth/device";
@@ -87,7 +87,7 @@ async fn only_fresh_signatures_of_the_right_things_count() {
 
 #[tokio::test]
 async fn older_libraries_sign_less() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (channel, _) = library.channel("token-1").await;
         // The same id in another app is another channel.
@@ -110,7 +110,7 @@ async fn older_libraries_sign_less() {
 
 #[tokio::test]
 async fn tokens_speak_for_their_own() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (a, token_of_a) = library.channel("token-1").await;
         let (b, _) = library.channel("token-2").await;
@@ -187,7 +187,7 @@ async fn tokens_speak_for_their_own() {
 
 #[tokio::test]
 async fn tokens_end_with_their_day_their_secret_and_their_app() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut library = Library::of(&app);
         let (channel, token) = library.channel("token-1").await;
         let path = format!("/api/channels/{channel}");
@@ -228,7 +228,7 @@ async fn tokens_end_with_their_day_their_secret_and_their_app() {
 
 #[tokio::test]
 async fn an_app_secret_that_was_lost_is_learned_again() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         // As after `aerogram secrets accept`, when the key that the secret was sealed with is lost.
         let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let forget = move |tx: &mut store::Tx<'_>| documents::delete(tx, id, DocumentKind::AppSecret, "current");
@@ -248,7 +248,7 @@ async fn an_app_secret_that_was_lost_is_learned_again() {
 /// Every route of the table with the tokens of one device, about another device and its user.
 #[tokio::test]
 async fn no_route_lets_a_token_speak_for_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (own, token) = library.channel("token-1").await;
         let (other, _) = library.channel("token-2").await;
@@ -307,7 +307,7 @@ async fn no_route_lets_a_token_speak_for_others() {
 
 #[tokio::test]
 async fn an_app_can_leave_it_to_its_servers_who_is_who() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (channel, _) = library.channel("token-1").await;
         let known = library.act(&channel, json!({"type": "identify", "named_user_id": "jo"})).await;

@@ -3,7 +3,7 @@
 use model::app::Mode;
 use model::ids::ContactId;
 use serde_json::{Value, json};
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 use uuid::Uuid;
 
 use super::Library;
@@ -16,7 +16,7 @@ fn open(address: &str) -> Value {
 
 #[tokio::test]
 async fn what_is_said_about_nobody_is_said_about_the_channel() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (channel, token) = library.channel("token-1").await;
         let acted = library.act(&channel, json!({"type": "resolve"})).await;
@@ -52,7 +52,7 @@ async fn what_is_said_about_nobody_is_said_about_the_channel() {
 
 #[tokio::test]
 async fn the_devices_of_a_user_share_a_contact() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, _) = library.channel("token-1").await;
         let (tablet, _) = library.channel("token-2").await;
@@ -80,7 +80,7 @@ async fn the_devices_of_a_user_share_a_contact() {
 
 #[tokio::test]
 async fn nobody_works_out_the_contact_of_a_user() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, _) = library.channel("token-1").await;
         let jo = json!({"type": "identify", "named_user_id": "jo"});
@@ -112,7 +112,7 @@ async fn nobody_works_out_the_contact_of_a_user() {
 
 #[tokio::test]
 async fn a_device_that_registers_anew_stays_its_users() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, _) = library.channel("token-1").await;
         let jo = library.act(&phone, json!({"type": "identify", "named_user_id": "jo"})).await;
@@ -152,7 +152,7 @@ async fn a_device_that_registers_anew_stays_its_users() {
 
 #[tokio::test]
 async fn devices_make_open_channels_for_their_users_but_take_none() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, _) = library.channel("token-1").await;
         let acted = library.act(&phone, json!({"type": "identify", "named_user_id": "jo"})).await;
@@ -190,7 +190,7 @@ async fn devices_make_open_channels_for_their_users_but_take_none() {
 
 #[tokio::test]
 async fn a_channel_cannot_pass_for_the_contact_of_a_user() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, _) = library.channel("token-1").await;
         let acted = library.act(&phone, json!({"type": "identify", "named_user_id": "jo"})).await;
@@ -205,7 +205,7 @@ async fn a_channel_cannot_pass_for_the_contact_of_a_user() {
 
 #[tokio::test]
 async fn one_bad_value_does_not_lose_the_others() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, token) = library.channel("token-1").await;
         let acted = library.act(&phone, json!({"type": "identify", "named_user_id": "jo"})).await;
@@ -242,7 +242,7 @@ async fn one_bad_value_does_not_lose_the_others() {
 
 #[tokio::test]
 async fn a_bad_tag_takes_no_others_away() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, token) = library.channel("token-1").await;
         let of_phone = library.with_token(&token);

@@ -1,13 +1,13 @@
 //! The first start of a library of each generation, from asking where the service is to a push that finds the device.
 
 use serde_json::{Value, json};
-use testkit::app::on_each_engine;
+use testkit::app::on_each_database;
 
 use super::{Library, android, reached};
 
 #[tokio::test]
 async fn a_library_that_signs_its_requests_starts() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         // Where everything is. Without this a new library does nothing at all.
         let path = format!("/api/remote-data/app/{}/android?sdk_version=20.10.0&random_value=42", library.key());
@@ -162,7 +162,7 @@ async fn a_library_that_signs_its_requests_starts() {
 
 #[tokio::test]
 async fn a_library_that_sends_the_app_secret_starts() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let device = app.device();
         // Libraries of this time send no credentials here, or the secret.
         let path = format!("/api/remote-data/app/{}/ios/", app.app.key);
@@ -209,7 +209,7 @@ async fn a_library_that_sends_the_app_secret_starts() {
 
 #[tokio::test]
 async fn remote_data_follows_the_address_and_the_app() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let path = format!("/api/remote-data/app/{}/web", app.app.key);
         let ask = async |host: &str, known: Option<&str>| {
             let mut request = app.nobody().request(http::Method::GET, &path).header("host", host);
@@ -233,7 +233,7 @@ async fn remote_data_follows_the_address_and_the_app() {
 
 #[tokio::test]
 async fn a_library_may_say_more_than_we_know() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let mut body = android("token-1");
         body["channel"]["thermal_state"] = json!("cool");
@@ -271,7 +271,7 @@ async fn a_library_may_say_more_than_we_know() {
 
 #[tokio::test]
 async fn an_odd_version_does_not_keep_a_device_away() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let mut body = android("token-1");
         body["channel"]["app_version"] = json!(" 1.2\t3\u{0} ");
         body["channel"]["device_model"] = json!("m".repeat(300));
@@ -285,7 +285,7 @@ async fn an_odd_version_does_not_keep_a_device_away() {
 
 #[tokio::test]
 async fn an_odd_quiet_time_or_badge_does_not_keep_a_device_away() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let quiet = |start: &str, end: &str| json!({"start": start, "end": end});
         for (n, (told, kept)) in [
             (

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{TestApp, on_each_database};
 
 use super::{Library, reached};
 
@@ -71,7 +71,7 @@ async fn tag_changes(app: &TestApp) -> usize {
 
 #[tokio::test]
 async fn whoever_logs_in_for_the_first_time_can_take_back_what_they_said_before() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, token) = library.channel("token-1").await;
         // Said about the channel, and never about anybody.
@@ -111,7 +111,7 @@ async fn whoever_logs_in_for_the_first_time_can_take_back_what_they_said_before(
 
 #[tokio::test]
 async fn the_next_person_on_a_device_inherits_nothing() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, _) = library.channel("token-1").await;
         let nobody = Known::after(&library, &phone, resolve()).await;
@@ -157,7 +157,7 @@ async fn the_next_person_on_a_device_inherits_nothing() {
 
 #[tokio::test]
 async fn a_user_that_exists_keeps_what_they_said_themselves() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         let (tablet, _) = library.channel("token-1").await;
         let jo = Known::after(&library, &tablet, identify("jo")).await;
@@ -189,7 +189,7 @@ async fn a_user_that_exists_keeps_what_they_said_themselves() {
 
 #[tokio::test]
 async fn a_user_named_by_a_registration_inherits_what_was_said_before() {
-    on_each_engine(async |app| {
+    on_each_database(async |app| {
         let library = Library::of(&app);
         // A user that exists keeps what they said themselves.
         app.master().post("/api/named_users/kim", json!({"tags": {"add": {"crm": ["vip"]}}})).await.expect(200);

@@ -19,7 +19,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// After this many looks a checkpoint is due, however little it records: after about a second.
 const LOOKS: u32 = 2;
 
-pub(super) enum Event {
+pub(super) enum RunEvent {
     Answered,
     Read(Result<Chunk>),
     Saved(Result<Look>),
@@ -28,7 +28,7 @@ pub(super) enum Event {
     Tick,
 }
 
-pub(super) struct Alongside {
+pub(super) struct BackgroundWork {
     pub(super) reading: Option<BoxFuture<'static, Result<Chunk>>>,
     pub(super) saving: Option<BoxFuture<'static, Result<Look>>>,
     looking: Option<BoxFuture<'static, Result<Look>>>,
@@ -36,7 +36,7 @@ pub(super) struct Alongside {
     clock: Interval,
 }
 
-impl Alongside {
+impl BackgroundWork {
     pub(super) fn new() -> Self {
         let mut clock = interval(LOOK_EVERY);
         clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -45,19 +45,19 @@ impl Alongside {
         Self { reading: None, saving: None, looking: None, is_time_to_look: false, clock }
     }
 
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<RunEvent> {
         if let Some(chunk) = done(&mut self.reading, cx) {
-            return Poll::Ready(Event::Read(chunk));
+            return Poll::Ready(RunEvent::Read(chunk));
         }
         if let Some(look) = done(&mut self.saving, cx) {
-            return Poll::Ready(Event::Saved(look));
+            return Poll::Ready(RunEvent::Saved(look));
         }
         if let Some(look) = done(&mut self.looking, cx) {
-            return Poll::Ready(Event::Looked(look));
+            return Poll::Ready(RunEvent::Looked(look));
         }
         if self.clock.poll_tick(cx).is_ready() {
             self.is_time_to_look = true;
-            return Poll::Ready(Event::Tick);
+            return Poll::Ready(RunEvent::Tick);
         }
         Poll::Pending
     }
@@ -74,7 +74,7 @@ fn done<T>(chore: &mut Option<BoxFuture<'static, T>>, cx: &mut Context<'_>) -> O
 }
 
 impl SendRun<'_> {
-    pub(super) fn begin_alongside(&mut self, alongside: &mut Alongside, now: UtcMillis) {
+    pub(super) fn begin_alongside(&mut self, alongside: &mut BackgroundWork, now: UtcMillis) {
         self.read_ahead(alongside, now);
         let is_due = self.tally.n_finished() >= CHECKPOINT || (self.n_looks >= LOOKS && self.tally.n_finished() > 0);
         if is_due && alongside.saving.is_none() {
@@ -82,7 +82,7 @@ impl SendRun<'_> {
             self.n_saving = self.tally.n_finished();
             let outcomes = self.close_ledger(More::Comes);
             let RunContext { sending, stop, .. } = self.context;
-            alongside.saving = Some(self.sending.checkpoint(sending, stop, outcomes, Next::GoOn).boxed());
+            alongside.saving = Some(self.block.checkpoint(sending, stop, outcomes, Next::GoOn).boxed());
         }
         if std::mem::take(&mut alongside.is_time_to_look) && alongside.looking.is_none() {
             let (app, push) = (self.context.app, self.context.push);
@@ -93,7 +93,7 @@ impl SendRun<'_> {
     }
 
     /// Keeps up to two chunks: one being sent and one that follows it.
-    fn read_ahead(&mut self, alongside: &mut Alongside, now: UtcMillis) {
+    fn read_ahead(&mut self, alongside: &mut BackgroundWork, now: UtcMillis) {
         if self.stop_reason.is_some() {
             // Recipients that were read and not sent to stay pending.
             alongside.reading = None;

@@ -59,7 +59,7 @@ impl<'a> SendRun<'a> {
                 // The channel stays pending: whether the device or our configuration is at fault is not known yet.
                 Outcome::Doubtful { reason, .. } => {
                     self.stop_for(StopReason::Doubted(reason.clone()));
-                    if self.sending.block.tries < DOUBTED_TRIES {
+                    if self.block.block.tries < DOUBTED_TRIES {
                         return;
                     }
                 }

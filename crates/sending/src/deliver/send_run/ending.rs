@@ -33,7 +33,7 @@ impl SendRun<'_> {
             Next::GoOn
         });
         let RunContext { sending, stop, .. } = self.context;
-        self.sending.checkpoint(sending, stop, outcomes, next).await?;
+        self.block.checkpoint(sending, stop, outcomes, next).await?;
         if let Some(StopReason::Broken(error)) = self.stop_reason {
             return Err(error);
         }
@@ -55,7 +55,7 @@ impl SendRun<'_> {
         };
         let trust = match is_trusted {
             true => Trust::Earned,
-            false if self.sending.block.tries >= DOUBTED_TRIES => Trust::Exhausted,
+            false if self.block.block.tries >= DOUBTED_TRIES => Trust::Exhausted,
             false => Trust::Unknown,
         };
         let (outcomes, doubt) = self.tally.close(trust, more);
@@ -67,7 +67,7 @@ impl SendRun<'_> {
             self.stop_reason.get_or_insert(StopReason::Doubted(reason));
         } else if trust == Trust::Exhausted && self.probe == Probe::No && n_doubtful > n_served {
             // Only recipients that were tried have failed: should it be our fault after all, the others get as many tries again.
-            self.sending.block.tries = 0;
+            self.block.block.tries = 0;
         }
         self.has_served |= !outcomes.delivered.is_empty();
         let (metrics, device_type) = (&self.context.sending.0.metrics, self.context.device_type);
@@ -79,7 +79,7 @@ impl SendRun<'_> {
     }
 
     async fn next(&self, outcomes: &mut Outcomes) -> Result<Next> {
-        let remaining = &self.sending.block.pending - outcomes.settled();
+        let remaining = &self.block.block.pending - outcomes.settled();
         let now = self.context.sending.0.clock.now();
         let in_time = |due: UtcMillis| self.context.expires.map_or(due, |expires| expires.min(due));
         let until_released = self.context.expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
@@ -107,7 +107,7 @@ impl SendRun<'_> {
                 let probe_at = self.context.sending.pause_platform(app, device_type, reason).await?;
                 outcomes.reason = Some(reason.clone());
                 // Other blocks that wait for the platform go first: their devices may be taken.
-                let (due, tries) = (probe_at.plus(PROBE_EVERY), self.sending.block.tries);
+                let (due, tries) = (probe_at.plus(PROBE_EVERY), self.block.block.tries);
                 Next::TryAgainAt { due: in_time(due), tries: tries.max(DOUBTED_TRIES.min(tries + 1)) }
             }
             Some(StopReason::Unproven) => {
@@ -120,9 +120,9 @@ impl SendRun<'_> {
             }
             Some(StopReason::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
             stop_reason @ (Some(StopReason::Throttled) | None) => {
-                let tries = if self.has_served { 1 } else { self.sending.block.tries + 1 };
+                let tries = if self.has_served { 1 } else { self.block.block.tries + 1 };
                 // A few unreachable devices are no outage.
-                let has_tried_enough = tries >= OUTAGE_TRIES && !self.sending.block.has_served();
+                let has_tried_enough = tries >= OUTAGE_TRIES && !self.block.block.has_served();
                 let takes_nothing = stop_reason.is_some() || !self.has_served;
                 let wait = wait_before(tries, self.tally.retry_after);
                 // Every wait for which all blocks leave the provider alone is noted, so that it can be ended.

@@ -1,4 +1,4 @@
-//! Loading: recipients that were read become requests as there is room for them.
+//! Queueing: recipients that were read become requests as there is room for them.
 
 use model::ids::Ordinal;
 use model::time::UtcMillis;
@@ -99,10 +99,10 @@ impl<'a> SendRun<'a> {
 
     /// The next request, if one may be sent now. Recipients that need none are dealt with on the way.
     pub(super) fn next_request(&mut self, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
-        self.next_parcel_to(To::Own, now).or_else(|| self.next_parcel_to(To::Amazon, now))
+        self.next_request_to(To::Own, now).or_else(|| self.next_request_to(To::Amazon, now))
     }
 
-    fn next_parcel_to(&mut self, to: To, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
+    fn next_request_to(&mut self, to: To, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
         while self.has_room(to) {
             let ready = self.queue(to).ready.pop_front()?;
             self.n_ready -= ready.len();

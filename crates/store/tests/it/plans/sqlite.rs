@@ -6,7 +6,7 @@ use std::path::Path;
 
 use model::ids::AppId;
 use store::{Store, Value};
-use testkit::store::{Engine, fresh};
+use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
@@ -83,7 +83,7 @@ fn n_columns(plan: &[String]) -> usize {
 
 #[tokio::test]
 async fn an_index_narrows_every_statement_down() {
-    let (store, _home) = fresh(Engine::Sqlite).await;
+    let (store, _home) = fresh(Database::Sqlite).await;
     let mut found = Vec::new();
     all_statements(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
     assert!(found.len() > 200, "{} statements were found", found.len());
@@ -120,7 +120,7 @@ async fn an_index_narrows_every_statement_down() {
 
 #[tokio::test]
 async fn an_order_does_not_decide_the_index() {
-    let (store, _home) = fresh(Engine::Sqlite).await;
+    let (store, _home) = fresh(Database::Sqlite).await;
     let mut found = Vec::new();
     all_statements(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
     let mut problems = Vec::new();
