@@ -143,8 +143,8 @@ impl Push {
     }
 }
 
-/// Required unless there is another kind of content. Some versions of one client library send null when there is only a message or an
-/// in-app message.
+/// Required unless there is another kind of content. Some versions of one client library send null when there is only a
+/// message or an in-app message.
 fn notification(fields: &mut Fields<'_>) -> Option<Notification> {
     let is_null = fields.at().json().get("notification") == Some(&Json::Null);
     if (is_null || !fields.has("notification")) && !["message", "in_app"].iter().any(|key| fields.has(key)) {

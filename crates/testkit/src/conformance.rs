@@ -84,7 +84,8 @@ fn add_known_keys(schema: &'static Value, known: &mut BTreeSet<&'static str>) ->
     }
     let properties = schema["properties"].as_object();
     known.extend(properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str)));
-    let is_open = schema.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false));
+    let is_open = schema.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false))
+        || schema.get("patternProperties").is_some();
     let says_something = properties.is_some() || n_parts > 0 || schema["type"] == "null";
     says_something && !is_open
 }
@@ -137,8 +138,12 @@ fn fits_keys(schema: &'static Value, keys: &serde_json::Map<String, Value>, path
     }
     for (name, value) in keys {
         let path = format!("{path}.{name}");
+        // The patterns of the document are operators in any letter case, which differ by their values.
+        let patterns = schema["patternProperties"].as_object();
+        let mut by_pattern = patterns.into_iter().flat_map(serde_json::Map::values);
         match (schema["properties"].get(name), schema.get("additionalProperties")) {
             (Some(property), _) => fits(property, value, &path)?,
+            (None, _) if by_pattern.any(|pattern| fits(pattern, value, &path).is_ok()) => {}
             (None, Some(Value::Bool(false))) => return Err(format!("'{path}' is not in the document")),
             (None, Some(other)) if other.is_object() => fits(other, value, &path)?,
             (None, _) => {}

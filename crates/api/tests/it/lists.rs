@@ -137,7 +137,7 @@ async fn an_app_has_a_hundred_lists_at_most() {
         for n in 0..100 {
             create(&app, &format!("list-{n}")).await;
         }
-        app.master().post("/api/lists", json!({"name": "one-more"})).await.expect(400);
+        app.master().post("/api/lists", json!({"name": "one-more"})).await.expect(409);
         app.master().delete("/api/lists/list-7").await.expect(204);
         create(&app, "one-more").await;
     })

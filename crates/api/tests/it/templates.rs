@@ -148,7 +148,7 @@ async fn an_app_has_so_many_templates() {
                 .try_for_each(|n| documents::put(tx, AppId(1), DocumentKind::Template, &n.to_string(), "{}", now))
         };
         app.engine().store().write(AppId(1), fill_up).await.unwrap();
-        let refused = app.master().post("/api/templates", greeting()).await.expect(400);
+        let refused = app.master().post("/api/templates", greeting()).await.expect(409);
         assert!(refused["error"].as_str().unwrap().contains("1000"), "{refused}");
         app.master().delete(&format!("/api/templates/{id}")).await.expect(200);
         create(&app, greeting()).await;

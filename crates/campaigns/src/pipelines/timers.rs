@@ -35,9 +35,12 @@ impl WaitingList {
         Self { generation: self.generation.saturating_add(1), ..self }
     }
 
-    /// What its rows are stored under.
+    /// What its rows are stored under: the first list has the id of the pipeline.
     pub(super) fn key(self) -> PipelineId {
-        Id::from_uuid(Uuid::new_v5(&self.pipeline.uuid(), &self.generation.to_be_bytes()))
+        match self.generation {
+            0 => self.pipeline,
+            generation => Id::from_uuid(Uuid::new_v5(&self.pipeline.uuid(), &generation.to_be_bytes())),
+        }
     }
 
     /// The job of all channels that wait for an instant.

@@ -22,7 +22,11 @@ pub(super) fn area() -> Area {
     .status(201)
     .location()
     .refuses(403, RESERVED)
-    .refuses(409, "The name is or was in use, or the idempotency key was used for another request (40900).");
+    .refuses(
+        409,
+        "The name is or was in use, the app has as many lists as it may, or the idempotency key was used for another \
+         request (40900).",
+    );
     area.get("/api/lists", "List lists", "All in one page.")
         .takes(
             query::choice("type", &["user", "lifecycle", "all"], "Uploaded lists, those of the service, or both.")
@@ -61,6 +65,7 @@ pub(super) fn area() -> Area {
         "List the rows that were left out",
         "Of the last upload: the line, and what is wrong.",
     )
-    .text("text/csv; charset=utf-8", "The rows, after a header.");
+    .text("text/csv; charset=utf-8", "The rows, after a header.")
+    .refuses(403, RESERVED);
     area
 }

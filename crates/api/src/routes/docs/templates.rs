@@ -22,7 +22,11 @@ pub(super) fn area() -> Area {
         .body(body::of::<Template>, template.clone())
         .changed::<Created>("The id of the template.")
         .status(201)
-        .location();
+        .location()
+        .refuses(
+            409,
+            "The app has as many templates as it may, or the idempotency key was used for another request (40900).",
+        );
     area.get("/api/templates", "List templates", "Page by page.")
         .takes(query::number("page", 1..=u32::MAX, "Which page, counted from 1.").default(json!(1)))
         .takes(
