@@ -35,7 +35,7 @@ pub(super) fn area() -> Area {
         "/api/user/messages/batch-delete",
         "Delete messages everywhere",
         "Takes several messages out of all inboxes, by their ids, or all messages of groups. Unknown ids are listed in `errors` \
-         with the code 40404.",
+         (40404).",
     )
     .body(body::of::<MessageDeletion>, json!({"message_ids": ["0190b1c5-5c7e-7000-8000-000000000000"]}))
     .bare::<Deleted>("Some of them were there and are deleted.")
