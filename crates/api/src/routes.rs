@@ -68,7 +68,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// For handlers that pass the idempotency key on to the engine.
+    /// For handlers that pass the idempotency key on to a room.
     fn takes_idempotency_key(mut self) -> Self {
         self.route.takes_idempotency_key = true;
         self

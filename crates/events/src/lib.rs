@@ -18,7 +18,7 @@ use store::Store;
 use tenancy::Tenancy;
 
 pub use intake::{Taken, Upload};
-pub use reports::Devices as DevicesReport;
+pub use reports::DevicesReport;
 pub use reports::{Buckets, Counts, DeviceCounts, EventTotals, GroupReport, PushReport, Series};
 pub use store::counters::{Metric, Pushes};
 pub use store::event_counters::{EventTotal, Sum};

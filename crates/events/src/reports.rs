@@ -14,7 +14,7 @@ use model::time::UtcMillis;
 use store::counters::{self, Grain, Metric, Sum};
 
 pub use counts::Counts;
-pub use devices::{DeviceCounts, Devices};
+pub use devices::{DeviceCounts, DevicesReport};
 pub use events::EventTotals;
 pub use pushes::{GroupReport, PushReport, Series};
 

@@ -51,8 +51,8 @@ pub enum SlotKind {
     Quick,
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
-type Run = dyn for<'a> Fn(&'a ClaimedJob, &'a Stop) -> Running<'a> + Send + Sync;
+type JobFuture<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
+type Run = dyn for<'a> Fn(&'a ClaimedJob, &'a Stop) -> JobFuture<'a> + Send + Sync;
 
 /// A kind of job and the room that runs it.
 pub struct Kind {
@@ -72,7 +72,7 @@ impl Kind {
     }
 }
 
-fn run<'a, J: Job>(room: &J::Room, claimed: &'a ClaimedJob, stop: &'a Stop) -> Running<'a> {
+fn run<'a, J: Job>(room: &J::Room, claimed: &'a ClaimedJob, stop: &'a Stop) -> JobFuture<'a> {
     let room = room.clone();
     Box::pin(async move {
         let job: J = postcard::from_bytes(&claimed.payload).map_err(Error::internal)?;

@@ -15,7 +15,7 @@ use model::time::Clock;
 use store::Store;
 
 pub use contract::{Job, Kind, SlotKind};
-pub use queue::{Block, enqueue, enqueue_as, enqueue_block, lane, settle_alone};
+pub use queue::{BlockJob, enqueue, enqueue_as, enqueue_block, lane, settle_alone};
 pub use stop::Stop;
 pub use store::jobs::{
     ClaimedJob, JobId, Lane, NEVER, ParkUntil, cancel, cancel_many, cancel_some, park, postpone, renew, settle,

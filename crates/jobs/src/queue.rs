@@ -11,7 +11,7 @@ use crate::Job;
 const FIRST_TURN: u32 = 0;
 
 /// A job that delivers a part of a push, after `n_before` others to the same platform.
-pub struct Block<'j, J> {
+pub struct BlockJob<'j, J> {
     pub job: &'j J,
     pub n_before: u32,
 }
@@ -25,7 +25,7 @@ pub fn enqueue_as<J: Job>(tx: &mut Tx<'_>, app: AppId, id: JobId, due: UtcMillis
     Ok(store::jobs::enqueue(tx, app, new_job(id, due, FIRST_TURN, job)?)?)
 }
 
-pub fn enqueue_block<J: Job>(tx: &mut Tx<'_>, app: AppId, due: UtcMillis, block: &Block<'_, J>) -> Result<()> {
+pub fn enqueue_block<J: Job>(tx: &mut Tx<'_>, app: AppId, due: UtcMillis, block: &BlockJob<'_, J>) -> Result<()> {
     let new = new_job(JobId::at(due), due, turn_after(block.n_before), block.job)?;
     Ok(store::jobs::enqueue(tx, app, new)?)
 }

@@ -6,7 +6,7 @@ mod member;
 #[cfg(test)]
 mod tests;
 
-pub use csv::{CsvRows, Row};
+pub use csv::{CsvRows, ListRow};
 pub use member::{ChannelColumn, Member, RowError};
 
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ mod retry_after;
 mod verdict;
 
 pub use retry_after::retry_after;
-pub(crate) use verdict::{Row, Verdict, row};
+pub(crate) use verdict::{Meaning, Verdict, meaning};
 
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use audience::index::Index;
 use audience::plan::Plan;
 use base::Result;
 use index::term_plan;
-use jobs::{Block, ClaimedJob, Job, Stop};
+use jobs::{BlockJob, ClaimedJob, Job, Stop};
 use model::device_type::DeviceType;
 use model::event::SharedPush;
 use model::ids::PushId;
@@ -138,7 +138,7 @@ fn write_blocks(
             let key = BlockKey { push, device_type: device_type.clone(), number };
             block_rows::insert(tx, app, &key, untouched(&recipients))?;
             let job = Deliver { push, device_type: device_type.clone(), block: number };
-            jobs::enqueue_block(tx, app, now, &Block { job: &job, n_before })?;
+            jobs::enqueue_block(tx, app, now, &BlockJob { job: &job, n_before })?;
             n_blocks += 1;
         }
     }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::answer::{self, Refusal, Reply};
 use crate::book::Message;
-use crate::call::{Call, Session};
+use crate::call::{Call, ShownCredentials};
 use crate::chance::Fingerprint;
 use crate::jwt::Jwt;
 use crate::keys::{APNS_KEY_ID, APNS_TEAM_ID};
@@ -76,11 +76,15 @@ struct Headers<'a> {
     id: Option<&'a str>,
 }
 
-pub(crate) fn check<'a>(shared: &Shared, session: &mut Session, call: &Call<'a>) -> Result<Message<'a>, Refusal> {
+pub(crate) fn check<'a>(
+    shared: &Shared,
+    shown: &mut ShownCredentials,
+    call: &Call<'a>,
+) -> Result<Message<'a>, Refusal> {
     if call.method != Method::POST {
         return Err(rejected(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed"));
     }
-    authorize(shared, session, call)?;
+    authorize(shared, shown, call)?;
     let token = call.path.strip_prefix(PREFIX).unwrap_or_default();
     if token.is_empty() {
         return Err(bad("MissingDeviceToken"));
@@ -143,16 +147,16 @@ pub(crate) fn unauthorized(why: &str) -> Refusal {
     Refusal::unauthorized(why, reason(StatusCode::FORBIDDEN, why))
 }
 
-fn authorize(shared: &Shared, session: &mut Session, call: &Call<'_>) -> Result<(), Refusal> {
+fn authorize(shared: &Shared, shown: &mut ShownCredentials, call: &Call<'_>) -> Result<(), Refusal> {
     let Some(value) = call.headers.get(http::header::AUTHORIZATION) else {
-        return if session.has_certificate { Ok(()) } else { Err(unauthorized("MissingProviderToken")) };
+        return if shown.has_certificate { Ok(()) } else { Err(unauthorized("MissingProviderToken")) };
     };
     let now = shared.clock.now().seconds();
-    let made_at = match &session.provider_token {
+    let made_at = match &shown.provider_token {
         Some((known, made_at)) if known == value => *made_at,
         _ => {
             let made_at = verified(shared, call, now)?;
-            session.provider_token = Some((HeaderValue::clone(value), made_at));
+            shown.provider_token = Some((HeaderValue::clone(value), made_at));
             made_at
         }
     };

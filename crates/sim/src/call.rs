@@ -18,7 +18,7 @@ pub(crate) struct Call<'a> {
 
 /// The credentials that the client has shown on a connection so far.
 #[derive(Debug, Default)]
-pub(crate) struct Session {
+pub(crate) struct ShownCredentials {
     /// Whether the client has a certificate that our authority made.
     pub(crate) has_certificate: bool,
     /// The last valid provider token of Apple's form, and when it was made.

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 
 use crate::answer::Action;
-use crate::call::{Call, Session};
+use crate::call::{Call, ShownCredentials};
 use crate::serve::Client;
 use crate::shared::Shared;
 
@@ -26,11 +26,11 @@ pub(crate) async fn serve<S>(stream: S, shared: Arc<Shared>, client: Client)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let session = Mutex::new(Session { has_certificate: client.has_certificate, ..Session::default() });
+    let shown = Mutex::new(ShownCredentials { has_certificate: client.has_certificate, ..ShownCredentials::default() });
     let n_requests = AtomicU32::new(0);
     let service = service_fn(async |request| {
         let n_requests = n_requests.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut response = answer(&shared, &session, &client, request).await?;
+        let mut response = answer(&shared, &shown, &client, request).await?;
         let goaway_every = shared.faults().goaway_every;
         if goaway_every > 0 && n_requests >= goaway_every {
             shared.book().goaways += 1;
@@ -45,7 +45,7 @@ where
 /// An error breaks the connection: there is no other way to leave one request without an answer.
 async fn answer(
     shared: &Shared,
-    session: &Mutex<Session>,
+    shown: &Mutex<ShownCredentials>,
     client: &Client,
     request: Request<Incoming>,
 ) -> io::Result<Response<Full<Bytes>>> {
@@ -61,7 +61,7 @@ async fn answer(
         authority: head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default(),
         is_h2: false,
     };
-    let verdict = shared.judge(&mut *session.lock().await, &call);
+    let verdict = shared.judge(&mut *shown.lock().await, &call);
     if !verdict.delay.is_zero() {
         tokio::time::sleep(verdict.delay).await;
     }

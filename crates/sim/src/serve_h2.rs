@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::answer::{Action, PlannedReply};
 use crate::apns;
-use crate::call::{Call, Session};
+use crate::call::{Call, ShownCredentials};
 use crate::frames::{Edits, Frames};
 use crate::serve::Client;
 use crate::shared::Shared;
@@ -37,7 +37,7 @@ pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, shared: 
     let mut connection = Connection {
         h2,
         edits,
-        session: Session { has_certificate: client.has_certificate, ..Session::default() },
+        shown: ShownCredentials { has_certificate: client.has_certificate, ..ShownCredentials::default() },
         is_trusted: !shared.careful_start,
         has_to_raise: false,
         shared,
@@ -57,7 +57,7 @@ struct Connection<S> {
     h2: server::Connection<Frames<S>, Bytes>,
     edits: Arc<Edits>,
     shared: Arc<Shared>,
-    session: Session,
+    shown: ShownCredentials,
     client: Client,
     /// Whether more than one stream is allowed.
     is_trusted: bool,
@@ -206,7 +206,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             authority: head.uri.authority().map_or("", |authority| authority.as_str()),
             is_h2: true,
         };
-        let PlannedReply { action, delay, is_trusted } = self.shared.judge(&mut self.session, &call);
+        let PlannedReply { action, delay, is_trusted } = self.shared.judge(&mut self.shown, &call);
         if is_trusted && !self.is_trusted {
             self.is_trusted = true;
             self.has_to_raise = true;

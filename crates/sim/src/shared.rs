@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::answer::{self, Action, PlannedReply, Refusal, Reply};
 use crate::book::{Book, Fate, Message};
 use crate::browser::Browser;
-use crate::call::{Call, Session};
+use crate::call::{Call, ShownCredentials};
 use crate::chance::Fingerprint;
 use crate::faults::Faults;
 use crate::protocol::Protocol;
@@ -43,8 +43,8 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The verdict on a request. It has been counted when this returns.
-    pub(crate) fn judge(&self, session: &mut Session, call: &Call<'_>) -> PlannedReply {
-        let verdict = self.plan_reply(session, call);
+    pub(crate) fn judge(&self, shown: &mut ShownCredentials, call: &Call<'_>) -> PlannedReply {
+        let verdict = self.plan_reply(shown, call);
         self.changed.notify_waiters();
         verdict
     }
@@ -61,7 +61,7 @@ impl Shared {
         *self.validation_code.lock()
     }
 
-    fn plan_reply(&self, session: &mut Session, call: &Call<'_>) -> PlannedReply {
+    fn plan_reply(&self, shown: &mut ShownCredentials, call: &Call<'_>) -> PlannedReply {
         let faults = self.faults();
         match protocol_of(call.path) {
             Some(Protocol::Open) => {
@@ -78,12 +78,18 @@ impl Shared {
                     Err(refusal) => self.refuse(Protocol::Open, refusal, &faults),
                 }
             }
-            Some(protocol) => self.one_message(protocol, session, call, &faults),
+            Some(protocol) => self.one_message(protocol, shown, call, &faults),
             None => self.beside_messages(call, &faults),
         }
     }
 
-    fn one_message(&self, protocol: Protocol, session: &mut Session, call: &Call<'_>, faults: &Faults) -> PlannedReply {
+    fn one_message(
+        &self,
+        protocol: Protocol,
+        shown: &mut ShownCredentials,
+        call: &Call<'_>,
+        faults: &Faults,
+    ) -> PlannedReply {
         // Apple does not speak HTTP/1.1 at all.
         if protocol == Protocol::Apns && !call.is_h2 {
             return PlannedReply { action: Action::Cut, delay: Duration::ZERO, is_trusted: false };
@@ -92,11 +98,11 @@ impl Shared {
             Err(refused_credentials(protocol))
         } else {
             match protocol {
-                Protocol::Apns => apns::check(self, session, call),
+                Protocol::Apns => apns::check(self, shown, call),
                 Protocol::Fcm => fcm::check(self, call),
                 Protocol::Adm => adm::check(self, call),
                 Protocol::Wns => wns::check(self, call),
-                Protocol::WebPush => webpush::check(self, session, call),
+                Protocol::WebPush => webpush::check(self, shown, call),
                 Protocol::Open => Err(open::unauthorized()),
             }
         };

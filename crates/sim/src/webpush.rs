@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::answer::{self, Refusal, Reply};
 use crate::book::Message;
 use crate::browser::{self, Record};
-use crate::call::{Call, Session};
+use crate::call::{Call, ShownCredentials};
 use crate::chance::Fingerprint;
 use crate::jwt::Jwt;
 use crate::protocol::Protocol;
@@ -41,7 +41,11 @@ struct Payload {
     send_id: String,
 }
 
-pub(crate) fn check<'a>(shared: &Shared, session: &mut Session, call: &Call<'a>) -> Result<Message<'a>, Refusal> {
+pub(crate) fn check<'a>(
+    shared: &Shared,
+    shown: &mut ShownCredentials,
+    call: &Call<'a>,
+) -> Result<Message<'a>, Refusal> {
     if call.method != Method::POST {
         return Err(rejected(StatusCode::METHOD_NOT_ALLOWED, 100, "Method not allowed"));
     }
@@ -49,7 +53,7 @@ pub(crate) fn check<'a>(shared: &Shared, session: &mut Session, call: &Call<'a>)
     if subscription.is_empty() {
         return Err(rejected(StatusCode::NOT_FOUND, 102, "Invalid URL endpoint"));
     }
-    authorize(shared, session, call)?;
+    authorize(shared, shown, call)?;
     if call.header("ttl").is_none_or(|ttl| ttl.parse::<u32>().is_err()) {
         return Err(rejected(StatusCode::BAD_REQUEST, 111, "Missing or invalid TTL header"));
     }
@@ -113,16 +117,16 @@ pub(crate) fn unauthorized(why: &str) -> Refusal {
     Refusal::unauthorized(why, error(StatusCode::UNAUTHORIZED, 109, why))
 }
 
-fn authorize(shared: &Shared, session: &mut Session, call: &Call<'_>) -> Result<(), Refusal> {
+fn authorize(shared: &Shared, shown: &mut ShownCredentials, call: &Call<'_>) -> Result<(), Refusal> {
     let Some(value) = call.headers.get(http::header::AUTHORIZATION) else {
         return Err(unauthorized("The authorization header is missing"));
     };
     let now = shared.clock.now().seconds();
-    let expiry = match &session.vapid {
+    let expiry = match &shown.vapid {
         Some((known, expiry)) if known == value => *expiry,
         _ => {
             let expiry = verified(call, now)?;
-            session.vapid = Some((value.clone(), expiry));
+            shown.vapid = Some((value.clone(), expiry));
             expiry
         }
     };

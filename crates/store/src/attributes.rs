@@ -22,7 +22,7 @@ pub enum Owner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     pub name: String,
-    /// JSON of the engine's making, never null; `None` removes the attribute.
+    /// JSON of the caller's making, never null; `None` removes the attribute.
     pub value: Option<String>,
     pub at: UtcMillis,
 }

@@ -28,7 +28,7 @@ pub struct Channel {
     pub last_registration: Option<UtcMillis>,
     /// Everything the channel can be addressed by, sorted.
     pub terms: Vec<TermId>,
-    /// The properties that the device reported, as JSON written by the engine.
+    /// The properties that the device reported, as JSON written by the caller.
     pub profile: String,
 }
 

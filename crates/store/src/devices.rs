@@ -10,7 +10,7 @@ pub struct Device<'r> {
     pub ordinal: Ordinal,
     pub id: ChannelId,
     pub named_user: Option<&'r str>,
-    /// As JSON of the engine's making.
+    /// As JSON of the caller's making.
     pub profile: &'r str,
 }
 

@@ -18,7 +18,7 @@ pub struct Upload<'a> {
     pub number: UploadNumber,
 }
 
-/// One row. Only the engine knows what `kind` means.
+/// One row. Only its caller knows what `kind` means.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Member {
     pub kind: String,

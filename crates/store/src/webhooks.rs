@@ -40,7 +40,7 @@ pub struct Position {
     pub version: i64,
     /// Everything up to here is delivered.
     pub done: EventOffset,
-    /// The undelivered events beyond it, encoded by the engine. `None`: nothing beyond it was sent.
+    /// The undelivered events beyond it, encoded by the caller. `None`: nothing beyond it was sent.
     pub held: Option<Vec<u8>>,
 }
 

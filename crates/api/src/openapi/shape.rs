@@ -1,4 +1,4 @@
-//! Schemas that no type of the edge has: of answers that the engine makes, and of values in common forms.
+//! Schemas that no type of the edge has: of answers that a room makes, and of values in common forms.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use super::operation::MakeSchema;
 
 /// The answer to accepted pushes.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used; the engine makes the answer")]
+#[expect(dead_code, reason = "only its schema is used; a room makes the answer")]
 pub(crate) struct Accepted {
     operation_id: uuid::Uuid,
     push_ids: Vec<uuid::Uuid>,
@@ -21,7 +21,7 @@ pub(crate) struct Accepted {
 
 /// The answer to pushes that were made of templates.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used; the engine makes the answer")]
+#[expect(dead_code, reason = "only its schema is used; a room makes the answer")]
 pub(crate) struct SentTemplates {
     operation_id: uuid::Uuid,
     push_ids: Vec<uuid::Uuid>,

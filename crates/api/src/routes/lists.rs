@@ -11,7 +11,7 @@ use http::{HeaderValue, StatusCode};
 use model::ids::OperationId;
 use model::limits;
 use model::problem::{Problem, ProblemKind, Problems};
-use model::static_list::{CsvRows, ListName, ListUpdate, NewList, Row, RowError};
+use model::static_list::{CsvRows, ListName, ListRow, ListUpdate, NewList, RowError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use targeting::{ListContent, ListUpload, ListView};
@@ -221,7 +221,7 @@ async fn receive(upload: &mut ListUpload, body: &mut Upload) -> Result<()> {
     refusals.into_result()
 }
 
-async fn take(upload: &mut ListUpload, refusals: &mut Refusals, row: Row) -> Result<()> {
+async fn take(upload: &mut ListUpload, refusals: &mut Refusals, row: ListRow) -> Result<()> {
     match row.member {
         Ok(_) if refusals.first.is_some() => {}
         Ok(member) => upload.add(member).await?,

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use sending::{PushOfApp, Which};
 use serde::Serialize;
 
-use super::push::{OriginOfPush, Progress};
+use super::push::{OriginOfPush, PushProgress};
 use crate::answer::Answer;
 use crate::edge::Edge;
 use crate::error::Result;
@@ -49,8 +49,8 @@ pub(super) struct Record {
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
-    total: Progress,
-    platforms: BTreeMap<String, Progress>,
+    total: PushProgress,
+    platforms: BTreeMap<String, PushProgress>,
 }
 
 pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Params) -> Result<Answer> {

@@ -39,9 +39,9 @@ pub(super) struct StatusOfPush {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
     /// Of all platforms together.
-    total: Progress,
+    total: PushProgress,
     /// By device type.
-    platforms: BTreeMap<String, Progress>,
+    platforms: BTreeMap<String, PushProgress>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -61,8 +61,7 @@ impl OriginOfPush {
 }
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "PushProgress")]
-pub(super) struct Progress {
+pub(super) struct PushProgress {
     /// How many channels it is for. The other counts add up to this one.
     targeted: u64,
     /// The provider took the message.
@@ -145,7 +144,7 @@ impl From<PushStatus> for Status {
     }
 }
 
-impl From<PlatformProgress> for Progress {
+impl From<PlatformProgress> for PushProgress {
     fn from(progress: PlatformProgress) -> Self {
         let PlatformProgress { targeted, delivered, gone, failed, expired, canceled, pending, reason } = progress;
         Self { targeted, delivered, gone, failed, expired, canceled, pending, reason }

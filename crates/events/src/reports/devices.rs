@@ -22,7 +22,7 @@ use crate::Events;
 const STATE: [Metric; 4] = [Metric::Created, Metric::Uninstalled, Metric::OptedIn, Metric::OptedOut];
 
 #[derive(Clone, Debug)]
-pub struct Devices {
+pub struct DevicesReport {
     pub computed: UtcMillis,
     /// By the families of device types that reports know.
     pub by_family: BTreeMap<&'static str, DeviceCounts>,
@@ -41,7 +41,7 @@ pub struct DeviceCounts {
 #[boxed]
 impl Events {
     /// The devices at the end of the day of an instant, or now if that day has not ended.
-    pub async fn devices(&self, app: AppId, date: UtcMillis) -> Result<Devices> {
+    pub async fn devices(&self, app: AppId, date: UtcMillis) -> Result<DevicesReport> {
         let computed = self.0.clock.now();
         let day = i64::from(date.day());
         let totals = self.0.store.read(move |tx| counters::totals_until(tx, app, &STATE, day)).await?;
@@ -55,7 +55,7 @@ impl Events {
             };
             (family, devices)
         });
-        Ok(Devices { computed, by_family: by_family.collect() })
+        Ok(DevicesReport { computed, by_family: by_family.collect() })
     }
 
     /// The number of devices on which the app was opened in the month of an instant, by device type. Openings by channel are kept

@@ -11,7 +11,7 @@ use roaring::RoaringBitmap;
 use store::{Tx, devices};
 
 /// Sorted by their ordinals.
-pub(super) struct Devices(Vec<Device>);
+pub(super) struct PageDevices(Vec<Device>);
 
 pub(super) struct Device {
     pub(super) ordinal: Ordinal,
@@ -22,7 +22,7 @@ pub(super) struct Device {
     pub(super) json: Vec<u8>,
 }
 
-impl Devices {
+impl PageDevices {
     pub(super) fn get(&self, ordinal: Ordinal) -> Option<&Device> {
         let index = self.0.binary_search_by_key(&ordinal, |device| device.ordinal).ok()?;
         self.0.get(index)
@@ -35,7 +35,7 @@ pub(super) fn read(
     wanted: &RoaringBitmap,
     contact_key: &ContactKey,
     now: UtcMillis,
-) -> Result<Devices> {
+) -> Result<PageDevices> {
     let ordinals: Vec<Ordinal> = wanted.iter().map(Ordinal).collect();
     let mut found = Vec::with_capacity(ordinals.len());
     let mut unreadable = None;
@@ -48,7 +48,7 @@ pub(super) fn read(
         }
         Ok(())
     })?;
-    unreadable.map_or(Ok(Devices(found)), |error| Err(Error::internal(error)))
+    unreadable.map_or(Ok(PageDevices(found)), |error| Err(Error::internal(error)))
 }
 
 fn device(contact_key: &ContactKey, row: devices::Device<'_>, now: UtcMillis) -> serde_json::Result<Device> {

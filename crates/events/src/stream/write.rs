@@ -14,7 +14,7 @@ use sending::Causes;
 
 use super::PublicEvent;
 use super::bodies::{self, Stored};
-use super::devices::{Device, Devices};
+use super::devices::{Device, PageDevices};
 use super::gather::{Content, OneShape, PageRecord};
 
 /// A guess, to begin with.
@@ -24,7 +24,7 @@ const BYTES_PER_EVENT: usize = 768;
 pub(super) fn write(
     contact_key: &ContactKey,
     records: &[PageRecord<'_>],
-    devices: &Devices,
+    devices: &PageDevices,
     causes: &HashMap<PushId, Causes>,
 ) -> Result<(Vec<PublicEvent>, Bytes)> {
     let mut page = Writing::default();
@@ -53,7 +53,7 @@ pub(super) fn write(
 
 /// The channel of an event, if a clause that accepts the event also accepts this channel. Channels are never deleted as long as
 /// their app exists.
-fn accepted<'d>(on_page: &PageRecord<'_>, devices: &'d Devices, ordinal: Ordinal) -> Option<&'d Device> {
+fn accepted<'d>(on_page: &PageRecord<'_>, devices: &'d PageDevices, ordinal: Ordinal) -> Option<&'d Device> {
     let device = devices.get(ordinal)?;
     let is_wanted = on_page.clauses.iter().any(|clause| {
         clause.channels.as_ref().is_none_or(|channels| channels.contains(ordinal.0))
@@ -84,7 +84,7 @@ impl Writing {
         contact_key: &ContactKey,
         on_page: &PageRecord<'_>,
         shape: OneShape,
-        devices: &Devices,
+        devices: &PageDevices,
     ) -> Result<()> {
         let device = match on_page.record.ordinal {
             None => None,

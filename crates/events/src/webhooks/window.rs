@@ -2,8 +2,8 @@
 //! their order; events of different channels do not wait for each other, and events about no channel are in order among
 //! themselves.
 
+mod held;
 mod room;
-mod slots;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use store::webhooks::DeadLetter;
 use super::breaker::{Breaker, Failure, back_off};
 use super::cursor::{Remembered, Trouble, WebhookCursor};
 use crate::PublicEvent;
-use slots::Slots;
+use held::HeldEvents;
 
 /// How many events may be read and not delivered, and their size.
 const WIDTH: usize = 4096;
@@ -38,8 +38,8 @@ pub(super) struct Window {
     read: EventOffset,
     /// The last event that was tried, whether it was taken or not.
     furthest: EventOffset,
-    slots: Slots,
-    /// The last slot of every channel that has any.
+    held: HeldEvents,
+    /// The last event of every channel that has any.
     tails: HashMap<Option<Ordinal>, usize>,
     ready: VecDeque<usize>,
     /// Failed events, by when they are tried again.
@@ -56,7 +56,7 @@ pub(super) struct Window {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct HeldEvent {
     event: PublicEvent,
     /// The next of the same channel.
     next: Option<usize>,
@@ -103,7 +103,7 @@ impl Window {
         Self {
             read: remembered.next_after(done),
             furthest: remembered.until,
-            slots: Slots::default(),
+            held: HeldEvents::default(),
             tails: HashMap::new(),
             ready: VecDeque::new(),
             waiting: BTreeSet::new(),
@@ -119,7 +119,7 @@ impl Window {
     /// Everything up to here is delivered.
     pub(super) fn done(&self) -> EventOffset {
         let first_remembered = self.remembered.held.first_key_value().map(|(offset, _)| *offset);
-        let first = self.slots.first_offset().into_iter().chain(first_remembered).min();
+        let first = self.held.first_offset().into_iter().chain(first_remembered).min();
         first.map_or(self.read, |first| EventOffset::from_number(first.number() - 1))
     }
 
@@ -129,7 +129,7 @@ impl Window {
 
     /// How many events it holds.
     pub(super) fn len(&self) -> usize {
-        self.slots.len()
+        self.held.len()
     }
 
     /// How many events to read next; 0 while there is enough to do.
@@ -140,7 +140,7 @@ impl Window {
         }
         // Events that are read once more lie far apart.
         let n_again = self.remembered.held.len();
-        if n_again > 0 { PAGE.min(n_again) } else { PAGE.min(WIDTH - self.slots.len()) }
+        if n_again > 0 { PAGE.min(n_again) } else { PAGE.min(WIDTH - self.held.len()) }
     }
 
     /// Adds the events that were read, before which some records may have been deleted. Returns how many records were missed.
@@ -160,7 +160,7 @@ impl Window {
 
     fn add(&mut self, event: PublicEvent, trouble: Option<Trouble>) {
         let channel = event.ordinal;
-        let number = self.slots.insert(Slot {
+        let number = self.held.insert(HeldEvent {
             event,
             next: None,
             trouble,
@@ -171,8 +171,8 @@ impl Window {
         });
         match self.tails.insert(channel, number) {
             Some(tail) => {
-                self.slots.at_mut(tail).next = Some(number);
-                self.slots.at_mut(number).leave_page();
+                self.held.at_mut(tail).next = Some(number);
+                self.held.at_mut(number).leave_page();
             }
             None => self.release(number),
         }
@@ -180,7 +180,7 @@ impl Window {
 
     /// Lets the first event of a channel go.
     fn release(&mut self, number: usize) {
-        match self.slots.at(number).trouble {
+        match self.held.at(number).trouble {
             Some(trouble) => drop(self.waiting.insert((trouble.retry_at, number))),
             None => self.ready.push_back(number),
         }
@@ -206,14 +206,14 @@ impl Window {
             None => self.ready.pop_front()?,
         };
         self.n_flying += 1;
-        Some(OutgoingEvent { number, json: self.slots.at(number).event.json.clone() })
+        Some(OutgoingEvent { number, json: self.held.at(number).event.json.clone() })
     }
 
     /// When there is something to send next, if there is nothing now.
     pub(super) fn next_due(&self) -> Option<UtcMillis> {
         let first_waiting = self.waiting.first().map(|(retry_at, _)| *retry_at);
         let again = if self.ready.is_empty() { self.breaker.open_until() } else { self.breaker.new_from() };
-        again.filter(|_| self.slots.len() > 0).or(first_waiting)
+        again.filter(|_| self.held.len() > 0).or(first_waiting)
     }
 
     /// Whether more events would not change what is sent next: there is no room for them, or the webhook is away and
@@ -238,8 +238,8 @@ impl Window {
         if let Some(since) = self.breaker.taken(is_probe, now) {
             self.come_back(since, taken_before, now);
         }
-        let slot = self.finish(number);
-        slot.sent(slot.trouble.map_or(1, |trouble| trouble.attempts + 1))
+        let held = self.finish(number);
+        held.sent(held.trouble.map_or(1, |trouble| trouble.attempts + 1))
     }
 
     /// An event was not taken. Returns the dead letter if that lasted for too long.
@@ -255,26 +255,25 @@ impl Window {
         if is_probe && setback.is_refusal {
             self.era += 1;
             if let Some(since) = self.breaker.answered() {
-                self.slots.at_mut(number).forgive(since, self.breaker.last_taken, now);
+                self.held.at_mut(number).forgive(since, self.breaker.last_taken, now);
                 self.come_back(since, self.breaker.last_taken, now);
             }
         }
-        let is_known =
-            self.slots.at(number).trouble.is_some_and(|before| self.is_to_blame(&before, Some(before.since)));
-        let slot = self.slots.at_mut(number);
-        let (since, attempts) = slot.trouble.map_or((now, 1), |before| (before.since, before.attempts + 1));
-        let pause = back_off(attempts, slot.event.id).max(setback.pause.unwrap_or_default());
+        let is_known = self.held.at(number).trouble.is_some_and(|before| self.is_to_blame(&before, Some(before.since)));
+        let held = self.held.at_mut(number);
+        let (since, attempts) = held.trouble.map_or((now, 1), |before| (before.since, before.attempts + 1));
+        let pause = back_off(attempts, held.event.id).max(setback.pause.unwrap_or_default());
         let trouble = Trouble { since, attempts, retry_at: now.plus(pause), is_refused: setback.is_refusal };
-        if slot.trouble.replace(trouble).is_none() {
-            slot.leave_page();
+        if held.trouble.replace(trouble).is_none() {
+            held.leave_page();
         }
-        slot.reason = Some(setback.reason.into());
-        let sent = slot.sent(attempts);
+        held.reason = Some(setback.reason.into());
+        let sent = held.sent(attempts);
         self.furthest = self.furthest.max(sent.offset);
         if !setback.is_refusal {
-            let is_first = slot.failed_in.replace(self.era) != Some(self.era);
-            let counts = is_first && !is_known && slot.n_eras < CHANCES;
-            slot.n_eras += u32::from(is_first);
+            let is_first = held.failed_in.replace(self.era) != Some(self.era);
+            let counts = is_first && !is_known && held.n_eras < CHANCES;
+            held.n_eras += u32::from(is_first);
             let asked = setback.pause.filter(|_| setback.is_busy);
             self.breaker.failed(sent.event, Failure { counts, is_probe, asked }, now);
         }
@@ -300,7 +299,7 @@ impl Window {
     /// After the webhook was away, every event gets a fair chance, and the time is not held against it.
     fn come_back(&mut self, away_since: UtcMillis, taken_before: Option<UtcMillis>, now: UtcMillis) {
         for (_, number) in std::mem::take(&mut self.waiting) {
-            self.slots.at_mut(number).forgive(away_since, taken_before, now);
+            self.held.at_mut(number).forgive(away_since, taken_before, now);
             self.release(number);
         }
     }
@@ -312,32 +311,32 @@ impl Window {
     }
 
     /// The first event of a channel is done with, and the next may go.
-    fn finish(&mut self, number: usize) -> Slot {
-        let slot = self.remove(number);
-        if let Some(next) = slot.next {
+    fn finish(&mut self, number: usize) -> HeldEvent {
+        let held = self.remove(number);
+        if let Some(next) = held.next {
             self.release(next);
         }
-        slot
+        held
     }
 
-    fn remove(&mut self, number: usize) -> Slot {
-        let slot = self.slots.remove(number);
-        self.furthest = self.furthest.max(slot.event.offset);
-        if slot.next.is_none() {
-            self.tails.remove(&slot.event.ordinal);
+    fn remove(&mut self, number: usize) -> HeldEvent {
+        let held = self.held.remove(number);
+        self.furthest = self.furthest.max(held.event.offset);
+        if held.next.is_none() {
+            self.tails.remove(&held.event.ordinal);
         }
-        slot
+        held
     }
 
     /// Since when and why some events are not taken.
     pub(super) fn failing(&self) -> Option<(UtcMillis, String)> {
-        let since = self.slots.iter().filter_map(|slot| slot.trouble).map(|trouble| trouble.since).min()?;
+        let since = self.held.iter().filter_map(|held| held.trouble).map(|trouble| trouble.since).min()?;
         Some((since, self.reason.clone().unwrap_or_default()))
     }
 
     pub(super) fn cursor(&self) -> WebhookCursor {
-        let slots = self.slots.iter().map(|slot| (slot.event.offset, slot.trouble));
-        let (mut held, unsent): (Vec<_>, Vec<_>) = slots.partition(|(offset, _)| *offset <= self.furthest);
+        let held = self.held.iter().map(|held| (held.event.offset, held.trouble));
+        let (mut held, unsent): (Vec<_>, Vec<_>) = held.partition(|(offset, _)| *offset <= self.furthest);
         // Events beyond the last sent one are read again.
         let first_unsent = unsent.iter().map(|(offset, _)| EventOffset::from_number(offset.number() - 1)).min();
         let until = first_unsent.unwrap_or(self.read).max(self.furthest);
@@ -347,7 +346,7 @@ impl Window {
     }
 }
 
-impl Slot {
+impl HeldEvent {
     /// Takes the event out of the memory that it shares with its page, because it may stay long.
     fn leave_page(&mut self) {
         self.event.json = Bytes::copy_from_slice(&self.event.json);

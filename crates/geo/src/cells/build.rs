@@ -7,7 +7,7 @@ use crate::shape::{Edge, GRID, Shapes, Spot, side};
 
 /// The part of one shape in a row of cells.
 #[derive(Default)]
-struct Row {
+struct Strip {
     /// Columns and the sides that pass through them.
     sides: Vec<(u32, Edge)>,
     /// The sides that cross the southern border of the row.
@@ -33,8 +33,8 @@ impl Cells {
         cells
     }
 
-    fn rows_of(&self, shape: usize) -> BTreeMap<u32, Row> {
-        let mut rows: BTreeMap<u32, Row> = BTreeMap::new();
+    fn rows_of(&self, shape: usize) -> BTreeMap<u32, Strip> {
+        let mut rows: BTreeMap<u32, Strip> = BTreeMap::new();
         for edge in self.shapes.edges(shape) {
             let (a, b) = self.shapes.ends(edge);
             let (low, high) = if a.y <= b.y { (a, b) } else { (b, a) };
@@ -60,7 +60,7 @@ impl Cells {
     }
 
     /// Makes the entries of a shape in a row.
-    fn enter(&mut self, shape: usize, row: u32, mut found: Row, entries: &mut Vec<(u32, Entry)>) {
+    fn enter(&mut self, shape: usize, row: u32, mut found: Strip, entries: &mut Vec<(u32, Entry)>) {
         found.sides.sort_unstable_by_key(|(column, edge)| (*column, edge.0));
         let first_column = found.sides.first().map_or(0, |(column, _)| *column);
         let last_column = found.sides.last().map_or(0, |(column, _)| *column);

@@ -6,7 +6,7 @@ use super::expiry::Expiry;
 use super::extra::TextExtra;
 use super::interactive::Interactive;
 use super::style::Style;
-use super::template::Template;
+use super::template::TemplateReference;
 use crate::json::body::Body;
 use crate::limits;
 
@@ -28,8 +28,8 @@ pub struct AmazonOverride {
     pub style: Option<Style>,
     pub interactive: Option<Interactive>,
     pub actions: Option<Actions>,
-    #[body(first, take = |fields| Template::take(fields, &["alert", "title", "summary", "icon", "icon_color"]))]
-    pub template: Option<Template>,
+    #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "summary", "icon", "icon_color"]))]
+    pub template: Option<TemplateReference>,
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::expiry::Expiry;
 use super::extra::{self, TextExtra};
 use super::interactive::Interactive;
 use super::style::Style;
-use super::template::Template;
+use super::template::TemplateReference;
 use crate::json::body::Body;
 
 pub use parts::{LiveUpdate, PublicNotification, Wearable, WearablePage};
@@ -44,8 +44,8 @@ pub struct AndroidOverride {
     pub live_update: Option<LiveUpdate>,
     pub interactive: Option<Interactive>,
     pub actions: Option<Actions>,
-    #[body(first, take = |fields| Template::take(fields, &["alert", "title", "summary", "icon", "icon_color"]))]
-    pub template: Option<Template>,
+    #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "summary", "icon", "icon_color"]))]
+    pub template: Option<TemplateReference>,
 }
 
 #[cfg(test)]

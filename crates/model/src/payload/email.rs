@@ -4,7 +4,7 @@ use schemars::json_schema;
 use serde::Serialize;
 
 use super::extra::TextExtra;
-use super::template::{self, Template};
+use super::template::{self, TemplateReference};
 use crate::ids::Id;
 use crate::json::body::{Body, Read, Words};
 use crate::json::{At, OneOrMany};
@@ -34,8 +34,8 @@ pub struct EmailOverride {
     pub open_tracking: Option<bool>,
     pub bypass_opt_in_level: Option<bool>,
     pub url_parameters: Option<TextExtra>,
-    #[body(first, take = |fields| Template::take(fields, &["subject", "plaintext_body", "html_body"]))]
-    pub template: Option<Template>,
+    #[body(first, take = |fields| TemplateReference::take(fields, &["subject", "plaintext_body", "html_body"]))]
+    pub template: Option<TemplateReference>,
 }
 
 /// Whether a message needs the recipient's consent to advertising.

@@ -10,7 +10,7 @@ use super::decimal::Decimal;
 use super::expiry::Expiry;
 use super::extra::{self, JsonExtra};
 use super::interactive::Interactive;
-use super::template::Template;
+use super::template::TemplateReference;
 use crate::json::body::Body;
 use crate::json::{At, Fields, Json};
 use crate::limits;
@@ -49,8 +49,8 @@ pub struct IosOverride {
     pub relevance_score: Option<Decimal>,
     pub media_attachment: Option<MediaAttachment>,
     pub live_activity: Option<LiveActivity>,
-    #[body(first, take = |fields| Template::take(fields, &["alert", "title", "subtitle"]))]
-    pub template: Option<Template>,
+    #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "subtitle"]))]
+    pub template: Option<TemplateReference>,
 }
 
 impl IosOverride {

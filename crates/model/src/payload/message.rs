@@ -13,7 +13,7 @@ use super::content::{ContentEncoding, ContentType};
 use super::expiry::Expiry;
 use super::extra::TextExtra;
 use super::http_url::HttpUrl;
-use super::template::Template;
+use super::template::TemplateReference;
 use crate::json::body::{Body, Print, Read};
 use crate::json::{At, Fields};
 use crate::limits;
@@ -45,7 +45,7 @@ pub struct Message {
 #[schemars(untagged)]
 pub enum MessageContent {
     Text { title: String, body: String },
-    Template { template: Template },
+    Template { template: TemplateReference },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
@@ -134,7 +134,7 @@ impl Print for MessageContent {
 impl MessageContent {
     fn take(fields: &mut Fields<'_>, encoding: Option<ContentEncoding>) -> Option<Self> {
         let has_template = fields.has("template");
-        let template = Template::take(fields, &["title", "body"]);
+        let template = TemplateReference::take(fields, &["title", "body"]);
         if has_template {
             fields.take("title");
             fields.take("body");

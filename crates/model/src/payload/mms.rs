@@ -1,7 +1,7 @@
 //! The override for picture messages.
 
 use super::http_url::HttpUrl;
-use super::template::{self, Template};
+use super::template::{self, TemplateReference};
 use crate::json::body::{Body, Words};
 use crate::limits;
 
@@ -18,8 +18,8 @@ pub struct MmsOverride {
     #[body(length = 0..=limits::MMS_SUBJECT_CHARS)]
     pub subject: Option<String>,
     pub shorten_links: Option<bool>,
-    #[body(first, take = |fields| Template::take(fields, &["fallback_text", "subject", "text"]))]
-    pub template: Option<Template>,
+    #[body(first, take = |fields| TemplateReference::take(fields, &["fallback_text", "subject", "text"]))]
+    pub template: Option<TemplateReference>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]

@@ -16,7 +16,7 @@ use super::interactive::Interactive;
 use super::ios::IosOverride;
 use super::mms::MmsOverride;
 use super::sms::SmsOverride;
-use super::template::{Template, TemplateSource};
+use super::template::{TemplateReference, TemplateSource};
 use super::web::WebOverride;
 use super::wns::WnsOverride;
 use crate::device_type::DeviceType;
@@ -112,7 +112,7 @@ impl Notification {
         ];
         let open =
             self.open.iter().map(|(platform, open)| (DeviceType::Open(platform.clone()), open.template.as_ref()));
-        let is_stored = |template: &Template| match template.source {
+        let is_stored = |template: &TemplateReference| match template.source {
             TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => true,
             TemplateSource::Fields(_) => false,
         };

@@ -2,7 +2,7 @@
 
 use super::extra::TextExtra;
 use super::interactive::Interactive;
-use super::template::Template;
+use super::template::TemplateReference;
 use crate::json::body::Body;
 
 /// The texts that a template can fill in.
@@ -21,8 +21,8 @@ pub struct OpenOverride {
     pub media_attachment: Option<String>,
     pub extra: Option<TextExtra>,
     pub interactive: Option<Interactive>,
-    #[body(first, take = |fields| Template::take(fields, &OPEN_TEXTS))]
-    pub template: Option<Template>,
+    #[body(first, take = |fields| TemplateReference::take(fields, &OPEN_TEXTS))]
+    pub template: Option<TemplateReference>,
 }
 
 impl OpenOverride {

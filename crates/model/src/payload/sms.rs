@@ -1,7 +1,7 @@
 //! The override for text messages.
 
 use super::expiry::Expiry;
-use super::template::Template;
+use super::template::TemplateReference;
 use crate::json::body::Body;
 use crate::limits;
 
@@ -13,8 +13,8 @@ pub struct SmsOverride {
     #[body(range = 0..=limits::SMS_EXPIRY_SECONDS)]
     pub expiry: Option<Expiry>,
     pub shorten_links: Option<bool>,
-    #[body(first, take = |fields| Template::take(fields, &["alert"]))]
-    pub template: Option<Template>,
+    #[body(first, take = |fields| TemplateReference::take(fields, &["alert"]))]
+    pub template: Option<TemplateReference>,
 }
 
 #[cfg(test)]

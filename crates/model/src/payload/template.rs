@@ -16,8 +16,8 @@ pub type TemplateId = Id<TemplateKind>;
 
 /// Texts that come from a template: a stored one, named by its id, or one written inline.
 #[derive(Clone, Debug, PartialEq, Body)]
-#[body(name = "TemplateReference", given(text_fields: &[&str]))]
-pub struct Template {
+#[body(given(text_fields: &[&str]))]
+pub struct TemplateReference {
     #[body(flatten, take = |fields| TemplateSource::read_fields(fields, text_fields))]
     pub source: TemplateSource,
     /// Values for recipients of whom a variable is not known.
@@ -47,7 +47,7 @@ pub struct VariableDefault {
     pub default_value: Value,
 }
 
-impl Template {
+impl TemplateReference {
     /// Reads the `template` of an override. `text_fields` are the keys a template fills, which the override must then leave
     /// out.
     pub fn take(fields: &mut Fields<'_>, text_fields: &[&str]) -> Option<Self> {
@@ -67,8 +67,8 @@ impl Template {
     }
 }
 
-impl Template {
-    /// As [`Template::field`], with its variables, if there are any.
+impl TemplateReference {
+    /// As [`TemplateReference::field`], with its variables, if there are any.
     pub fn personal(&self, key: &str) -> Option<PersonalText> {
         PersonalText::new(self.field(key)?, |key| {
             let default = self.variable_defaults.iter().flatten().find(|default| default.key == key)?;
@@ -76,7 +76,7 @@ impl Template {
         })
     }
 
-    /// As [`Template::field`], for recipients without values of their own.
+    /// As [`TemplateReference::field`], for recipients without values of their own.
     pub fn for_everybody(&self, key: &str) -> Option<String> {
         match self.personal(key) {
             Some(text) => Some(text.filled(&BTreeMap::new())),
@@ -111,10 +111,10 @@ mod tests {
     use super::*;
     use crate::json::parse;
 
-    fn read(body: &str) -> Result<Template, String> {
+    fn read(body: &str) -> Result<TemplateReference, String> {
         let result = parse(body.as_bytes(), |at| {
             let mut fields = at.object()?;
-            let template = Template::take(&mut fields, &["alert", "title"]);
+            let template = TemplateReference::take(&mut fields, &["alert", "title"]);
             fields.optional("alert", At::any_text);
             fields.finish();
             template

@@ -5,7 +5,7 @@ use super::expiry::Expiry;
 use super::extra::TextExtra;
 use super::http_url::HttpUrl;
 use super::interactive::{Interactive, label};
-use super::template::Template;
+use super::template::TemplateReference;
 use crate::json::At;
 use crate::json::body::Body;
 use crate::limits;
@@ -25,8 +25,8 @@ pub struct WebOverride {
     pub actions: Option<Actions>,
     /// A built-in type becomes `buttons` where there are none; of other types only apps know the buttons.
     pub interactive: Option<Interactive>,
-    #[body(first, take = |fields| Template::take(fields, &["alert", "title"]))]
-    pub template: Option<Template>,
+    #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title"]))]
+    pub template: Option<TemplateReference>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]

@@ -13,16 +13,16 @@ pub(super) const GROUP: &str = "timezone";
 /// The tag of channels whose time zone is not known.
 pub(super) const NO_TIME_ZONE: &str = "NO_TIME_ZONE";
 
-/// One row of the table.
+/// A time zone of the table.
 #[derive(Clone, Copy)]
-struct Row {
+struct KnownZone {
     name: &'static str,
     tag: &'static str,
     has_own_clock: bool,
 }
 
 /// By their names in lower case.
-static ROWS: LazyLock<HashMap<String, Row>> =
+static ROWS: LazyLock<HashMap<String, KnownZone>> =
     LazyLock::new(|| rows().map(|row| (row.name.to_ascii_lowercase(), row)).collect());
 
 static CLOCKS: LazyLock<Vec<DeviceClock>> = LazyLock::new(clocks);
@@ -37,7 +37,7 @@ pub(super) fn own_clock(name: &str) -> Option<&'static str> {
     row(name).filter(|row| row.has_own_clock).map(|row| row.name)
 }
 
-fn row(name: &str) -> Option<Row> {
+fn row(name: &str) -> Option<KnownZone> {
     ROWS.get(&name.trim().to_ascii_lowercase()).copied()
 }
 
@@ -83,7 +83,7 @@ fn clocks() -> Vec<DeviceClock> {
     listed.chain(own).collect()
 }
 
-fn own_clocks() -> impl Iterator<Item = Row> {
+fn own_clocks() -> impl Iterator<Item = KnownZone> {
     rows().filter(|row| row.has_own_clock)
 }
 
@@ -93,11 +93,11 @@ fn zone(name: &str) -> TimeZone {
     TimeZone::get(name).unwrap_or(TimeZone::UTC)
 }
 
-fn rows() -> impl Iterator<Item = Row> {
+fn rows() -> impl Iterator<Item = KnownZone> {
     include_str!("time_zones.tsv").lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let (name, rest) = line.split_once('\t')?;
         let (tag, mark) = rest.split_once('\t').unwrap_or((rest, ""));
-        Some(Row { name, tag, has_own_clock: mark == "own" })
+        Some(KnownZone { name, tag, has_own_clock: mark == "own" })
     })
 }
 
@@ -123,7 +123,7 @@ mod tests {
             .into_iter()
             .map(|tag| (tag, offsets(&zone(tag))))
             .collect();
-        let wrong = |row: &Row| {
+        let wrong = |row: &KnownZone| {
             let name = if row.name == "America/Sao_Paolo" { "America/Sao_Paulo" } else { row.name };
             let zone = TimeZone::get(name).unwrap_or_else(|_| panic!("{name} is not in the rules"));
             (row.name != row.tag && tags[row.tag] != offsets(&zone)) != row.has_own_clock

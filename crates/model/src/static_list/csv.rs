@@ -14,7 +14,7 @@ const N_COLUMNS: usize = 2;
 
 /// A row and the line it begins on, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ListRow {
     pub line: u64,
     pub member: Result<Member, RowError>,
 }
@@ -65,7 +65,7 @@ impl CsvRows {
     }
 
     /// The rows that end in this chunk.
-    pub fn feed(&mut self, chunk: &[u8]) -> Vec<Row> {
+    pub fn feed(&mut self, chunk: &[u8]) -> Vec<ListRow> {
         let mut rows = Vec::new();
         let rest = self.skip_mark(chunk, &mut rows);
         self.read(rest, &mut rows);
@@ -73,7 +73,7 @@ impl CsvRows {
     }
 
     /// The row that the upload ended in, if it did not end with a line break.
-    pub fn finish(mut self) -> Option<Row> {
+    pub fn finish(mut self) -> Option<ListRow> {
         let mut rows = Vec::new();
         if let Some(n_mark) = self.n_mark.take() {
             self.read(&BYTE_ORDER_MARK[..n_mark], &mut rows);
@@ -83,7 +83,7 @@ impl CsvRows {
     }
 
     /// Skips a byte order mark, of which a chunk may hold any part.
-    fn skip_mark<'a>(&mut self, mut chunk: &'a [u8], rows: &mut Vec<Row>) -> &'a [u8] {
+    fn skip_mark<'a>(&mut self, mut chunk: &'a [u8], rows: &mut Vec<ListRow>) -> &'a [u8] {
         while let (Some(n_mark), [byte, rest @ ..]) = (self.n_mark, chunk) {
             if *byte != BYTE_ORDER_MARK[n_mark] {
                 self.n_mark = None;
@@ -96,7 +96,7 @@ impl CsvRows {
         chunk
     }
 
-    fn read(&mut self, input: &[u8], rows: &mut Vec<Row>) {
+    fn read(&mut self, input: &[u8], rows: &mut Vec<ListRow>) {
         for line in input.split_inclusive(|byte| is_line_end(*byte)) {
             self.read_line(line, rows);
             let is_second_half = self.is_after_return && line == b"\n";
@@ -106,7 +106,7 @@ impl CsvRows {
     }
 
     /// Reads a line, or a part of one. Its end may be its last byte.
-    fn read_line(&mut self, mut line: &[u8], rows: &mut Vec<Row>) {
+    fn read_line(&mut self, mut line: &[u8], rows: &mut Vec<ListRow>) {
         let has_end = has_end(line);
         if self.row.line.is_none() && has_end && line.len() == 1 {
             return;
@@ -151,7 +151,7 @@ impl CsvRows {
     }
 
     /// The content of the row, unless it is a header or beyond the most rows.
-    fn end_row(&mut self) -> Option<Row> {
+    fn end_row(&mut self) -> Option<ListRow> {
         let line = self.row.line.take()?;
         let is_first = std::mem::replace(&mut self.is_first, false);
         let member = self.row.member();
@@ -162,8 +162,8 @@ impl CsvRows {
         }
         self.n_rows = self.n_rows.saturating_add(1);
         match self.n_rows.checked_sub(self.most_rows) {
-            None | Some(0) => Some(Row { line, member }),
-            Some(1) => Some(Row { line, member: Err(RowError::TooManyRows(self.most_rows)) }),
+            None | Some(0) => Some(ListRow { line, member }),
+            Some(1) => Some(ListRow { line, member: Err(RowError::TooManyRows(self.most_rows)) }),
             Some(_) => None,
         }
     }

@@ -64,9 +64,9 @@ fn an_update_replaces_what_it_gives_and_never_renames() {
 }
 
 /// Reads a file that arrives in chunks of one size.
-fn read(file: &[u8], chunk: usize) -> Vec<Row> {
+fn read(file: &[u8], chunk: usize) -> Vec<ListRow> {
     let mut csv = CsvRows::new(limits::ROWS_PER_LIST);
-    let mut rows: Vec<Row> = file.chunks(chunk).flat_map(|chunk| csv.feed(chunk)).collect();
+    let mut rows: Vec<ListRow> = file.chunks(chunk).flat_map(|chunk| csv.feed(chunk)).collect();
     rows.extend(csv.finish());
     rows
 }
@@ -92,7 +92,7 @@ fn summary(file: &str) -> Vec<String> {
     for chunk in [1, 2, 3, 7] {
         assert_eq!(read(file.as_bytes(), chunk), whole, "{file:?} in chunks of {chunk}");
     }
-    let text = |row: &Row| match &row.member {
+    let text = |row: &ListRow| match &row.member {
         Ok(member) => format!("{} {} {}", row.line, member.identifier_type(), member.identifier()),
         Err(error) => format!("{} {}", row.line, word(error)),
     };
@@ -165,8 +165,8 @@ fn long_lines_cost_no_memory_and_harm_no_other() {
     }
     rows.extend(csv.feed(b"\nalias,jo\n"));
     let wanted = [
-        Row { line: 1, member: Err(RowError::Columns(10_000_003)) },
-        Row { line: 2, member: Ok(Member::Alias("jo".to_owned())) },
+        ListRow { line: 1, member: Err(RowError::Columns(10_000_003)) },
+        ListRow { line: 2, member: Ok(Member::Alias("jo".to_owned())) },
     ];
     assert_eq!(rows, wanted);
 

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::client::AMAZON;
 use crate::data_message::{CHANNEL_ID, DataMessage, Looks};
+use crate::form::{Form, Hole};
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
 use crate::request::{PreparedRequest, path_segment};
-use crate::template::{Hole, Template};
 
 const HEADERS: [(HeaderName, &str); 4] = [
     (CONTENT_TYPE, "application/json"),
@@ -26,7 +26,7 @@ const MOST_EXPIRY_SECONDS: u64 = 2_678_400;
 /// One push for Amazon devices, ready to be addressed to them.
 #[derive(Clone, Debug)]
 pub struct AdmPush {
-    body: Template,
+    body: Form,
 }
 
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ impl AdmPush {
             consolidation_key: amazon.consolidation_key.as_deref(),
             expires_after: lifetime.map(|seconds| seconds.clamp(LEAST_EXPIRY_SECONDS, MOST_EXPIRY_SECONDS)),
         };
-        let body = Template::default()
+        let body = Form::default()
             .text("{\"data\":{")
             .json(&CHANNEL_ID)
             .text(":")

@@ -5,24 +5,24 @@ use http::{Response, StatusCode};
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Outcome, Row, Verdict, row};
+use crate::outcome::{Meaning, Outcome, Verdict, meaning};
 
-const TABLE: [Row; 14] = [
-    row(400, "Unregistered", Verdict::Gone),
+const TABLE: [Meaning; 14] = [
+    meaning(400, "Unregistered", Verdict::Gone),
     // Also said of every device when the credentials are those of another app.
-    row(400, "InvalidRegistrationId", Verdict::Doubtful { gone: true }),
-    row(400, "InvalidData", Verdict::Rejected),
-    row(400, "InvalidConsolidationKey", Verdict::Rejected),
-    row(400, "InvalidExpiration", Verdict::Rejected),
-    row(400, "InvalidChecksum", Verdict::Rejected),
-    row(400, "InvalidType", Verdict::Rejected),
-    row(401, "AccessTokenExpired", Verdict::Renew),
-    row(401, "", Verdict::Renew),
-    row(403, "", Verdict::Unauthorized),
-    row(413, "MessageTooLarge", Verdict::Rejected),
-    row(429, "MaxRateExceeded", Verdict::Retry { everybody: true }),
-    row(500, "", Verdict::Retry { everybody: false }),
-    row(503, "", Verdict::Retry { everybody: true }),
+    meaning(400, "InvalidRegistrationId", Verdict::Doubtful { gone: true }),
+    meaning(400, "InvalidData", Verdict::Rejected),
+    meaning(400, "InvalidConsolidationKey", Verdict::Rejected),
+    meaning(400, "InvalidExpiration", Verdict::Rejected),
+    meaning(400, "InvalidChecksum", Verdict::Rejected),
+    meaning(400, "InvalidType", Verdict::Rejected),
+    meaning(401, "AccessTokenExpired", Verdict::Renew),
+    meaning(401, "", Verdict::Renew),
+    meaning(403, "", Verdict::Unauthorized),
+    meaning(413, "MessageTooLarge", Verdict::Rejected),
+    meaning(429, "MaxRateExceeded", Verdict::Retry { everybody: true }),
+    meaning(500, "", Verdict::Retry { everybody: false }),
+    meaning(503, "", Verdict::Retry { everybody: true }),
 ];
 
 #[derive(Default, Deserialize)]
@@ -63,16 +63,16 @@ mod tests {
 
     #[test]
     fn every_row() {
-        for row in &TABLE {
-            let (verdict, outcome) = of(row.status, &json!({"reason": row.word}));
-            assert_eq!(verdict, row.verdict, "{} {}", row.status, row.word);
-            match (row.status, row.word, outcome) {
+        for meaning in &TABLE {
+            let (verdict, outcome) = of(meaning.status, &json!({"reason": meaning.word}));
+            assert_eq!(verdict, meaning.verdict, "{} {}", meaning.status, meaning.word);
+            match (meaning.status, meaning.word, outcome) {
                 (400, "Unregistered", Outcome::Gone { since: None }) => {}
                 (400, "InvalidRegistrationId", Outcome::Doubtful { gone: true, .. }) => {}
-                (400 | 413, _, Outcome::Rejected { reason }) => assert!(reason.contains(row.word), "{reason}"),
+                (400 | 413, _, Outcome::Rejected { reason }) => assert!(reason.contains(meaning.word), "{reason}"),
                 (401 | 403, _, Outcome::Unauthorized { .. }) => {}
                 (429 | 500 | 503, _, Outcome::Retry { after, everybody, .. }) => {
-                    assert_eq!((after, everybody), (Some(Duration::from_secs(9)), row.status != 500));
+                    assert_eq!((after, everybody), (Some(Duration::from_secs(9)), meaning.status != 500));
                 }
                 (status, word, outcome) => panic!("{status} {word}: {outcome:?}"),
             }

@@ -9,11 +9,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::form::{Form, Hole};
 use crate::in_app::Banner;
 use crate::recipient::Recipient;
 use crate::rendering::{Rendering, key};
 use crate::request::{PreparedRequest, path_segment};
-use crate::template::{Hole, Template};
 
 const SEND_ID: &str = "_";
 const MEDIA_ATTACHMENT: &str = "com.urbanairship.media_attachment";
@@ -21,7 +21,7 @@ const MEDIA_ATTACHMENT: &str = "com.urbanairship.media_attachment";
 /// One push for iOS, ready to be addressed to devices.
 #[derive(Clone, Debug)]
 pub struct ApnsPush {
-    body: Template,
+    body: Form,
     /// The body, if it is the same for every device.
     same_body: Option<Bytes>,
     /// All parts of a request, so that copies do not grow: those from the app's credentials and the device are blank.
@@ -74,7 +74,7 @@ enum ApsSound<'a> {
 impl ApnsPush {
     pub(crate) fn new(rendering: &Rendering<'_>, ios: &IosOverride) -> Self {
         let aps = aps(rendering, ios);
-        let body = Template::default().text("{\"aps\":{");
+        let body = Form::default().text("{\"aps\":{");
         let body = match ios.badge {
             None => body.members(&aps),
             Some(badge) => with_badge(body.text("\"badge\":"), badge).members_after(&aps),
@@ -115,7 +115,7 @@ fn id_header(recipient: &Recipient<'_>) -> HeaderValue {
 }
 
 /// Apple cannot count, so the service does: from the badge that the device last registered.
-fn with_badge(body: Template, badge: Badge) -> Template {
+fn with_badge(body: Form, badge: Badge) -> Form {
     match badge {
         Badge::Set(badge) => body.json(&badge),
         Badge::Auto => body.hole(Hole::BadgeMovedBy(0)),

@@ -5,27 +5,27 @@ use http::Response;
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Outcome, Row, Verdict, row};
+use crate::outcome::{Meaning, Outcome, Verdict, meaning};
 
-const TABLE: [Row; 13] = [
+const TABLE: [Meaning; 13] = [
     // Both are said of every device when the environment or the topic is wrong.
-    row(400, "BadDeviceToken", Verdict::Doubtful { gone: true }),
+    meaning(400, "BadDeviceToken", Verdict::Doubtful { gone: true }),
     // The device is there, but belongs to another app.
-    row(400, "DeviceTokenNotForTopic", Verdict::Doubtful { gone: false }),
+    meaning(400, "DeviceTokenNotForTopic", Verdict::Doubtful { gone: false }),
     // The topic does not fit this push type, which concerns every message of the type.
-    row(400, "InvalidPushType", Verdict::Doubtful { gone: false }),
-    row(400, "BadTopic", Verdict::Unauthorized),
-    row(400, "MissingTopic", Verdict::Unauthorized),
-    row(400, "TopicDisallowed", Verdict::Unauthorized),
-    row(400, "IdleTimeout", Verdict::Retry { everybody: false }),
-    row(403, "ExpiredProviderToken", Verdict::Renew),
-    row(403, "", Verdict::Unauthorized),
-    row(410, "", Verdict::Gone),
+    meaning(400, "InvalidPushType", Verdict::Doubtful { gone: false }),
+    meaning(400, "BadTopic", Verdict::Unauthorized),
+    meaning(400, "MissingTopic", Verdict::Unauthorized),
+    meaning(400, "TopicDisallowed", Verdict::Unauthorized),
+    meaning(400, "IdleTimeout", Verdict::Retry { everybody: false }),
+    meaning(403, "ExpiredProviderToken", Verdict::Renew),
+    meaning(403, "", Verdict::Unauthorized),
+    meaning(410, "", Verdict::Gone),
     // Too many messages to this one device.
-    row(429, "TooManyRequests", Verdict::Retry { everybody: false }),
-    row(429, "", Verdict::Retry { everybody: true }),
+    meaning(429, "TooManyRequests", Verdict::Retry { everybody: false }),
+    meaning(429, "", Verdict::Retry { everybody: true }),
     // Only the server at the other end of this connection.
-    row(503, "Shutdown", Verdict::Retry { everybody: false }),
+    meaning(503, "Shutdown", Verdict::Retry { everybody: false }),
 ];
 
 #[derive(Default, Deserialize)]
@@ -62,7 +62,7 @@ mod tests {
         judge(&Response::builder().status(status).body(Bytes::from(body.to_owned())).unwrap(), UtcMillis(0))
     }
 
-    /// The meaning of the word of the row.
+    /// The meaning of the word of the meaning.
     fn word(status: u16, reason: &str) -> &'static str {
         let body = serde_json::json!({ "reason": reason }).to_string();
         let (word, text) = match of(status, &body) {

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::data_message::{CHANNEL_ID, DataMessage, Looks};
+use crate::form::{Form, Hole};
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
 use crate::request::{PreparedRequest, header};
-use crate::template::{Hole, Template};
 
 /// The longest that Firebase keeps a message: four weeks.
 const MOST_TTL_SECONDS: u64 = 2_419_200;
@@ -17,7 +17,7 @@ const MOST_TTL_SECONDS: u64 = 2_419_200;
 /// One push for Android, ready to be addressed to devices.
 #[derive(Clone, Debug)]
 pub struct FcmPush {
-    body: Template,
+    body: Form,
     url: String,
 }
 
@@ -51,7 +51,7 @@ impl FcmPush {
             ttl: lifetime.map(|seconds| format!("{}s", seconds.min(MOST_TTL_SECONDS))),
             collapse_key: android.collapse_key.as_deref(),
         };
-        let body = Template::default()
+        let body = Form::default()
             .text("{\"message\":{\"token\":")
             .hole(Hole::Address)
             .text(",\"data\":{")

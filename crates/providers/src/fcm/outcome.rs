@@ -7,7 +7,7 @@ use http::{Response, StatusCode};
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Outcome, Row, Verdict, row};
+use crate::outcome::{Meaning, Outcome, Verdict, meaning};
 
 /// Stands in place of a code for an `INVALID_ARGUMENT` that is about the device and not about the message.
 const BAD_TOKEN: &str = "bad token";
@@ -17,19 +17,19 @@ const FAILURE_PAUSE: Duration = Duration::from_secs(10);
 /// No more of what Google says is kept as a reason.
 const MOST_REASON_CHARS: usize = 300;
 
-const TABLE: [Row; 8] = [
+const TABLE: [Meaning; 8] = [
     // Also said of every device when the project is the wrong one.
-    row(400, BAD_TOKEN, Verdict::Doubtful { gone: true }),
+    meaning(400, BAD_TOKEN, Verdict::Doubtful { gone: true }),
     // About the keys of Apple or of browsers that are stored with Firebase, for devices behind those.
-    row(401, "THIRD_PARTY_AUTH_ERROR", Verdict::Doubtful { gone: false }),
-    row(401, "", Verdict::Renew),
+    meaning(401, "THIRD_PARTY_AUTH_ERROR", Verdict::Doubtful { gone: false }),
+    meaning(401, "", Verdict::Renew),
     // The device is there, but belongs to another project.
-    row(403, "SENDER_ID_MISMATCH", Verdict::Doubtful { gone: false }),
-    row(403, "", Verdict::Unauthorized),
-    row(404, "UNREGISTERED", Verdict::Gone),
+    meaning(403, "SENDER_ID_MISMATCH", Verdict::Doubtful { gone: false }),
+    meaning(403, "", Verdict::Unauthorized),
+    meaning(404, "UNREGISTERED", Verdict::Gone),
     // There is no such project.
-    row(404, "", Verdict::Unauthorized),
-    row(429, "", Verdict::Retry { everybody: true }),
+    meaning(404, "", Verdict::Unauthorized),
+    meaning(429, "", Verdict::Retry { everybody: true }),
 ];
 
 #[derive(Default, Deserialize)]

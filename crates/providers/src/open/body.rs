@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use model::payload::notification::OpenNotification;
 
+use crate::form::{Form, Hole};
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
 use crate::request::{PreparedRequest, header};
-use crate::template::{Hole, Template};
 
 /// Messages in one request.
 pub const MOST_VALUES: usize = 1000;
@@ -20,7 +20,7 @@ pub(super) const DATA_ATTRIBUTE: &str = "values";
 /// One push for one open platform, ready to be addressed to channels.
 #[derive(Clone, Debug)]
 pub struct OpenPush {
-    value: Template,
+    value: Form,
 }
 
 /// The body of one request.
@@ -33,7 +33,7 @@ pub struct Batch {
 
 impl OpenPush {
     pub(crate) fn new(rendering: &Rendering<'_>, payload: &OpenNotification) -> Self {
-        let value = Template::default()
+        let value = Form::default()
             .text("{\"send_id\":")
             .hole(Hole::DeliveryId)
             .text(",\"push_id\":")
@@ -79,7 +79,7 @@ impl OpenPush {
 }
 
 /// Texts with variables are a hole each; the rest is the same for all recipients.
-fn with_payload(mut value: Template, payload: &OpenNotification) -> Template {
+fn with_payload(mut value: Form, payload: &OpenNotification) -> Form {
     if payload.personal.is_empty() {
         return value.json(payload);
     }

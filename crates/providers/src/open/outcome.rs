@@ -17,7 +17,7 @@ pub enum BatchOutcome {
     Split,
 }
 
-enum Verdict {
+enum Reaction {
     Delivered,
     Unauthorized,
     /// Something in the request will never be taken.
@@ -28,31 +28,31 @@ enum Verdict {
 /// The first row that fits counts. A status speaks for the whole request, so none of them says that one channel is gone: 410 is
 /// about the endpoint itself, and open channels leave only when they are uninstalled. A status that is not about the messages may
 /// come from a deployment, a proxy or a wrong setting, and is tried again.
-const VERDICTS: [(RangeInclusive<u16>, Verdict); 9] = [
-    (200..=299, Verdict::Delivered),
-    (300..=399, Verdict::Retry(": redirects are not followed; set the platform's URL to the new location")),
-    (400..=400, Verdict::Refused),
-    (401..=401, Verdict::Unauthorized),
-    (403..=403, Verdict::Unauthorized),
-    (404..=404, Verdict::Retry(": there is no endpoint at the platform's URL")),
-    (410..=410, Verdict::Retry(": the endpoint at the platform's URL has been removed")),
-    (413..=413, Verdict::Refused),
-    (422..=422, Verdict::Refused),
+const REACTIONS: [(RangeInclusive<u16>, Reaction); 9] = [
+    (200..=299, Reaction::Delivered),
+    (300..=399, Reaction::Retry(": redirects are not followed; set the platform's URL to the new location")),
+    (400..=400, Reaction::Refused),
+    (401..=401, Reaction::Unauthorized),
+    (403..=403, Reaction::Unauthorized),
+    (404..=404, Reaction::Retry(": there is no endpoint at the platform's URL")),
+    (410..=410, Reaction::Retry(": the endpoint at the platform's URL has been removed")),
+    (413..=413, Reaction::Refused),
+    (422..=422, Reaction::Refused),
 ];
 
 pub(super) fn outcome(answer: &Response<Bytes>, n_messages: usize, now: UtcMillis) -> BatchOutcome {
     let status = answer.status();
-    let verdict = VERDICTS.iter().find(|(statuses, _)| statuses.contains(&status.as_u16()));
-    BatchOutcome::Each(match verdict.map_or(&Verdict::Retry(""), |(_, verdict)| verdict) {
-        Verdict::Delivered => Outcome::Delivered,
-        Verdict::Unauthorized => Outcome::Unauthorized {
+    let reaction = REACTIONS.iter().find(|(statuses, _)| statuses.contains(&status.as_u16()));
+    BatchOutcome::Each(match reaction.map_or(&Reaction::Retry(""), |(_, reaction)| reaction) {
+        Reaction::Delivered => Outcome::Delivered,
+        Reaction::Unauthorized => Outcome::Unauthorized {
             reason: format!("The endpoint answered {status}: it does not accept the platform's authentication."),
         },
-        Verdict::Refused if n_messages > 1 => return BatchOutcome::Split,
-        Verdict::Refused => {
+        Reaction::Refused if n_messages > 1 => return BatchOutcome::Split,
+        Reaction::Refused => {
             Outcome::Rejected { reason: format!("The endpoint answered {status}: it refused the message.") }
         }
-        Verdict::Retry(why) => Outcome::Retry {
+        Reaction::Retry(why) => Outcome::Retry {
             after: retry_after(answer.headers(), now),
             reason: format!("The endpoint answered {status}{why}."),
             // There is one endpoint for all devices of the platform.

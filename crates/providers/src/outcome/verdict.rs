@@ -23,26 +23,27 @@ pub(crate) enum Verdict {
     },
 }
 
-/// One row of a provider's table.
-pub(crate) struct Row {
+/// What one status, or one word of a provider with it, means.
+pub(crate) struct Meaning {
     pub(crate) status: u16,
     /// The provider's own word for it; empty for any.
     pub(crate) word: &'static str,
     pub(crate) verdict: Verdict,
 }
 
-pub(crate) const fn row(status: u16, word: &'static str, verdict: Verdict) -> Row {
-    Row { status, word, verdict }
+pub(crate) const fn meaning(status: u16, word: &'static str, verdict: Verdict) -> Meaning {
+    Meaning { status, word, verdict }
 }
 
 impl Verdict {
     /// The verdict of the first row with this status and word. An answer without a row is judged by its status: 200 is success,
     /// 4xx is the fault of the message, and everything else is no answer of the provider's own, but one of a gateway (502, 504),
     /// of a host that redirects, or an undocumented success. A timeout (408) concerns one connection.
-    pub(crate) fn find(table: &[Row], status: StatusCode, word: &str) -> Self {
-        let fits = |row: &&Row| row.status == status.as_u16() && (row.word.is_empty() || row.word == word);
+    pub(crate) fn find(table: &[Meaning], status: StatusCode, word: &str) -> Self {
+        let fits =
+            |meaning: &&Meaning| meaning.status == status.as_u16() && (meaning.word.is_empty() || meaning.word == word);
         match table.iter().find(fits) {
-            Some(row) => row.verdict,
+            Some(meaning) => meaning.verdict,
             None if status == StatusCode::OK => Verdict::Delivered,
             None if status == StatusCode::REQUEST_TIMEOUT => Verdict::Retry { everybody: false },
             None if status.is_client_error() => Verdict::Rejected,
@@ -70,8 +71,11 @@ mod tests {
 
     #[test]
     fn the_first_row_that_fits_and_a_guess_for_the_unknown() {
-        let table =
-            [row(400, "Word", Verdict::Gone), row(400, "", Verdict::Unauthorized), row(503, "", Verdict::Renew)];
+        let table = [
+            meaning(400, "Word", Verdict::Gone),
+            meaning(400, "", Verdict::Unauthorized),
+            meaning(503, "", Verdict::Renew),
+        ];
         let of = |status, word| Verdict::find(&table, StatusCode::from_u16(status).unwrap(), word);
         assert_eq!(
             (of(400, "Word"), of(400, "Other"), of(503, "x")),

@@ -7,10 +7,10 @@ use model::payload::web::{WebButton, WebImage, WebOverride};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::form::Form;
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
 use crate::request::PreparedRequest;
-use crate::template::Template;
 
 const TTL: HeaderName = HeaderName::from_static("ttl");
 const URGENCY: HeaderName = HeaderName::from_static("urgency");
@@ -21,7 +21,7 @@ const USUAL_TTL_SECONDS: u64 = 2_419_200;
 /// One push for browsers, ready to be addressed to them.
 #[derive(Clone, Debug)]
 pub struct WebPush {
-    body: Template,
+    body: Form,
     headers: HeaderMap,
 }
 
@@ -82,7 +82,7 @@ impl WebPush {
             (TTL, HeaderValue::from(ttl.min(USUAL_TTL_SECONDS))),
             (URGENCY, HeaderValue::from_static("normal")),
         ]);
-        Self { body: Template::default().json(&payload), headers }
+        Self { body: Form::default().json(&payload), headers }
     }
 
     /// A browser's address is the URL of its subscription.

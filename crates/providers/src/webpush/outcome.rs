@@ -5,29 +5,29 @@ use http::Response;
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Outcome, Row, Verdict, row};
+use crate::outcome::{Meaning, Outcome, Verdict, meaning};
 
 /// No more of what a push service says is kept as a reason.
 const MOST_REASON_CHARS: usize = 200;
 
-const TABLE: [Row; 12] = [
+const TABLE: [Meaning; 12] = [
     // Services differ in how they say that they have taken a message.
-    row(201, "", Verdict::Delivered),
-    row(202, "", Verdict::Delivered),
-    row(204, "", Verdict::Delivered),
-    row(404, "", Verdict::Gone),
-    row(410, "", Verdict::Gone),
+    meaning(201, "", Verdict::Delivered),
+    meaning(202, "", Verdict::Delivered),
+    meaning(204, "", Verdict::Delivered),
+    meaning(404, "", Verdict::Gone),
+    meaning(410, "", Verdict::Gone),
     // The subscription was made with another key, or all of them were because the key pair is the wrong one; or this one service
     // objects to our contact or our clock, while the others serve us. No browser is gone for that.
-    row(401, "", Verdict::Doubtful { gone: false }),
-    row(403, "", Verdict::Doubtful { gone: false }),
+    meaning(401, "", Verdict::Doubtful { gone: false }),
+    meaning(403, "", Verdict::Doubtful { gone: false }),
     // Firebase's way of saying the same.
-    row(400, "UnauthorizedRegistration", Verdict::Doubtful { gone: false }),
-    row(400, "", Verdict::Rejected),
-    row(413, "", Verdict::Rejected),
+    meaning(400, "UnauthorizedRegistration", Verdict::Doubtful { gone: false }),
+    meaning(400, "", Verdict::Rejected),
+    meaning(413, "", Verdict::Rejected),
     // Windows says 406 where others say 429.
-    row(406, "", Verdict::Retry { everybody: false }),
-    row(429, "", Verdict::Retry { everybody: false }),
+    meaning(406, "", Verdict::Retry { everybody: false }),
+    meaning(429, "", Verdict::Retry { everybody: false }),
 ];
 
 /// How Mozilla explains itself.

@@ -4,32 +4,32 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::time::UtcMillis;
 
-use crate::outcome::{Outcome, Row, Verdict, row};
+use crate::outcome::{Meaning, Outcome, Verdict, meaning};
 
 const STATUS: &str = "x-wns-status";
 const DESCRIPTION: &str = "x-wns-error-description";
 
 /// The words of [`STATUS`], and `blocked`, which is read from the description.
-const TABLE: [Row; 15] = [
+const TABLE: [Meaning; 15] = [
     // Taken, but neither shown nor kept: the user turned notifications off, or the device is off and nothing may be kept.
-    row(200, "dropped", Verdict::Rejected),
-    row(200, "channelthrottled", Verdict::Retry { everybody: false }),
-    row(200, "", Verdict::Delivered),
-    row(400, "", Verdict::Rejected),
-    row(401, "", Verdict::Renew),
+    meaning(200, "dropped", Verdict::Rejected),
+    meaning(200, "channelthrottled", Verdict::Retry { everybody: false }),
+    meaning(200, "", Verdict::Delivered),
+    meaning(400, "", Verdict::Rejected),
+    meaning(401, "", Verdict::Renew),
     // The channel belongs to another app, or all of them do because the credentials are another app's.
-    row(403, "", Verdict::Doubtful { gone: false }),
-    row(404, "", Verdict::Gone),
-    row(405, "", Verdict::Rejected),
+    meaning(403, "", Verdict::Doubtful { gone: false }),
+    meaning(404, "", Verdict::Gone),
+    meaning(405, "", Verdict::Rejected),
     // The sender as a whole sends too much; Windows has no 429.
-    row(406, "", Verdict::Retry { everybody: true }),
+    meaning(406, "", Verdict::Retry { everybody: true }),
     // The sender's domain is blocked, which is unrelated to the device.
-    row(410, "blocked", Verdict::Unauthorized),
-    row(410, "", Verdict::Gone),
-    row(413, "", Verdict::Rejected),
-    row(429, "", Verdict::Retry { everybody: true }),
-    row(500, "", Verdict::Retry { everybody: false }),
-    row(503, "", Verdict::Retry { everybody: true }),
+    meaning(410, "blocked", Verdict::Unauthorized),
+    meaning(410, "", Verdict::Gone),
+    meaning(413, "", Verdict::Rejected),
+    meaning(429, "", Verdict::Retry { everybody: true }),
+    meaning(500, "", Verdict::Retry { everybody: false }),
+    meaning(503, "", Verdict::Retry { everybody: true }),
 ];
 
 pub(super) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
@@ -58,11 +58,11 @@ mod tests {
 
     #[test]
     fn every_row() {
-        for row in &TABLE {
-            let description = if row.word == "blocked" { "Domain Blocked" } else { "" };
-            let (verdict, outcome) = of(row.status, row.word, description);
-            assert_eq!(verdict, row.verdict, "{} {}", row.status, row.word);
-            match (row.status, row.word, outcome) {
+        for meaning in &TABLE {
+            let description = if meaning.word == "blocked" { "Domain Blocked" } else { "" };
+            let (verdict, outcome) = of(meaning.status, meaning.word, description);
+            assert_eq!(verdict, meaning.verdict, "{} {}", meaning.status, meaning.word);
+            match (meaning.status, meaning.word, outcome) {
                 (200, "", Outcome::Delivered) => {}
                 (404 | 410, "", Outcome::Gone { since: None }) => {}
                 (403, "", Outcome::Doubtful { gone: false, .. }) => {}
@@ -70,7 +70,7 @@ mod tests {
                 (401, "", Outcome::Unauthorized { .. }) | (410, "blocked", Outcome::Unauthorized { .. }) => {}
                 (200 | 406 | 429 | 500 | 503, _, Outcome::Retry { after, everybody, .. }) => {
                     assert_eq!(after, Some(Duration::from_secs(5)));
-                    assert_eq!(everybody, [406, 429, 503].contains(&row.status), "{}", row.status);
+                    assert_eq!(everybody, [406, 429, 503].contains(&meaning.status), "{}", meaning.status);
                 }
                 (status, word, outcome) => panic!("{status} {word}: {outcome:?}"),
             }

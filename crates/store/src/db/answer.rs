@@ -12,7 +12,7 @@ use crate::closed;
 use crate::error::{Error, Result};
 
 /// Where a closure leaves its result.
-type Slot<T, E> = Arc<Mutex<Option<Result<T, E>>>>;
+type ResultCell<T, E> = Arc<Mutex<Option<Result<T, E>>>>;
 
 /// A closure that may be run several times. It leaves its result behind and says whether that is no error.
 pub(crate) type Change = Box<dyn FnMut(&mut Tx<'_>) -> bool + Send>;
@@ -27,7 +27,7 @@ pub(crate) type Done<'s> = Pin<Box<dyn Future<Output = Result<()>> + Send + 's>>
 #[must_use = "nothing is read or written before the answer is awaited"]
 pub struct Answer<'s, T, E> {
     done: Done<'s>,
-    slot: Slot<T, E>,
+    cell: ResultCell<T, E>,
 }
 
 impl<'s, T, E> Answer<'s, T, E>
@@ -39,22 +39,22 @@ where
         body: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         run: impl FnOnce(Change) -> Done<'s>,
     ) -> Self {
-        let slot = Slot::default();
-        let left = Arc::clone(&slot);
+        let cell = ResultCell::default();
+        let left = Arc::clone(&cell);
         let done = run(Box::new(move |tx| leave(&left, body(tx))));
-        Self { done, slot }
+        Self { done, cell }
     }
 
     pub(crate) fn to_look(
         body: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         run: impl FnOnce(Look) -> Done<'s>,
     ) -> Self {
-        let slot = Slot::default();
-        let left = Arc::clone(&slot);
+        let cell = ResultCell::default();
+        let left = Arc::clone(&cell);
         let done = run(Box::new(move |tx| {
             leave(&left, body(tx));
         }));
-        Self { done, slot }
+        Self { done, cell }
     }
 }
 
@@ -64,13 +64,13 @@ impl<T, E: From<Error>> Future for Answer<'_, T, E> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = self.get_mut();
         ready!(answer.done.as_mut().poll(context))?;
-        let result = answer.slot.lock().take();
+        let result = answer.cell.lock().take();
         Poll::Ready(result.unwrap_or_else(|| Err(E::from(closed()))))
     }
 }
 
-fn leave<T, E>(slot: &Slot<T, E>, result: Result<T, E>) -> bool {
+fn leave<T, E>(cell: &ResultCell<T, E>, result: Result<T, E>) -> bool {
     let is_ok = result.is_ok();
-    *slot.lock() = Some(result);
+    *cell.lock() = Some(result);
     is_ok
 }

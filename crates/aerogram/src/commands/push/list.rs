@@ -44,12 +44,12 @@ struct Push {
     push_id: String,
     state: String,
     created: String,
-    total: Progress,
-    platforms: BTreeMap<String, Progress>,
+    total: PushProgress,
+    platforms: BTreeMap<String, PushProgress>,
 }
 
 #[derive(Deserialize)]
-struct Progress {
+struct PushProgress {
     delivered: u64,
     pending: u64,
     reason: Option<String>,

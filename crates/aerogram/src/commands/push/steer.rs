@@ -57,12 +57,12 @@ struct StatusOfPush {
     /// Only the operator need be told.
     app: Option<String>,
     state: String,
-    total: Progress,
-    platforms: BTreeMap<String, Progress>,
+    total: PushProgress,
+    platforms: BTreeMap<String, PushProgress>,
 }
 
 #[derive(Deserialize)]
-struct Progress {
+struct PushProgress {
     targeted: u64,
     delivered: u64,
     gone: u64,
@@ -128,7 +128,7 @@ fn show(reply: &Reply) -> Result<()> {
     output::table(heading, &rows)
 }
 
-impl Progress {
+impl PushProgress {
     fn row(&self, name: &str) -> [String; 9] {
         let Self { targeted, delivered, gone, failed, expired, canceled, pending, reason } = self;
         let [targeted, delivered, gone, failed, expired, canceled, pending] =

@@ -21,7 +21,7 @@ pub(super) fn area() -> Area {
     .takes(start())
     .takes(end())
     .takes(query::choice("format", &["json", "csv"], "The form of the answer.").default(json!("json")))
-    .bare::<Vec<statistics::Row>>("The hours, each with its sends.")
+    .bare::<Vec<statistics::SendsOfHour>>("The hours, each with its sends.")
     .text("text/csv", "The same as lines.");
     let counts: [(&str, &str, &str, MakeSchema); 6] = [
         ("/api/reports/sends", "Report sends", "How many messages were sent, by platform.", |g| row::<u64>(g, "sends")),
@@ -190,7 +190,7 @@ pub(super) fn push_area() -> Area {
 
 /// Rows of one figure per platform.
 fn row<T: JsonSchema>(generator: &mut SchemaGenerator, name: &str) -> Schema {
-    shape::rows(name, &buckets::Row::<T>::json_schema(generator))
+    shape::rows(name, &buckets::Bucket::<T>::json_schema(generator))
 }
 
 fn pushes(generator: &mut SchemaGenerator) -> Schema {

@@ -5,6 +5,8 @@
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const SAMPLE_ID = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 const DEEPEST_SAMPLE = 4;
+// Where this server is, also behind a proxy that gives it a path of its own.
+const BASE = new URL(".", location.href).href.replace(/\/$/, "");
 const byId = (id) => document.getElementById(id);
 
 let api;
@@ -213,7 +215,7 @@ function curl(method, path, operation) {
   const [mediaType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const query = operation.parameters.filter((one) => one.in === "query" && one.required)
     .map((one) => `${one.name}=${encodeURIComponent(sample(one.schema))}`).join("&");
-  const url = location.origin + path.replaceAll(/\{(\w+)\}/g, (_, name) => `$${shellName(name)}`) + (query && `?${query}`);
+  const url = BASE + path.replaceAll(/\{(\w+)\}/g, (_, name) => `$${shellName(name)}`) + (query && `?${query}`);
   const parts = ["curl", credentialsOf(operation)];
   const usual = content ? "post" : "get";
   if (method !== usual) parts.push(`-X ${method.toUpperCase()}`);
@@ -294,7 +296,7 @@ function operationView(method, path, operation) {
 
 function show() {
   document.title = `${api.info.title} API`;
-  byId("version").textContent = `Version ${api.info.version}, at ${location.origin}`;
+  byId("version").textContent = `Version ${api.info.version}, at ${BASE}`;
   byId("about").append(...prose(api.info.description));
   byId("variables").textContent = ["APP_KEY", "MASTER_SECRET", "APP_SECRET", "OPERATOR_TOKEN"].map((name) => `export AEROGRAM_${name}=…`).join("\n");
   const inOrder = (a, b) => a["x-order"] - b["x-order"];
@@ -331,7 +333,7 @@ function search() {
 
 /** Opens the route that the address names. */
 function follow() {
-  const target = byId(decodeURIComponent(location.hash.slice(1)));
+  const target = byId(location.hash.slice(1));
   if (!target) return;
   if (target.hidden || target.closest("[hidden]")) {
     byId("find").value = "";
@@ -359,7 +361,7 @@ async function start() {
   wide.addEventListener("change", fit);
   fit();
   try {
-    const answer = await fetch("/openapi.json");
+    const answer = await fetch(`${BASE}/openapi.json`);
     if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
     api = await answer.json();
     show();

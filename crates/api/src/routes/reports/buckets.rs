@@ -16,7 +16,7 @@ use crate::links::Links;
 use crate::query::Params;
 
 #[derive(Serialize, JsonSchema)]
-pub(in crate::routes) struct Row<T> {
+pub(in crate::routes) struct Bucket<T> {
     date: String,
     #[serde(flatten)]
     platforms: ByPlatform<T>,
@@ -135,7 +135,7 @@ fn shown<T: Serialize>(
     report: &Buckets,
     figure: impl Fn(&Counts, &'static str) -> T,
 ) -> Result<Answer> {
-    let rows = report.buckets.iter().map(|(start, counts)| Row {
+    let rows = report.buckets.iter().map(|(start, counts)| Bucket {
         date: start.to_report(),
         platforms: by_platform(counts, |platform| figure(counts, platform)),
     });

@@ -40,8 +40,7 @@ const KINDS: [(&str, Option<&str>); 7] = [
 ];
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "SendsOfHour")]
-pub(in crate::routes) struct Row {
+pub(in crate::routes) struct SendsOfHour {
     start: String,
     #[serde(flatten)]
     sends: BTreeMap<&'static str, u64>,
@@ -60,7 +59,7 @@ pub(in crate::routes) async fn push_stats(
     let rows = report.buckets.iter().map(|(start, counts)| (start.to_report(), counts));
     match format {
         Format::Json => {
-            let rows = rows.map(|(start, counts)| Row { start, sends: sends(counts).collect() });
+            let rows = rows.map(|(start, counts)| SendsOfHour { start, sends: sends(counts).collect() });
             Ok(Answer::bare(rows.collect::<Vec<_>>())?.into_response())
         }
         Format::Csv => {

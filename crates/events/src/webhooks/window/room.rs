@@ -4,7 +4,7 @@ use model::event::EventOffset;
 use model::time::UtcMillis;
 use store::webhooks::DeadLetter;
 
-use super::{LEAST_PAGE, MOST_BYTES, Slot, WIDTH, Window};
+use super::{HeldEvent, LEAST_PAGE, MOST_BYTES, WIDTH, Window};
 
 /// Before this many attempts no event is given up for want of room.
 const ENOUGH: u32 = 3;
@@ -12,7 +12,7 @@ const ENOUGH: u32 = 3;
 impl Window {
     /// Whether there is no room for another page.
     pub(in crate::webhooks) fn is_full(&self) -> bool {
-        self.slots.len() + LEAST_PAGE > WIDTH || self.slots.n_bytes() >= MOST_BYTES
+        self.held.len() + LEAST_PAGE > WIDTH || self.held.n_bytes() >= MOST_BYTES
     }
 
     /// Gives up the event that was refused first, and as many of those that wait behind it as room is needed for: a channel's
@@ -22,8 +22,8 @@ impl Window {
         if !self.is_full() || !self.ready.is_empty() || self.is_away() {
             return letters;
         }
-        let hopeless = self.waiting.iter().filter(|(_, number)| self.is_hopeless(self.slots.at(*number)));
-        let mut hopeless: Vec<_> = hopeless.map(|entry| (self.slots.at(entry.1).blamed_since(), *entry)).collect();
+        let hopeless = self.waiting.iter().filter(|(_, number)| self.is_hopeless(self.held.at(*number)));
+        let mut hopeless: Vec<_> = hopeless.map(|entry| (self.held.at(entry.1).blamed_since(), *entry)).collect();
         hopeless.sort_unstable();
         for (since, entry) in hopeless {
             if !self.is_full() {
@@ -35,10 +35,10 @@ impl Window {
         letters
     }
 
-    fn is_hopeless(&self, slot: &Slot) -> bool {
-        slot.trouble.is_some_and(|trouble| {
-            let is_tried = slot.blamed.is_some() || trouble.attempts >= ENOUGH;
-            is_tried && self.is_to_blame(&trouble, slot.blamed_since())
+    fn is_hopeless(&self, held: &HeldEvent) -> bool {
+        held.trouble.is_some_and(|trouble| {
+            let is_tried = held.blamed.is_some() || trouble.attempts >= ENOUGH;
+            is_tried && self.is_to_blame(&trouble, held.blamed_since())
         })
     }
 
@@ -50,16 +50,16 @@ impl Window {
         letters: &mut Vec<DeadLetter>,
     ) {
         let mut number = first;
-        let refused = self.slots.at(first).event.offset;
+        let refused = self.held.at(first).event.offset;
         loop {
-            let slot = self.remove(number);
-            let next = slot.next;
-            letters.push(letter_for_want_of_room(slot, refused, self.reason.as_deref(), now));
+            let held = self.remove(number);
+            let next = held.next;
+            letters.push(letter_for_want_of_room(held, refused, self.reason.as_deref(), now));
             match next {
                 Some(next) if self.is_full() => number = next,
                 Some(next) => {
                     // One attempt is enough for an event that comes after others of its channel that were given up.
-                    self.slots.at_mut(next).blamed = since;
+                    self.held.at_mut(next).blamed = since;
                     return self.release(next);
                 }
                 None => return,
@@ -68,11 +68,11 @@ impl Window {
     }
 }
 
-fn letter_for_want_of_room(slot: Slot, refused: EventOffset, reason: Option<&str>, now: UtcMillis) -> DeadLetter {
-    let attempts = slot.trouble.map_or(0, |trouble| trouble.attempts);
+fn letter_for_want_of_room(held: HeldEvent, refused: EventOffset, reason: Option<&str>, now: UtcMillis) -> DeadLetter {
+    let attempts = held.trouble.map_or(0, |trouble| trouble.attempts);
     let why = match attempts {
         0 => format!("It was not sent, because the event {refused} of its channel before it is refused"),
-        _ => slot.reason.as_deref().or(reason).unwrap_or("It was not taken").trim_end_matches('.').to_owned(),
+        _ => held.reason.as_deref().or(reason).unwrap_or("It was not taken").trim_end_matches('.').to_owned(),
     };
-    slot.into_letter(attempts, format!("{why}; given up early, to make room for the events of others."), now)
+    held.into_letter(attempts, format!("{why}; given up early, to make room for the events of others."), now)
 }

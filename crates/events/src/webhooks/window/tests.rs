@@ -79,13 +79,13 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
                     assert!(window.failed(number, NO, LIMIT, now).1.is_none());
                     continue;
                 }
-                let channel = window.slots.at(number).event.ordinal;
+                let channel = window.held.at(number).event.ordinal;
                 let taken = window.taken(number, now);
                 if seen.insert(taken.event) {
                     channels.entry(channel).or_default().push(taken.offset);
                 }
             }
-            assert!(window.slots.len() <= WIDTH);
+            assert!(window.held.len() <= WIDTH);
             match dice.below(100) {
                 0 => {
                     let bytes = saved.1.to_bytes().unwrap();
@@ -145,7 +145,7 @@ fn an_event_is_given_up_only_while_others_are_taken() {
 fn send_all(window: &mut Window, is_bad: impl Fn(&PublicEvent) -> bool, now: UtcMillis) -> Vec<DeadLetter> {
     let mut letters = window.make_room(now);
     while let Some(outgoing) = window.next(now) {
-        if is_bad(&window.slots.at(outgoing.number).event) {
+        if is_bad(&window.held.at(outgoing.number).event) {
             letters.extend(window.failed(outgoing.number, NO, LIMIT, now).1);
         } else {
             window.taken(outgoing.number, now);
@@ -195,7 +195,7 @@ fn a_channel_that_takes_all_the_room_is_given_up_in_its_order_and_the_others_go_
         now = now.plus(Duration::from_secs(1));
         dead.extend(send_all(&mut window, is_bad, now));
         read_more(&mut window, &log);
-        assert!(window.slots.len() <= WIDTH);
+        assert!(window.held.len() <= WIDTH);
         assert!(now < UtcMillis(10 * 60 * 1000), "the others wait");
     }
     let n_waiting = window.len();
@@ -236,7 +236,7 @@ fn only_the_time_of_an_outage_is_not_held_against_an_event() {
     now = now.plus(30 * HOUR);
     let probe = window.next(now).unwrap().number;
     window.taken(probe, now);
-    let since = |window: &Window, number: usize| window.slots.at(number).trouble.unwrap().since;
+    let since = |window: &Window, number: usize| window.held.at(number).trouble.unwrap().since;
     assert_eq!(since(&window, bad), now.minus(20 * HOUR), "it had been refused for 20 hours before");
     assert_eq!(since(&window, numbers[2]), now);
 }
@@ -323,7 +323,7 @@ fn a_webhook_that_refuses_an_event_is_not_away() {
     assert!(window.next(now).is_none());
     assert!(window.failed(probe, REFUSED, LIMIT, now).1.is_none());
     assert!(!window.is_away());
-    let since: Vec<_> = window.slots.iter().filter_map(|slot| slot.trouble).map(|trouble| trouble.since).collect();
+    let since: Vec<_> = window.held.iter().filter_map(|held| held.trouble).map(|trouble| trouble.since).collect();
     assert_eq!(since, [now; 11], "the outage is not held against them");
     // Events that failed before count once more.
     for _ in 0..5 {
@@ -339,7 +339,7 @@ fn an_outage_does_not_help_what_was_refused_before_it() {
     let (mut window, mut now) = (fresh(&log), UtcMillis(0));
     let bad = window.next(now).unwrap().number;
     window.failed(bad, REFUSED, LIMIT, now);
-    let trouble = window.slots.at(bad).trouble;
+    let trouble = window.held.at(bad).trouble;
     for _ in 0..5 {
         let outgoing = window.next(now).unwrap();
         window.failed(outgoing.number, NO, LIMIT, now);
@@ -348,7 +348,7 @@ fn an_outage_does_not_help_what_was_refused_before_it() {
     now = now.plus(LIMIT);
     let probe = window.next(now).unwrap().number;
     window.taken(probe, now);
-    assert_eq!(window.slots.at(bad).trouble, trouble);
+    assert_eq!(window.held.at(bad).trouble, trouble);
     let retried: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|outgoing| outgoing.number).take(6).collect();
     assert!(retried.contains(&bad));
     for number in retried {

@@ -11,7 +11,7 @@ use crate::payload::color::Color;
 use crate::payload::interactive::Interactive;
 use crate::payload::ios::{IosAlert, IosOverride};
 use crate::payload::open::{OPEN_TEXTS, OpenOverride};
-use crate::payload::template::Template;
+use crate::payload::template::TemplateReference;
 use crate::payload::web::WebOverride;
 use crate::payload::wns::{WnsContent, WnsOverride};
 use crate::template::PersonalText;
@@ -137,7 +137,7 @@ impl Notification {
 }
 
 /// Puts the texts of an inline template where they belong. They cannot be there already: the parser refuses both.
-fn fill<const N: usize>(template: Option<&Template>, fields: [(&str, &mut Option<String>); N]) {
+fn fill<const N: usize>(template: Option<&TemplateReference>, fields: [(&str, &mut Option<String>); N]) {
     let Some(template) = template else { return };
     for (key, slot) in fields {
         if let Some(text) = template.for_everybody(key) {

@@ -21,7 +21,7 @@ pub(crate) enum Hole {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Template {
+pub(crate) struct Form {
     text: String,
     /// Where in the text, in order, and what.
     holes: Vec<(usize, Hole)>,
@@ -32,7 +32,7 @@ const NO_VALUES: BTreeMap<String, String> = BTreeMap::new();
 /// Room for most values of a hole: a quoted UUID, or a token.
 const USUAL_HOLE_BYTES: usize = 40;
 
-impl Template {
+impl Form {
     pub(crate) fn text(mut self, text: &str) -> Self {
         self.text.push_str(text);
         self
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn holes_are_filled_in_place() {
-        let template = Template::default()
+        let form = Form::default()
             .text("{\"id\":")
             .hole(Hole::DeliveryId)
             .text(",\"to\":[")
@@ -130,7 +130,7 @@ mod tests {
         let mut recipient =
             Recipient::new(DeliveryId::from_uuid(delivery), ChannelId::from_uuid(channel), "a\"b\\\n\u{1F600}");
         recipient.badge = 1;
-        let filled: serde_json::Value = serde_json::from_slice(&template.fill(&recipient)).unwrap();
+        let filled: serde_json::Value = serde_json::from_slice(&form.fill(&recipient)).unwrap();
         let expected = serde_json::json!({
             "id": "00000000-0000-0000-0000-000000000001",
             "to": ["a\"b\\\n\u{1F600}", "00000000-0000-0000-0000-000000000002", {}, 0, 3],
@@ -140,9 +140,9 @@ mod tests {
 
     #[test]
     fn usual_tokens_need_one_buffer() {
-        let template = Template::default().text("[").hole(Hole::DeliveryId).text(",").hole(Hole::Address).text("]");
+        let form = Form::default().text("[").hole(Hole::DeliveryId).text(",").hole(Hole::Address).text("]");
         let address = "a".repeat(160);
-        let filled = template.fill(&Recipient::new(DeliveryId::random(), ChannelId::random(), &address));
+        let filled = form.fill(&Recipient::new(DeliveryId::random(), ChannelId::random(), &address));
         let reserved = 3 + 160 + 2 * USUAL_HOLE_BYTES;
         assert_eq!((filled.len() <= reserved, filled.capacity()), (true, reserved), "the buffer did not grow");
     }
