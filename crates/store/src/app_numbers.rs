@@ -88,7 +88,7 @@ impl PendingNumbers {
             if now != stored {
                 let AppNumbers { log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired } = *now;
                 let numbers = [app.0, log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired];
-                tx.execute(sql, &numbers.map(Value::from))?;
+                tx.write(sql, &numbers.map(Value::from))?;
                 *stored = *now;
             }
         }

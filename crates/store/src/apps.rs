@@ -86,7 +86,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
 
 /// Writes the fields that the operator can change: the name, the mode, and what devices may do.
 pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
-    tx.execute(
+    tx.write(
         "update app set name = $2, mode = $3, device_associations = $4 where id = $1",
         &[app.id.into(), (&app.name).into(), app.mode.name().into(), i64::from(app.device_associations).into()],
     )?;
@@ -95,7 +95,7 @@ pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
 }
 
 pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Result<()> {
-    tx.execute(
+    tx.write(
         "update app set app_secret_hash = $2, master_secret_hash = $3 where id = $1",
         &[app.into(), secrets.app.to_vec().into(), secrets.master.to_vec().into()],
     )?;

@@ -43,7 +43,7 @@ pub fn write(tx: &mut Tx<'_>, app: AppId, owner: &Owner, writes: &[Write]) -> Re
         let [kind, id] = owner.columns();
         [app.into(), kind, id, write.name.as_str().into(), value.into(), write.at.into()]
     });
-    tx.execute_many(
+    tx.write_many(
         "insert into attribute (app, owner_kind, owner, name, value, set_at) values ($1, $2, $3, $4, $5, $6)
          on conflict (app, owner_kind, owner, name) do update set value = excluded.value, set_at = excluded.set_at
          where excluded.set_at >= attribute.set_at",
@@ -104,7 +104,7 @@ pub fn of_channels(tx: &mut Tx<'_>, app: AppId, first: Ordinal, last: Ordinal) -
 /// Forgets everything about an owner, removals included.
 pub fn forget(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<()> {
     let [kind, id] = owner.columns();
-    tx.execute("delete from attribute where app = $1 and owner_kind = $2 and owner = $3", &[app.into(), kind, id])?;
+    tx.write("delete from attribute where app = $1 and owner_kind = $2 and owner = $3", &[app.into(), kind, id])?;
     Ok(())
 }
 
@@ -120,7 +120,7 @@ pub fn hand_over<'n>(
         let ([from_kind, from_id], [kind, id]) = (from.columns(), to.columns());
         [app.into(), from_kind, from_id, name.into(), kind, id]
     });
-    tx.execute_many(
+    tx.write_many(
         "insert into attribute (app, owner_kind, owner, name, value, set_at)
          select app, $5, $6, name, value, set_at from attribute
          where app = $1 and owner_kind = $2 and owner = $3 and name = $4
@@ -137,7 +137,7 @@ pub fn forget_some<'n>(tx: &mut Tx<'_>, app: AppId, owner: &Owner, names: impl I
         let [kind, id] = owner.columns();
         [app.into(), kind, id, name.into()]
     });
-    tx.execute_many("delete from attribute where app = $1 and owner_kind = $2 and owner = $3 and name = $4", rows)?;
+    tx.write_many("delete from attribute where app = $1 and owner_kind = $2 and owner = $3 and name = $4", rows)?;
     Ok(())
 }
 
@@ -186,7 +186,7 @@ pub fn for_each_channel_of_users(
 /// Without this, removing ever new names would fill the table.
 fn forget_old_removals(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<()> {
     let [kind, id] = owner.columns();
-    tx.execute(
+    tx.write(
         "delete from attribute where app = $1 and owner_kind = $2 and owner = $3 and value = $4 and set_at <= (
              select set_at from attribute where app = $1 and owner_kind = $2 and owner = $3 and value = $4
              order by set_at desc limit 1 offset $5)",

@@ -29,7 +29,7 @@ pub struct BlockProgress {
 }
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: BlockProgress) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into push_block (app, push, platform, block, settled, tries, pending, delivered, gone, failed)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         &values(app, key, progress),
@@ -38,7 +38,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: BlockProgre
 }
 
 pub fn save(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: BlockProgress) -> Result<()> {
-    tx.execute(
+    tx.write(
         "update push_block set settled = $5, tries = $6, pending = $7, delivered = $8, gone = $9, failed = $10
          where app = $1 and push = $2 and platform = $3 and block = $4",
         &values(app, key, progress),

@@ -37,24 +37,24 @@ const COLUMNS: &str = "ordinal, id, device_type, installed, address, language, c
 
 /// Fails with a conflict of `channel_by_id` when the id is taken.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
-    tx.execute(&insert_sql(), &values(app, channel))?;
+    tx.write(&insert_sql(), &values(app, channel))?;
     Ok(())
 }
 
 /// Inserts channels with keys that must be unused so far: for loading many at once.
 pub fn insert_many(tx: &mut Tx<'_>, app: AppId, channels: &[(Channel, Vec<Key>)]) -> Result<()> {
-    tx.execute_many(&insert_sql(), channels.iter().map(|(channel, _)| values(app, channel)))?;
+    tx.write_many(&insert_sql(), channels.iter().map(|(channel, _)| values(app, channel)))?;
     let keys = channels.iter().flat_map(|(channel, keys)| keys.iter().map(|key| key_row(app, key, channel.ordinal)));
-    tx.execute_many("insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)", keys)?;
+    tx.write_many("insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)", keys)?;
     Ok(())
 }
 
 /// Writes everything that can change about a channel.
 pub fn update(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
-    tx.execute(
-        "update channel set id = $3, device_type = $4, installed = $5, address = $6, language = $7, country = $8,
+    tx.write(
+        "update channel set device_type = $4, installed = $5, address = $6, language = $7, country = $8,
                 named_user = $9, created = $10, last_registration = $11, terms = $12, profile = $13
-         where app = $1 and ordinal = $2",
+         where app = $1 and ordinal = $2 and id = $3",
         &values(app, channel),
     )?;
     Ok(())
@@ -64,7 +64,7 @@ pub fn update(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
 /// just found: on SQLite every other index is one more page to read.
 pub fn set_terms(tx: &mut Tx<'_>, app: AppId, id: ChannelId, held: &[TermId]) -> Result<()> {
     let sql = "update channel set terms = $3 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), id.into(), terms::encode(held).into()])?;
+    tx.write(sql, &[app.into(), id.into(), terms::encode(held).into()])?;
     Ok(())
 }
 
@@ -228,7 +228,7 @@ pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key])
     let current = keys_of(tx, app, ordinal)?;
     let is_same = |stored: &Key, key: &Key| stored.kind == key.kind && stored.value == stored_value(&key.value);
     for key in current.iter().filter(|stored| !keys.iter().any(|key| is_same(stored, key))) {
-        tx.execute(
+        tx.write(
             "delete from channel_key where app = $1 and kind = $2 and value = $3",
             &[app.into(), key.kind.as_str().into(), key.value.as_str().into()],
         )?;
@@ -247,12 +247,12 @@ pub fn add_keys<'k>(
     let mut previous_owners = Vec::new();
     for key in keys {
         let row = key_row(app, key, ordinal);
-        let add = "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4) on conflict do nothing";
-        // Almost always the key is new, and no other channel has to be looked for.
-        if tx.execute(add, &row)? == 0 {
-            let previous = by_key(tx, app, key)?.filter(|previous| *previous != ordinal);
-            previous_owners.extend(previous.map(|previous| (previous, key.clone())));
-            tx.execute("update channel_key set ordinal = $4 where app = $1 and kind = $2 and value = $3", &row)?;
+        match by_key(tx, app, key)? {
+            None => tx.write("insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)", &row)?,
+            Some(previous) => {
+                previous_owners.extend((previous != ordinal).then(|| (previous, key.clone())));
+                tx.write("update channel_key set ordinal = $4 where app = $1 and kind = $2 and value = $3", &row)?;
+            }
         }
     }
     Ok(previous_owners)

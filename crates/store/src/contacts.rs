@@ -12,11 +12,11 @@ pub fn named_user(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Option<N
 /// An id follows from its user, so that one that is there is the same already.
 pub fn keep(tx: &mut Tx<'_>, app: AppId, id: ContactId, user: &NamedUserId) -> Result<()> {
     let sql = "insert into contact (app, id, named_user) values ($1, $2, $3) on conflict (app, id) do nothing";
-    tx.execute(sql, &[app.into(), id.into(), user.into()])?;
+    tx.write(sql, &[app.into(), id.into(), user.into()])?;
     Ok(())
 }
 
 pub fn forget(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<()> {
-    tx.execute("delete from contact where app = $1 and id = $2", &[app.into(), id.into()])?;
+    tx.write("delete from contact where app = $1 and id = $2", &[app.into(), id.into()])?;
     Ok(())
 }

@@ -27,7 +27,9 @@
 pub(crate) mod answer;
 mod connection;
 pub(crate) mod copying;
+mod gathering;
 mod health;
+mod pending;
 pub(crate) mod postgres;
 pub(crate) mod reader;
 mod row;
@@ -39,7 +41,7 @@ pub(crate) mod writer;
 
 use std::collections::BTreeSet;
 
-pub(crate) use connection::{Access, Connection, LockedApps};
+pub(crate) use connection::{Access, Connection, FailedCommit, LockedApps};
 pub use health::Trouble;
 pub(crate) use health::{DatabaseHealth, Operation};
 pub use row::{Column, FromColumn, Row};
@@ -49,7 +51,7 @@ pub use value::Value;
 
 use model::ids::AppId;
 
-use crate::app_numbers::{AppNumbers, PendingNumbers};
+use crate::app_numbers::PendingNumbers;
 use crate::apps;
 use crate::counters::PendingCounts;
 use crate::error::{Constraint, Error, Result};
@@ -141,6 +143,41 @@ impl<'c> Tx<'c> {
         self.remember_change(done)
     }
 
+    /// Runs a statement that yields no rows, and whose answer nobody waits for. On PostgreSQL it leaves together with others of
+    /// its kind, at the latest with the commit; so it must not be one that may conflict with what is stored.
+    pub fn write(&mut self, sql: &str, params: &[Value]) -> Result<()> {
+        self.check(true)?;
+        let done = match self.connection {
+            Connection::Sqlite(sqlite) => sqlite.execute(sql, params).map(|n_rows| n_rows > 0),
+            Connection::Postgres(postgres) => postgres.write(sql, params).map(|()| true),
+        };
+        self.changed |= *done.as_ref().unwrap_or(&false);
+        self.remember_error(done.map(drop))
+    }
+
+    /// Runs a statement that changes a row if the row is still what `select`, by the first `n_keys` parameters, finds. Returns
+    /// whether it is; then no other transaction changes it before this one ends.
+    pub fn change_found(&mut self, select: &str, n_keys: usize, sql: &str, params: &[Value]) -> Result<bool> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(self.execute(sql, params)? > 0),
+            Connection::Postgres(_) => {
+                let locked = self.query_opt(&format!("{select} for update"), &params[..n_keys], |_| Ok(()))?.is_some();
+                if locked {
+                    self.write(sql, params)?;
+                }
+                Ok(locked)
+            }
+        }
+    }
+
+    /// As [`Tx::write`], once for every row of parameters.
+    pub fn write_many<R: AsRef<[Value]>>(&mut self, sql: &str, rows: impl IntoIterator<Item = R>) -> Result<()> {
+        match self.connection {
+            Connection::Sqlite(_) => self.execute_many(sql, rows).map(drop),
+            Connection::Postgres(_) => rows.into_iter().try_for_each(|row| self.write(sql, row.as_ref())),
+        }
+    }
+
     /// Runs one statement once for every row of parameters; returns how many rows all of them changed.
     /// PostgreSQL gets them without waiting for an answer to each.
     pub fn execute_many<R: AsRef<[Value]>>(&mut self, sql: &str, rows: impl IntoIterator<Item = R>) -> Result<u64> {
@@ -167,55 +204,6 @@ impl<'c> Tx<'c> {
     /// Wakes the subscribers of this kind of change once it is committed.
     pub fn signal(&mut self, signal: Signal) {
         self.signals.insert(signal);
-    }
-
-    /// The counts that [`Tx::write_pending`] will raise. Only for transactions that write, as the next two.
-    pub(crate) fn pending_counts(&mut self) -> Result<&mut PendingCounts> {
-        self.check(true)?;
-        Ok(&mut self.counts)
-    }
-
-    /// The records of logs that [`Tx::write_pending`] will insert.
-    pub(crate) fn pending_records(&mut self) -> Result<&mut PendingRecords> {
-        self.check(true)?;
-        Ok(&mut self.records)
-    }
-
-    /// The numbers of apps that [`Tx::write_pending`] will write.
-    pub(crate) fn pending_numbers(&mut self) -> Result<&mut PendingNumbers> {
-        self.check(true)?;
-        Ok(&mut self.numbers)
-    }
-
-    pub(crate) fn numbers_so_far(&self) -> &PendingNumbers {
-        &self.numbers
-    }
-
-    /// The numbers of an app whose row this transaction has locked since it began.
-    pub(crate) fn numbers_at_begin(&mut self, app: AppId) -> Result<Option<AppNumbers>> {
-        self.check(false)?;
-        if !self.may_write {
-            // It has locked no app, and PostgreSQL begins only when there is something to read.
-            return Ok(None);
-        }
-        let numbers = self.connection.numbers_at_begin(app);
-        self.remember_error(numbers)
-    }
-
-    /// Inserts the records that were appended, so that this transaction can read them.
-    pub(crate) fn write_pending_records(&mut self) -> Result<()> {
-        std::mem::take(&mut self.records).write(self)
-    }
-
-    /// Writes the counts, records and numbers that commands left to the end of the transaction, each row
-    /// once.
-    pub(crate) fn write_pending(&mut self) -> Result<()> {
-        std::mem::take(&mut self.counts).write(self)?;
-        self.write_pending_records()?;
-        let mut numbers = std::mem::take(&mut self.numbers);
-        let written = numbers.write(self);
-        self.numbers = numbers;
-        written
     }
 
     /// Ends a `select` that claims rows, so that two claimers never get, or wait for, the same ones.
@@ -342,10 +330,16 @@ impl<'c> Tx<'c> {
 
     /// Commits the transaction; without this call it is rolled back. After an error other than a refusal by
     /// the database, it is unknown whether the change was made.
-    pub(crate) fn commit(mut self) -> Result<BTreeSet<Signal>> {
-        self.write_pending()?;
+    pub(crate) fn commit(self) -> Result<BTreeSet<Signal>> {
+        self.try_commit().map_err(|failed| failed.error)
+    }
+
+    /// As [`Tx::commit`], for a caller that tries again if it is sure that nothing was done.
+    fn try_commit(mut self) -> Result<BTreeSet<Signal>, FailedCommit> {
+        let unsent = |error| FailedCommit { error, is_undone: true };
+        self.write_pending().map_err(unsent)?;
         if let Some(error) = self.broken.take() {
-            return Err(error);
+            return Err(unsent(error));
         }
         self.connection.commit()?;
         self.open = false;

@@ -89,7 +89,7 @@ pub struct Document {
 }
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str, now: UtcMillis) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into document (app, kind, id, created, modified, body) values ($1, $2, $3, $4, $4, $5)
          on conflict (app, kind, id) do update set modified = excluded.modified, body = excluded.body",
         &[app.into(), kind.name().into(), id.into(), now.into(), body.into()],
@@ -100,7 +100,7 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str
 /// As [`put`], but one that is there already stays as it is, also when another node is writing it at this
 /// moment.
 pub fn put_first(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str, now: UtcMillis) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into document (app, kind, id, created, modified, body) values ($1, $2, $3, $4, $4, $5)
          on conflict (app, kind, id) do nothing",
         &[app.into(), kind.name().into(), id.into(), now.into(), body.into()],

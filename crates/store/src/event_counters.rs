@@ -105,13 +105,13 @@ pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>, gro
             Value::from(sum.millionths),
         ]
     });
-    tx.execute_many(
+    tx.write_many(
         "insert into event_counter (app, hour, name, conversion, push, n, value) values ($1, $2, $3, $4, $5, $6, $7)
          on conflict (app, hour, name, conversion, push) do update set
            n = event_counter.n + excluded.n, value = event_counter.value + excluded.value",
         in_hours,
     )?;
-    tx.execute_many(
+    tx.write_many(
         "insert into event_counter_day (app, day, name, conversion, n, value) values ($1, $2, $3, $4, $5, $6)
          on conflict (app, day, name, conversion) do update set
            n = event_counter_day.n + excluded.n, value = event_counter_day.value + excluded.value",
@@ -120,7 +120,7 @@ pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>, gro
             [app.into(), day.into(), name.into(), conversion.into(), n.into(), Value::from(sum.millionths)]
         }),
     )?;
-    tx.execute_many(
+    tx.write_many(
         "insert into group_event (app, grp, name, conversion, n, value) values ($1, $2, $3, $4, $5, $6)
          on conflict (app, grp, name, conversion) do update set
            n = group_event.n + excluded.n, value = group_event.value + excluded.value",
@@ -136,7 +136,7 @@ pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>, gro
 /// Returns how many rows there were.
 pub(crate) fn detach(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     let of_push = [app.into(), push.into()];
-    tx.execute(
+    tx.write(
         "insert into event_counter (app, hour, name, conversion, push, n, value)
          select app, hour, name, conversion, cast('' as blob), n, value from event_counter where app = $1 and push = $2
          on conflict (app, hour, name, conversion, push) do update set

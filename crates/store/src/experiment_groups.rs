@@ -44,7 +44,7 @@ pub struct GroupTotal {
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, group: &NewGroup) -> Result<()> {
     let NewGroup { key, variant, since, members, opened } = group;
-    tx.execute(
+    tx.write(
         "insert into experiment_group
            (app, experiment, push, block, variant, since, members, n_members, opened, n_opened)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -82,7 +82,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &GroupKey) -> Result<Option<(Vec<u8
 }
 
 pub fn set_opened(tx: &mut Tx<'_>, app: AppId, key: &GroupKey, opened: &Channels) -> Result<()> {
-    tx.execute(
+    tx.write(
         "update experiment_group set opened = $5, n_opened = $6
          where app = $1 and experiment = $2 and push = $3 and block = $4",
         &[
@@ -116,8 +116,8 @@ pub fn sum_up(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, nobody: &[u8], at_
         })?;
     for (experiment, push, variant, n_members, n_opened) in &groups {
         let delete = "delete from experiment_group where app = $1 and experiment = $2 and push = $3";
-        tx.execute(delete, &[app.into(), (*experiment).into(), (*push).into()])?;
-        tx.execute(
+        tx.write(delete, &[app.into(), (*experiment).into(), (*push).into()])?;
+        tx.write(
             "insert into experiment_group
                (app, experiment, push, block, variant, since, members, n_members, opened, n_opened)
              values ($1, $2, $3, 0, $4, 0, $5, $6, $5, $7)",

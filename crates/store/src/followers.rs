@@ -10,7 +10,7 @@ use crate::{Result, Signal, Tx, log};
 
 /// Lets a follower begin after an offset. One that is there already is moved.
 pub fn start(tx: &mut Tx<'_>, app: AppId, follower: JobId, after: EventOffset) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into follower (app, id, position, retry_at) values ($1, $2, $3, 0)
          on conflict (app, id) do update set position = excluded.position, retry_at = 0",
         &[app.into(), follower.into(), after.number().into()],
@@ -19,7 +19,7 @@ pub fn start(tx: &mut Tx<'_>, app: AppId, follower: JobId, after: EventOffset) -
 }
 
 pub fn stop(tx: &mut Tx<'_>, app: AppId, follower: JobId) -> Result<()> {
-    tx.execute("delete from follower where app = $1 and id = $2", &[app.into(), follower.into()])?;
+    tx.write("delete from follower where app = $1 and id = $2", &[app.into(), follower.into()])?;
     Ok(())
 }
 
@@ -32,7 +32,7 @@ pub fn position(tx: &mut Tx<'_>, app: AppId, follower: JobId) -> Result<Option<E
 /// Moves a follower to the last event that it is done with.
 pub fn advance(tx: &mut Tx<'_>, app: AppId, follower: JobId, done: EventOffset) -> Result<()> {
     let sql = "update follower set position = $3, retry_at = 0 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), follower.into(), done.number().into()])?;
+    tx.write(sql, &[app.into(), follower.into(), done.number().into()])?;
     Ok(())
 }
 
@@ -53,13 +53,13 @@ pub fn rest_at_most_until(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis, lat
 pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Result<()> {
     jobs::postpone(tx, job, retry_at)?;
     let sql = "update follower set retry_at = $3 where app = $1 and id = $2";
-    tx.execute(sql, &[job.app.into(), job.id.into(), retry_at.into()])?;
+    tx.write(sql, &[job.app.into(), job.id.into(), retry_at.into()])?;
     Ok(())
 }
 
 /// Ends a follower's rest, whatever it waits for. A running follower is left alone.
 pub fn rouse(tx: &mut Tx<'_>, app: AppId, follower: JobId, now: UtcMillis) -> Result<()> {
-    tx.execute("update follower set retry_at = 0 where app = $1 and id = $2", &[app.into(), follower.into()])?;
+    tx.write("update follower set retry_at = 0 where app = $1 and id = $2", &[app.into(), follower.into()])?;
     wake(tx, &[(app, follower)], now)
 }
 
@@ -77,7 +77,7 @@ pub fn behind(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
 /// Makes the jobs of followers due that sleep.
 pub fn wake(tx: &mut Tx<'_>, followers: &[(AppId, JobId)], now: UtcMillis) -> Result<()> {
     let sql = "update job set due = $3 where app = $1 and id = $2 and leased = 0 and due > $3";
-    tx.execute_many(sql, followers.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]))?;
+    tx.write_many(sql, followers.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]))?;
     tx.signal(Signal::Jobs);
     Ok(())
 }

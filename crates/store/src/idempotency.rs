@@ -20,7 +20,7 @@ pub fn find(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<Option<Kept>> {
 
 /// Fails with a conflict of the primary key when another node has kept an answer under the key meanwhile.
 pub fn keep(tx: &mut Tx<'_>, app: AppId, key: &str, kept: &Kept, now: UtcMillis) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into idempotency (app, key, request, answer, created) values ($1, $2, $3, $4, $5)",
         &[app.into(), key.into(), kept.request.clone().into(), kept.answer.as_str().into(), now.into()],
     )?;
@@ -28,7 +28,7 @@ pub fn keep(tx: &mut Tx<'_>, app: AppId, key: &str, kept: &Kept, now: UtcMillis)
 }
 
 pub fn forget(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<()> {
-    tx.execute("delete from idempotency where app = $1 and key = $2", &[app.into(), key.into()])?;
+    tx.write("delete from idempotency where app = $1 and key = $2", &[app.into(), key.into()])?;
     Ok(())
 }
 

@@ -16,12 +16,12 @@ pub fn insert(
 ) -> Result<()> {
     let sql = "insert into inbox_message (app, ordinal, number) values ($1, $2, $3)";
     let rows = holders.clone().into_iter().map(|holder| [app.into(), holder.into(), number.into()]);
-    tx.execute_many(sql, rows)?;
+    tx.write_many(sql, rows)?;
     let make_room = "delete from inbox_message where app = $1 and ordinal = $2 and number <=
                      (select number from inbox_message where app = $1 and ordinal = $2
                       order by number desc limit 1 offset $3)";
     let rows = holders.into_iter().map(|holder| [app.into(), holder.into(), at_most.into()]);
-    tx.execute_many(make_room, rows)?;
+    tx.write_many(make_room, rows)?;
     Ok(())
 }
 

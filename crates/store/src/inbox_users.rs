@@ -73,7 +73,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Option<Inbox
 pub fn save(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId, user: &InboxUser) -> Result<()> {
     let params =
         [app.into(), id.as_str().into(), user.changed.into(), user.read.clone().into(), user.deleted.clone().into()];
-    tx.execute(
+    tx.write(
         "update inbox_user set changed = $3, read_messages = $4, deleted_messages = $5 where app = $1 and id = $2",
         &params,
     )?;
@@ -83,13 +83,13 @@ pub fn save(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId, user: &InboxUser) -> 
 /// Marks the inbox of a user as changed.
 pub fn touch(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId, now: UtcMillis) -> Result<()> {
     let sql = "update inbox_user set changed = $3 where app = $1 and id = $2 and changed < $3";
-    tx.execute(sql, &[app.into(), id.as_str().into(), now.into()])?;
+    tx.write(sql, &[app.into(), id.as_str().into(), now.into()])?;
     Ok(())
 }
 
 /// Gives a channel to a user. It is one user's at a time.
 pub fn link(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, id: &InboxUserId) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into inbox_channel (app, ordinal, user_id) values ($1, $2, $3)
          on conflict (app, ordinal) do update set user_id = excluded.user_id",
         &[app.into(), channel.into(), id.as_str().into()],
@@ -98,7 +98,7 @@ pub fn link(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, id: &InboxUserId) -> 
 }
 
 pub fn unlink(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<()> {
-    tx.execute("delete from inbox_channel where app = $1 and ordinal = $2", &[app.into(), channel.into()])?;
+    tx.write("delete from inbox_channel where app = $1 and ordinal = $2", &[app.into(), channel.into()])?;
     Ok(())
 }
 

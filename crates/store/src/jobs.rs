@@ -95,7 +95,7 @@ pub struct ClaimedJob {
 
 /// An existing job with the same id stays as it is, so that a job that must exist once can have a fixed id.
 pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: NewJob) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into job (app, id, kind, lane, due, turn, leased, attempt, failures, push, payload)
          values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $7, $8)
          on conflict (app, id) do nothing",
@@ -175,7 +175,7 @@ pub fn claim(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis, lease_until: Ut
     let keys = wanted.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]);
     let claimed = tx.query_many(&sql, keys, read_job)?;
     if !claimed.is_empty() {
-        tx.execute_many(
+        tx.write_many(
             "update job set due = $3, leased = 1, attempt = $4 where app = $1 and id = $2",
             claimed.iter().map(|job| [job.app.into(), job.id.into(), lease_until.into(), job.attempt.into()]),
         )?;
@@ -222,9 +222,10 @@ pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, until: ParkUntil) -
     change_held(tx, sql, &row)
 }
 
-/// Runs a statement that changes a job if its worker still holds it.
+/// Runs a statement that changes a job if its worker still holds it. The parameters begin with the app, the job and the attempt.
 fn change_held(tx: &mut Tx<'_>, sql: &str, params: &[Value]) -> Result<()> {
-    if tx.execute(sql, params)? == 0 { tx.refuse(Constraint::LeaseLost) } else { Ok(()) }
+    let held = "select id from job where app = $1 and id = $2 and attempt = $3 and leased = 1";
+    if tx.change_found(held, 3, sql, params)? { Ok(()) } else { tx.refuse(Constraint::LeaseLost) }
 }
 
 /// Makes all waiting jobs of a push due.
@@ -245,14 +246,14 @@ pub fn wake_lane(tx: &mut Tx<'_>, lane: &Lane, now: UtcMillis) -> Result<u64> {
 
 /// Removes a job, even while it runs; its worker has lost its lease then.
 pub fn cancel(tx: &mut Tx<'_>, app: AppId, job: JobId) -> Result<()> {
-    tx.execute("delete from job where app = $1 and id = $2", &[app.into(), job.into()])?;
+    tx.write("delete from job where app = $1 and id = $2", &[app.into(), job.into()])?;
     Ok(())
 }
 
 /// As [`cancel`], for many.
 pub fn cancel_many(tx: &mut Tx<'_>, app: AppId, jobs: impl IntoIterator<Item = JobId>) -> Result<()> {
     let rows = jobs.into_iter().map(|job| [app.into(), job.into()]);
-    tx.execute_many("delete from job where app = $1 and id = $2", rows)?;
+    tx.write_many("delete from job where app = $1 and id = $2", rows)?;
     Ok(())
 }
 

@@ -21,7 +21,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<LastP
 }
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, last: &LastPlaces) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into last_place (app, ordinal, seen, terms) values ($1, $2, $3, $4)
          on conflict (app, ordinal) do update set seen = excluded.seen, terms = excluded.terms",
         &[app.into(), ordinal.into(), last.seen.into(), terms::encode(&last.terms).into()],
@@ -30,7 +30,7 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, last: &LastPlaces) -> 
 }
 
 pub fn delete(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<()> {
-    tx.execute("delete from last_place where app = $1 and ordinal = $2", &[app.into(), ordinal.into()])?;
+    tx.write("delete from last_place where app = $1 and ordinal = $2", &[app.into(), ordinal.into()])?;
     Ok(())
 }
 

@@ -63,7 +63,7 @@ pub use error::{Cause, Constraint, Error, Result};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 use db::answer::{Change, Done, Look};
-use db::postgres::{self, listener::Listener};
+use db::postgres::{PostgresConnection, listener::Listener, server::Server};
 use db::reader::{self, Query, Reader};
 use db::writer::{self, Command, Writer};
 use db::{Connection, DatabaseHealth, Hub, sqlite};
@@ -110,11 +110,13 @@ impl Store {
                 Opening { single_process: true, hub: Hub::for_one_process(), writers: vec![writer], readers }.start()
             }
             DatabaseUrl::Postgres(url) => {
-                let server = Arc::new(postgres::server::Server::at(&url)?);
-                let connect = || postgres::PostgresConnection::new(Arc::clone(&server)).map(Connection::Postgres);
-                let mut writers = (0..POSTGRES_WRITERS).map(|_| connect()).collect::<Result<Vec<_>>>()?;
+                let server = Arc::new(Server::at(&url)?);
+                let connect = |new: fn(Arc<Server>) -> Result<PostgresConnection>| new(Arc::clone(&server)).map(Connection::Postgres);
+                let writers = (0..POSTGRES_WRITERS).map(|_| connect(PostgresConnection::writer));
+                let mut writers = writers.collect::<Result<Vec<_>>>()?;
                 migrate::run(&mut writers[0])?;
-                let readers = (0..POSTGRES_READERS).map(|_| connect()).collect::<Result<_>>()?;
+                let readers = (0..POSTGRES_READERS).map(|_| connect(PostgresConnection::new));
+                let readers = readers.collect::<Result<_>>()?;
                 let hub = Hub::for_many_nodes();
                 let store = Opening { single_process: false, hub, writers, readers }.start()?;
                 store.listen(server)?;
@@ -215,7 +217,7 @@ impl Store {
     }
 
     /// Returns once signals of other nodes are received.
-    fn listen(&self, server: Arc<postgres::server::Server>) -> Result<()> {
+    fn listen(&self, server: Arc<Server>) -> Result<()> {
         let (ready, listening) = oneshot::channel();
         let listener =
             Listener { server, hub: Arc::clone(&self.shared.hub), ready: Some(ready), is_interrupted: false };

@@ -27,7 +27,7 @@ pub struct Member {
 
 /// Adds rows. Existing ones stay as they are.
 pub fn add(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]) -> Result<()> {
-    tx.execute_many(
+    tx.write_many(
         "insert into list_member (app, list, generation, kind, identifier) values ($1, $2, $3, $4, $5)
          on conflict (app, list, generation, kind, identifier) do nothing",
         members.iter().map(|member| key(app, upload, member)),
@@ -65,7 +65,7 @@ pub fn among(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]
 /// Deletes rows. By their whole keys and not up to the last of them: PostgreSQL takes a comparison of pairs
 /// for one of kinds, of which there are few, expects to find most of the table and reads all of it.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]) -> Result<()> {
-    tx.execute_many(
+    tx.write_many(
         "delete from list_member where app = $1 and list = $2 and generation = $3 and kind = $4 and identifier = $5",
         members.iter().map(|member| key(app, upload, member)),
     )?;

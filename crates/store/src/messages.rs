@@ -58,7 +58,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, message: &Message) -> Result<()> {
         message.slices.clone().into(),
         message.shared_push.group_id.map(|group| group.as_bytes().to_vec()).into(),
     ];
-    tx.execute(sql, &params)?;
+    tx.write(sql, &params)?;
     Ok(())
 }
 
@@ -70,7 +70,7 @@ pub fn insert_text(
     head: &TextHead,
     body: &[u8],
 ) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into message_text (app, number, text, title, content_type, details, size, body)
          values ($1, $2, $3, $4, $5, $6, $7, $8)",
         &[
@@ -96,7 +96,7 @@ pub fn insert_holders(
 ) -> Result<()> {
     let rows = slices.into_iter().map(|(slice, holders)| [app.into(), slice.into(), number.into(), holders.into()]);
     let sql = "insert into message_holders (app, slice, number, holders) values ($1, $2, $3, $4)";
-    tx.execute_many(sql, rows)?;
+    tx.write_many(sql, rows)?;
     Ok(())
 }
 
@@ -176,7 +176,7 @@ pub fn body(tx: &mut Tx<'_>, app: AppId, number: MessageNumber, text: u32) -> Re
 /// Takes a message out of all inboxes, unless it is not in any now, and forgets its texts.
 pub fn end(tx: &mut Tx<'_>, app: AppId, number: MessageNumber, at: UtcMillis) -> Result<()> {
     let row = [app.into(), number.into(), at.into()];
-    tx.execute("update message set ends = $3 where app = $1 and number = $2 and ends > $3", &row)?;
+    tx.write("update message set ends = $3 where app = $1 and number = $2 and ends > $3", &row)?;
     forget_texts(tx, app, number)
 }
 
@@ -195,9 +195,9 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, message: &Message, slices: impl IntoI
     let sets = tx.execute_many("delete from message_holders where app = $1 and slice = $2 and number = $3", rows)?;
     let few = inbox_messages::forget(tx, app, number)?;
     forget_texts(tx, app, number)?;
-    tx.execute("delete from message where app = $1 and number = $2", &[app.into(), number.into()])?;
+    tx.write("delete from message where app = $1 and number = $2", &[app.into(), number.into()])?;
     let raise = "update app set messages_forgotten = $2 where id = $1 and messages_forgotten < $2";
-    tx.execute(raise, &[app.into(), message.ends.into()])?;
+    tx.write(raise, &[app.into(), message.ends.into()])?;
     Ok(sets + few)
 }
 
@@ -213,7 +213,7 @@ pub fn oldest(tx: &mut Tx<'_>, app: AppId) -> Result<Option<MessageNumber>> {
 }
 
 fn forget_texts(tx: &mut Tx<'_>, app: AppId, number: MessageNumber) -> Result<()> {
-    tx.execute("delete from message_text where app = $1 and number = $2", &[app.into(), number.into()])?;
+    tx.write("delete from message_text where app = $1 and number = $2", &[app.into(), number.into()])?;
     Ok(())
 }
 

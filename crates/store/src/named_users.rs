@@ -34,7 +34,7 @@ pub fn ensure(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId, now: UtcMillis) -> 
         return Ok(user);
     }
     let user = NamedUser { id: id.clone(), created: now, modified: now, terms: Vec::new() };
-    tx.execute(
+    tx.write(
         "insert into named_user (app, id, created, modified, terms) values ($1, $2, $3, $3, $4)",
         &[app.into(), id.into(), now.into(), terms::encode(&user.terms).into()],
     )?;
@@ -45,7 +45,7 @@ pub fn ensure(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId, now: UtcMillis) -> 
 pub fn insert_many(tx: &mut Tx<'_>, app: AppId, ids: &[NamedUserId], terms: &[TermId], now: UtcMillis) -> Result<()> {
     let row = |id: &NamedUserId| [app.into(), id.into(), now.into(), terms::encode(terms).into()];
     let sql = "insert into named_user (app, id, created, modified, terms) values ($1, $2, $3, $3, $4)";
-    tx.execute_many(sql, ids.iter().map(row))?;
+    tx.write_many(sql, ids.iter().map(row))?;
     Ok(())
 }
 
@@ -55,14 +55,14 @@ pub fn save<'u>(tx: &mut Tx<'_>, app: AppId, users: impl IntoIterator<Item = &'u
         [app.into(), (&user.id).into(), user.modified.into(), Value::from(terms::encode(&user.terms))]
     };
     let sql = "update named_user set modified = $3, terms = $4 where app = $1 and id = $2";
-    tx.execute_many(sql, users.into_iter().map(row))?;
+    tx.write_many(sql, users.into_iter().map(row))?;
     Ok(())
 }
 
 /// Notes that something about a user changed.
 pub fn touch(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId, now: UtcMillis) -> Result<()> {
     let sql = "update named_user set modified = $3 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), id.into(), now.into()])?;
+    tx.write(sql, &[app.into(), id.into(), now.into()])?;
     Ok(())
 }
 
@@ -110,7 +110,7 @@ pub fn put_pending(
     now: UtcMillis,
 ) -> Result<()> {
     let claimed = channel.claimed.as_ref().map(ClaimedType::to_string);
-    tx.execute(
+    tx.write(
         "insert into pending_association (app, channel, named_user, created, device_type) values ($1, $2, $3, $4, $5)
          on conflict (app, channel) do update
          set named_user = excluded.named_user, created = excluded.created, device_type = excluded.device_type",
@@ -135,14 +135,14 @@ pub fn pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Option
 
 pub fn delete_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<()> {
     let sql = "delete from pending_association where app = $1 and channel = $2";
-    tx.execute(sql, &[app.into(), channel.into()])?;
+    tx.write(sql, &[app.into(), channel.into()])?;
     Ok(())
 }
 
 /// Forgets the associations that wait for a user.
 pub fn forget_pending(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<()> {
     let sql = "delete from pending_association where app = $1 and named_user = $2";
-    tx.execute(sql, &[app.into(), user.into()])?;
+    tx.write(sql, &[app.into(), user.into()])?;
     Ok(())
 }
 

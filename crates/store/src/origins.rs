@@ -9,7 +9,7 @@ use crate::{Error, Result, Row, Tx};
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: PushId, provenance: &Provenance) -> Result<()> {
     let Some(origin) = provenance.origin.id() else { return Ok(()) };
     let part = serde_json::to_string(&provenance.part).map_err(|_| Error::corrupt("part of an audience"))?;
-    tx.execute(
+    tx.write(
         "insert into push_origin (app, push, kind, origin, run, part) values ($1, $2, $3, $4, $5, $6)",
         &[
             app.into(),

@@ -25,7 +25,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &SentKey) -> Result<Option<Vec<u8>>
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, key: &SentKey, members: Vec<u8>) -> Result<()> {
     let SentKey { pipeline, slice, layer, block } = *key;
-    tx.execute(
+    tx.write(
         "insert into pipeline_sent (app, pipeline, slice, layer, block, members) values ($1, $2, $3, $4, $5, $6)
          on conflict (app, pipeline, block, slice, layer) do update set members = excluded.members",
         &[app.into(), pipeline.into(), slice.into(), layer.into(), u32::from(block).into(), members.into()],

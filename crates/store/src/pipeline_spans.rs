@@ -49,7 +49,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, key: &SpanKey) -> 
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, key: &SpanKey, members: Vec<u8>) -> Result<()> {
     let [app, pipeline, block, width, number] = row(app, pipeline, key);
-    tx.execute(
+    tx.write(
         "insert into pipeline_span (app, pipeline, block, width, span, members) values ($1, $2, $3, $4, $5, $6)
          on conflict (app, pipeline, block, width, span) do update set members = excluded.members",
         &[app, pipeline, block, width, number, members.into()],
@@ -60,7 +60,7 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, key: &SpanKey, mem
 pub fn delete(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, key: &SpanKey) -> Result<()> {
     let sql = "delete from pipeline_span
                where app = $1 and pipeline = $2 and block = $3 and width = $4 and span = $5";
-    tx.execute(sql, &row(app, pipeline, key))?;
+    tx.write(sql, &row(app, pipeline, key))?;
     Ok(())
 }
 
@@ -84,7 +84,7 @@ pub fn between(
 
 /// Marks the members of all spans of a width as not known.
 pub fn put_unknown(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, width: Width) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into pipeline_span (app, pipeline, block, width, span, members)
          select distinct app, pipeline, block, cast($3 as bigint), due / cast($3 as bigint), cast('' as blob)
            from pipeline_timer where app = $1 and pipeline = $2
@@ -103,7 +103,7 @@ pub fn forget_before(
     instant: UtcMillis,
 ) -> Result<()> {
     let sql = "delete from pipeline_span where app = $1 and pipeline = $2 and width = $3 and span < $4";
-    tx.execute(sql, &[app.into(), pipeline.into(), width.millis().into(), width.number(instant).into()])?;
+    tx.write(sql, &[app.into(), pipeline.into(), width.millis().into(), width.number(instant).into()])?;
     Ok(())
 }
 

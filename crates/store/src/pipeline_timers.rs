@@ -22,7 +22,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis, bl
 }
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, part: &TimerPart) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into pipeline_timer (app, pipeline, due, block, members, causes) values ($1, $2, $3, $4, $5, $6)
          on conflict (app, pipeline, due, block) do update set members = excluded.members, causes = excluded.causes",
         &[
@@ -41,7 +41,7 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, part: &TimerPart) 
 pub fn take(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -> Result<Vec<TimerPart>> {
     let parts = at(tx, app, pipeline, due)?;
     let sql = "delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3";
-    tx.execute(sql, &[app.into(), pipeline.into(), due.into()])?;
+    tx.write(sql, &[app.into(), pipeline.into(), due.into()])?;
     Ok(parts)
 }
 
@@ -78,7 +78,7 @@ pub fn first_due(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<Op
 
 pub fn delete_part(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis, block: u16) -> Result<()> {
     let sql = "delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3 and block = $4";
-    tx.execute(sql, &[app.into(), pipeline.into(), due.into(), u32::from(block).into()])?;
+    tx.write(sql, &[app.into(), pipeline.into(), due.into(), u32::from(block).into()])?;
     Ok(())
 }
 
@@ -88,7 +88,7 @@ pub fn delete_some(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, at_most: u
     let parts: Vec<(UtcMillis, i64)> =
         tx.query(sql, &[app.into(), pipeline.into(), at_most.into()], |row| Ok((row.next()?, row.next()?)))?;
     if !parts.is_empty() {
-        tx.execute_many(
+        tx.write_many(
             "delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3 and block = $4",
             parts.iter().map(|(due, block)| [app.into(), pipeline.into(), (*due).into(), (*block).into()]),
         )?;

@@ -16,7 +16,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, place: PlaceId, day: i32, block: u16) ->
 }
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, place: PlaceId, day: i32, block: u16, members: Vec<u8>) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into place_day (app, place, day, block, members) values ($1, $2, $3, $4, $5)
          on conflict (app, place, day, block) do update set members = excluded.members",
         &[app.into(), place.to_string().into(), day.into(), u32::from(block).into(), members.into()],

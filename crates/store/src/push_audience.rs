@@ -6,7 +6,7 @@ use crate::{Result, Tx};
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: PushId, block: u16, members: Vec<u8>) -> Result<()> {
     let sql = "insert into push_audience (app, push, block, members) values ($1, $2, $3, $4)";
-    tx.execute(sql, &[app.into(), push.into(), u32::from(block).into(), members.into()])?;
+    tx.write(sql, &[app.into(), push.into(), u32::from(block).into(), members.into()])?;
     Ok(())
 }
 
@@ -17,6 +17,6 @@ pub fn parts(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u8>>> 
 }
 
 pub fn delete(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<()> {
-    tx.execute("delete from push_audience where app = $1 and push = $2", &[app.into(), push.into()])?;
+    tx.write("delete from push_audience where app = $1 and push = $2", &[app.into(), push.into()])?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::{Result, Tx};
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: PushId, block: u16, causes: Vec<u8>) -> Result<()> {
     let sql = "insert into push_cause (app, push, block, causes) values ($1, $2, $3, $4)";
-    tx.execute(sql, &[app.into(), push.into(), u32::from(block).into(), causes.into()])?;
+    tx.write(sql, &[app.into(), push.into(), u32::from(block).into(), causes.into()])?;
     Ok(())
 }
 

@@ -77,7 +77,7 @@ pub struct PushRow {
 }
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into push (app, id, operation, created, expires, push_type, state, paused, accepted_at, redact, payload,
                            aging_since)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $4)",
@@ -197,14 +197,14 @@ pub fn sending_state(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option
 
 pub fn set_paused(tx: &mut Tx<'_>, app: AppId, push: PushId, paused: bool) -> Result<()> {
     let sql = "update push set paused = $3 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), push.into(), paused.into()])?;
+    tx.write(sql, &[app.into(), push.into(), paused.into()])?;
     Ok(())
 }
 
 /// A push of which nothing is left to do begins to age, and loses the payload that it was not to keep.
 pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, now: UtcMillis) -> Result<()> {
     let sql = "update push set state = $3 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), push.into(), state.name().into()])?;
+    tx.write(sql, &[app.into(), push.into(), state.name().into()])?;
     match state {
         PushState::Accepted | PushState::Sending => Ok(()),
         PushState::Done | PushState::Canceled => {
@@ -217,7 +217,7 @@ pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, no
 /// Keeps why a push goes to nobody.
 pub fn set_reason(tx: &mut Tx<'_>, app: AppId, push: PushId, reason: &str) -> Result<()> {
     let sql = "update push set reason = $3 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), push.into(), reason.into()])?;
+    tx.write(sql, &[app.into(), push.into(), reason.into()])?;
     Ok(())
 }
 
@@ -229,7 +229,7 @@ pub fn reason(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<String
 
 fn redact(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<()> {
     let sql = "update push set payload = null where app = $1 and id = $2 and redact = 1";
-    tx.execute(sql, &[app.into(), push.into()])?;
+    tx.write(sql, &[app.into(), push.into()])?;
     Ok(())
 }
 
@@ -239,7 +239,7 @@ pub fn share_payload(tx: &mut Tx<'_>, app: AppId, push: PushId, earlier: PushId)
     let sql = "update push set payload = null, payload_of =
                  (select coalesce(other.payload_of, other.id) from push other where other.app = $1 and other.id = $3)
                where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), push.into(), earlier.into()])?;
+    tx.write(sql, &[app.into(), push.into(), earlier.into()])?;
     Ok(())
 }
 
@@ -258,7 +258,7 @@ pub struct Tally {
 /// Adds to the counts of a platform.
 pub fn add_tally(tx: &mut Tx<'_>, app: AppId, push: PushId, device_type: &DeviceType, more: &Tally) -> Result<()> {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).into();
-    tx.execute(
+    tx.write(
         "insert into push_tally (app, push, platform, targeted, delivered, gone, failed, expired, reason)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          on conflict (app, push, platform) do update set

@@ -52,12 +52,12 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, deliveries: &[SandboxDelivery]) -> Resul
             ]
         })
         .collect();
-    tx.execute_many(
+    tx.write_many(
         "insert into sandbox (app, position, delivery, push, channel, device_type, transport, at, request)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         &rows,
     )?;
-    tx.execute("delete from sandbox where app = $1 and position <= $2", &[app.into(), (head - KEPT).into()])?;
+    tx.write("delete from sandbox where app = $1 and position <= $2", &[app.into(), (head - KEPT).into()])?;
     Ok(())
 }
 

@@ -17,7 +17,7 @@ pub fn known(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<H
 /// Remembers events that are not known.
 pub fn add(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<()> {
     let sql = "insert into seen_event (app, hour, id) values ($1, $2, $3)";
-    tx.execute_many(sql, events.iter().map(|event| key(app, *event)))?;
+    tx.write_many(sql, events.iter().map(|event| key(app, *event)))?;
     Ok(())
 }
 

@@ -35,7 +35,7 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, term: TermId, parts: impl IntoIterator<I
     let sql = "insert into term_set (app, term, slice, members) values ($1, $2, $3, $4)
                on conflict (app, term, slice) do update set members = excluded.members";
     let rows = parts.into_iter().map(|(part, members)| [app.into(), term.into(), part.number().into(), members.into()]);
-    tx.execute_many(sql, rows)?;
+    tx.write_many(sql, rows)?;
     Ok(())
 }
 
@@ -46,7 +46,7 @@ pub fn parts(tx: &mut Tx<'_>, app: AppId, term: TermId) -> Result<Vec<Vec<u8>>> 
 }
 
 pub fn delete(tx: &mut Tx<'_>, app: AppId, term: TermId) -> Result<()> {
-    tx.execute("delete from term_set where app = $1 and term = $2", &[app.into(), term.into()])?;
+    tx.write("delete from term_set where app = $1 and term = $2", &[app.into(), term.into()])?;
     Ok(())
 }
 

@@ -20,7 +20,7 @@ pub fn find(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<Option<TermId>> 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<TermId> {
     let id = apps::take_term(tx, app)?;
     let (group, tag) = term.key();
-    tx.execute(
+    tx.write(
         "insert into term (app, id, grp, tag) values ($1, $2, $3, $4)",
         &[app.into(), id.into(), group.into(), tag.as_ref().into()],
     )?;
@@ -43,7 +43,7 @@ pub fn find_name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Option<Term>
 /// Gives a number a name that is never looked up. The term that had the number has none any more.
 pub fn retire(tx: &mut Tx<'_>, app: AppId, id: TermId, name: &Term) -> Result<()> {
     let (group, tag) = name.key();
-    tx.execute(
+    tx.write(
         "update term set grp = $3, tag = $4 where app = $1 and id = $2",
         &[app.into(), id.into(), group.into(), tag.as_ref().into()],
     )?;

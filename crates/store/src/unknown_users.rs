@@ -29,7 +29,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<Unkno
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, user: &UnknownUser) -> Result<()> {
     let attributes = serde_json::Value::from_iter(user.attributes.iter().map(String::as_str)).to_string();
-    tx.execute(
+    tx.write(
         "insert into unknown_user (app, ordinal, terms, attributes) values ($1, $2, $3, $4)
          on conflict (app, ordinal) do update set terms = excluded.terms, attributes = excluded.attributes",
         &[app.into(), ordinal.into(), terms::encode(&user.terms).into(), attributes.into()],
@@ -38,6 +38,6 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, user: &UnknownUser) ->
 }
 
 pub fn delete(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<()> {
-    tx.execute("delete from unknown_user where app = $1 and ordinal = $2", &[app.into(), ordinal.into()])?;
+    tx.write("delete from unknown_user where app = $1 and ordinal = $2", &[app.into(), ordinal.into()])?;
     Ok(())
 }

@@ -77,7 +77,7 @@ const COLUMNS: &str = "id, created, modified, enabled, disabled_why, config, cha
 
 /// A new webhook, which starts after an offset.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
-    tx.execute(
+    tx.write(
         "insert into webhook (app, id, created, modified, enabled, config, changes, version, done,
                               n_delivered, n_failed, n_given_up, n_missed, n_dead, n_noted)
          values ($1, $2, $3, $4, $5, $6, 0, 0, $7, 0, 0, 0, 0, 0, 0)",
@@ -122,28 +122,28 @@ pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64> {
 /// Removes a webhook with its history and its dead letters. Whether there was one.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> Result<bool> {
     let key = [app.into(), id.into()];
-    tx.execute("delete from webhook_history where app = $1 and webhook = $2", &key)?;
-    tx.execute("delete from webhook_dead_letter where app = $1 and webhook = $2", &key)?;
+    tx.write("delete from webhook_history where app = $1 and webhook = $2", &key)?;
+    tx.write("delete from webhook_dead_letter where app = $1 and webhook = $2", &key)?;
     Ok(tx.execute("delete from webhook where app = $1 and id = $2", &key)? > 0)
 }
 
 /// Replaces the configuration.
 pub fn configure(tx: &mut Tx<'_>, app: AppId, id: WebhookId, config: &str, now: UtcMillis) -> Result<()> {
     let sql = "update webhook set config = $3, modified = $4, changes = changes + 1 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), id.into(), config.into(), now.into()])?;
+    tx.write(sql, &[app.into(), id.into(), config.into(), now.into()])?;
     Ok(())
 }
 
 pub fn enable(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> Result<()> {
     let sql = "update webhook set enabled = 1, disabled_why = null, changes = changes + 1 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), id.into()])?;
+    tx.write(sql, &[app.into(), id.into()])?;
     Ok(())
 }
 
 /// Disables a webhook; `why` is for one that the service itself disables.
 pub fn disable(tx: &mut Tx<'_>, app: AppId, id: WebhookId, why: Option<&str>) -> Result<()> {
     let sql = "update webhook set enabled = 0, disabled_why = $3, changes = changes + 1 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), id.into(), why.into()])?;
+    tx.write(sql, &[app.into(), id.into(), why.into()])?;
     Ok(())
 }
 
@@ -151,7 +151,7 @@ pub fn disable(tx: &mut Tx<'_>, app: AppId, id: WebhookId, why: Option<&str>) ->
 pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, held: Option<&[u8]>) -> Result<()> {
     let sql = "update webhook set done = $3, held = $4, version = version + 1, failing_since = null, failure = null
                where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), id.into(), done.number().into(), held.map(<[u8]>::to_vec).into()])?;
+    tx.write(sql, &[app.into(), id.into(), done.number().into(), held.map(<[u8]>::to_vec).into()])?;
     Ok(())
 }
 

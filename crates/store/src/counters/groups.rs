@@ -57,7 +57,7 @@ pub(super) fn write(tx: &mut Tx<'_>, of_pushes: &OfPushes, groups: &Groups) -> R
         let rows = sums.into_iter().map(|((app, group, metric, slot, device_type), n)| {
             [app.into(), column(group), metric.name().into(), slot.into(), device_type.into(), Value::from(n)]
         });
-        tx.execute_many(&sql, rows)?;
+        tx.write_many(&sql, rows)?;
     }
     Ok(())
 }

@@ -40,6 +40,21 @@ impl PendingCounts {
         self.of_events.entry((app, counted)).or_default().add(sum);
     }
 
+    pub(crate) fn merge(&mut self, other: Self) {
+        let Self { of_apps, of_pushes, of_events } = other;
+        for (key, n) in of_apps {
+            let count = self.of_apps.entry(key).or_default();
+            *count = count.saturating_add(n);
+        }
+        for (key, n) in of_pushes {
+            let count = self.of_pushes.entry(key).or_default();
+            *count = count.saturating_add(n);
+        }
+        for (key, sum) in of_events {
+            self.of_events.entry(key).or_default().add(sum);
+        }
+    }
+
     fn pushes(&self) -> impl Iterator<Item = (AppId, PushId)> {
         let counted = self.of_pushes.keys().map(|(app, push, ..)| (*app, *push));
         counted.chain(self.of_events.keys().filter_map(|(app, counted)| Some((*app, counted.push?))))
@@ -60,18 +75,18 @@ impl PendingCounts {
             return Ok(());
         }
         let in_hours = self.of_apps.iter();
-        tx.execute_many(
+        tx.write_many(
             "insert into counter (app, metric, hour, platform, n) values ($1, $2, $3, $4, $5)
              on conflict (app, metric, hour, platform) do update set n = counter.n + excluded.n",
             in_hours.map(|((app, metric, hour, device_type), n)| row(*app, *metric, *hour, device_type, *n)),
         )?;
-        tx.execute_many(
+        tx.write_many(
             "insert into counter_day (app, metric, day, platform, n) values ($1, $2, $3, $4, $5)
              on conflict (app, metric, day, platform) do update set n = counter_day.n + excluded.n",
             in_days,
         )?;
         groups::write(tx, &self.of_pushes, &groups)?;
-        tx.execute_many(
+        tx.write_many(
             "insert into push_counter (app, push, metric, hour, platform, n) values ($1, $2, $3, $4, $5, $6)
              on conflict (app, push, metric, hour, platform) do update set n = push_counter.n + excluded.n",
             self.of_pushes.into_iter().map(|((app, push, metric, hour, device_type), n)| {

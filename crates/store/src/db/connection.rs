@@ -5,7 +5,7 @@ use model::ids::AppId;
 use super::{Tx, postgres, sqlite};
 use crate::app_numbers::AppNumbers;
 use crate::apps::OPERATOR;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub(crate) enum Connection {
     Sqlite(sqlite::SqliteConnection),
@@ -27,6 +27,12 @@ pub(crate) struct LockedApps {
     /// Apps that were not found. On PostgreSQL all are among them until the transaction has begun there.
     missing: Vec<AppId>,
     found: Vec<(AppId, AppNumbers)>,
+}
+
+/// A commit that failed, and whether it is sure that nothing of it was done.
+pub(crate) struct FailedCommit {
+    pub(crate) error: Error,
+    pub(crate) is_undone: bool,
 }
 
 impl LockedApps {
@@ -65,27 +71,27 @@ impl Connection {
     /// ends.
     pub(super) fn lacks(&self, app: AppId) -> bool {
         let locked = match self {
-            Connection::Sqlite(sqlite) => sqlite.locked(),
+            Connection::Sqlite(sqlite) => Some(sqlite.locked()),
             Connection::Postgres(postgres) => postgres.locked(),
         };
-        locked.lacks(app)
+        locked.is_some_and(|locked| locked.lacks(app))
     }
 
     /// The numbers of an app that is being written, as they were when the transaction began.
     pub(super) fn numbers_at_begin(&mut self, app: AppId) -> Result<Option<AppNumbers>> {
         let locked = match self {
-            Connection::Sqlite(sqlite) => sqlite.locked(),
+            Connection::Sqlite(sqlite) => Some(sqlite.locked()),
             Connection::Postgres(postgres) => {
                 postgres.open()?;
                 postgres.locked()
             }
         };
-        Ok(locked.numbers(app))
+        Ok(locked.and_then(|locked| locked.numbers(app)))
     }
 
-    pub(super) fn commit(&mut self) -> Result<()> {
+    pub(super) fn commit(&mut self) -> Result<(), FailedCommit> {
         match self {
-            Connection::Sqlite(sqlite) => sqlite.commit(),
+            Connection::Sqlite(sqlite) => sqlite.commit().map_err(|error| FailedCommit { error, is_undone: false }),
             Connection::Postgres(postgres) => postgres.commit(),
         }
     }

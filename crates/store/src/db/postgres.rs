@@ -1,9 +1,12 @@
 //! PostgreSQL: a connection with its own event loop, driven only by the thread that owns it.
 
+mod batch;
 mod bulk;
 mod failure;
+mod link;
 pub(crate) mod listener;
 pub(crate) mod server;
+mod sets;
 mod tls;
 mod types;
 
@@ -14,18 +17,19 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, TryFutureExt, TryStreamExt, future, stream};
 use tokio::runtime::Runtime;
-use tokio::task::JoinHandle;
-use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use model::ids::AppId;
 
-use super::{Access, LockedApps, Row, Rows, Tx, Value, Visit};
+use super::{Access, FailedCommit, LockedApps, Row, Rows, Tx, Value, Visit};
 use crate::app_numbers::AppNumbers;
 use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
+use batch::{Batch, Group};
+use link::{Link, Opening};
 use server::{CONNECT_TIMEOUT, Server};
 
-const CACHED_STATEMENTS: usize = 512;
+pub(super) use batch::Suspended;
+
 /// Statements of one `execute_many` that are in flight at the same time.
 const STATEMENTS_IN_FLIGHT: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -40,6 +44,10 @@ const IDLE_LIMIT_MS: u32 = 10_000;
 /// compilation of a statement takes longer than running any of ours, and the planner would do it to every
 /// recursive one.
 const SESSION: &str = "set search_path = aerogram, pg_catalog; set jit = off";
+/// Sets of rows are joined with the tables they are about, row by row and by an index, whatever the server believes about the size
+/// of a table that was empty when the statement was first planned.
+const WRITING_SESSION: &str = "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; \
+                               set plan_cache_mode = force_generic_plan";
 /// The number is arbitrary; only our own programs take this lock.
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
 /// Held until the connection ends.
@@ -90,34 +98,36 @@ pub(crate) struct PostgresConnection {
     /// A `begin` sent together with the first statement, which saves waiting for its answer.
     opening: Option<String>,
     locked: LockedApps,
-}
-
-struct Link {
-    client: Client,
-    driver: JoinHandle<()>,
-    statements: HashMap<String, Statement>,
-}
-
-/// Begins a transaction and locks its apps.
-struct Opening<'a> {
-    begin: String,
-    locked: &'a mut LockedApps,
+    batch: Batch,
+    is_writer: bool,
 }
 
 impl PostgresConnection {
+    /// For batches of commands. Connects when it is first needed.
+    pub(crate) fn writer(server: Arc<Server>) -> Result<Self> {
+        Ok(Self { is_writer: true, ..Self::new(server)? })
+    }
+
     /// Connects when it is first needed.
     pub(crate) fn new(server: Arc<Server>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { server, runtime, link: None, opening: None, locked: LockedApps::default() })
+        let (locked, batch) = (LockedApps::default(), Batch::default());
+        Ok(Self { server, runtime, link: None, opening: None, locked, batch, is_writer: false })
     }
 
     pub(super) fn for_each(&mut self, sql: &str, params: &[Value], visit: &mut Visit<'_>) -> Result<()> {
+        if self.batch.is_gathering {
+            let rows = self.batch.look_up(sql, params)?;
+            return rows.iter().try_for_each(|row| visit(&Row::answer_of_set(row)));
+        }
+        let queue = self.queue_before(sql, params);
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = link.prepare(sql).await?;
+            let ready = link.make_ready(&queue).await?;
             let rows = link.client.query_raw(&statement, params).map_err(failure::classify);
-            let ((), rows) = future::try_join(link.open(opening), rows).await?;
+            let ((), (), rows) = future::try_join3(link.open(opening), link.send(&ready), rows).await?;
             let mut rows = pin!(rows);
             while let Some(row) = rows.try_next().await.map_err(failure::classify)? {
                 visit(&Row::postgres(&row))?;
@@ -127,16 +137,41 @@ impl PostgresConnection {
     }
 
     pub(super) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64> {
+        if self.batch.is_gathering {
+            return Err(self.batch.suspend(Suspended::ToRunAlone));
+        }
+        let queue = self.queue_before(sql, params);
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = link.prepare(sql).await?;
+            let ready = link.make_ready(&queue).await?;
             let changed = link.client.execute_raw(&statement, params).map_err(failure::classify);
-            let ((), changed) = future::try_join(link.open(opening), changed).await?;
+            let ((), (), changed) = future::try_join3(link.open(opening), link.send(&ready), changed).await?;
             Ok(changed)
         })
     }
 
+    /// As [`Self::execute`], for a statement whose answer nobody waits for: it leaves with others, before the next statement that
+    /// may concern the same rows, or with the commit.
+    pub(super) fn write(&mut self, sql: &str, params: &[Value]) -> Result<()> {
+        if self.batch.is_gathering && self.opening.is_some() {
+            return Err(self.batch.suspend(Suspended::UntilKnown));
+        }
+        // Whether the app exists is known once the transaction has begun.
+        self.open()?;
+        if self.batch.is_gathering {
+            self.batch.stage(sql, params);
+        } else {
+            self.batch.enqueue(sql, params);
+        }
+        Ok(())
+    }
+
     pub(super) fn execute_many(&mut self, sql: &str, rows: &mut Rows<'_>) -> Result<u64> {
+        if self.batch.is_gathering {
+            return Err(self.batch.suspend(Suspended::ToRunAlone));
+        }
+        self.send_queue()?;
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = &link.prepare(sql).await?;
@@ -152,6 +187,13 @@ impl PostgresConnection {
     }
 
     pub(super) fn for_each_of_many(&mut self, sql: &str, rows: &mut Rows<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        if self.batch.is_gathering {
+            // All of them are asked for before the command is put aside for one.
+            let answers: Vec<_> = rows.map(|row| self.batch.look_up(sql, (*row).as_ref())).collect();
+            let answers = answers.into_iter().collect::<Result<Vec<_>>>()?;
+            return answers.iter().flat_map(|rows| rows.iter()).try_for_each(|row| visit(&Row::answer_of_set(row)));
+        }
+        self.send_queue()?;
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = &link.prepare(sql).await?;
@@ -171,6 +213,67 @@ impl PostgresConnection {
         })
     }
 
+    /// Runs the next commands against what is known, until [`Self::stop_gathering`].
+    pub(super) fn start_gathering(&mut self) {
+        self.batch.is_gathering = true;
+    }
+
+    pub(super) fn stop_gathering(&mut self) {
+        self.batch.is_gathering = false;
+    }
+
+    /// Puts the command aside if it is run against what is known.
+    pub(super) fn leave_gathering(&mut self) -> Result<()> {
+        if self.batch.is_gathering { Err(self.batch.suspend(Suspended::ToRunAlone)) } else { Ok(()) }
+    }
+
+    /// Ends a command that was run against what is known.
+    pub(super) fn end_command(&mut self, is_kept: bool) -> Option<Suspended> {
+        self.batch.end_command(is_kept)
+    }
+
+    /// Reads what the commands that were put aside have asked for.
+    pub(super) fn read_needs(&mut self) -> Result<()> {
+        let (queue, needs) = self.batch.take_needs();
+        let queue: Vec<Group> = queue.into_groups().collect();
+        let (runtime, link, opening) = self.parts()?;
+        let answers = runtime.block_on(async {
+            let ready = link.make_ready(&queue).await?;
+            let asked = link.ask(needs).await?;
+            let answers = future::try_join_all(asked.iter().map(|asked| link.answer(asked)));
+            let ((), (), answers) = future::try_join3(link.open(opening), link.send(&ready), answers).await?;
+            Ok::<_, Error>(asked.into_iter().zip(answers).collect::<Vec<_>>())
+        })?;
+        for (asked, answers) in answers {
+            for (params, rows) in asked.rows.iter().zip(answers) {
+                self.batch.learn(&asked.of, params, rows);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends everything that is queued.
+    pub(super) fn send_queue(&mut self) -> Result<()> {
+        let queue: Vec<Group> = self.batch.take_queue().into_groups().collect();
+        if queue.is_empty() {
+            return Ok(());
+        }
+        let (runtime, link, opening) = self.parts()?;
+        runtime.block_on(async {
+            let ready = link.make_ready(&queue).await?;
+            future::try_join(link.open(opening), link.send(&ready)).await.map(drop)
+        })
+    }
+
+    pub(super) fn drop_queue(&mut self) {
+        self.batch.take_queue();
+    }
+
+    /// What is queued, if it must be sent before a statement.
+    fn queue_before(&mut self, sql: &str, params: &[Value]) -> Vec<Group> {
+        if self.batch.concerns(sql, params) { self.batch.take_queue().into_groups().collect() } else { Vec::new() }
+    }
+
     pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {
         // Lets the event loop see whether the server has hung up since the last transaction.
         self.runtime.block_on(async {
@@ -182,6 +285,7 @@ impl PostgresConnection {
             self.connect()?;
         }
         self.locked = LockedApps::default();
+        self.batch.start();
         self.opening = Some(match access {
             Access::Snapshot => "begin isolation level repeatable read, read only".to_owned(),
             Access::Write(apps) => {
@@ -193,21 +297,42 @@ impl PostgresConnection {
     }
 
     /// Known once the transaction is open.
-    pub(super) fn locked(&self) -> &LockedApps {
-        &self.locked
+    pub(super) fn locked(&self) -> Option<&LockedApps> {
+        self.opening.is_none().then_some(&self.locked)
     }
 
     /// Sends the `begin` that is still to be sent, if there is one.
     pub(super) fn open(&mut self) -> Result<()> {
+        if self.opening.is_none() {
+            return Ok(());
+        }
+        if self.batch.is_gathering {
+            return Err(self.batch.suspend(Suspended::UntilKnown));
+        }
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(link.open(opening))
     }
 
-    pub(super) fn commit(&mut self) -> Result<()> {
-        self.end("commit")
+    /// Sends everything that is queued, and commits.
+    pub(super) fn commit(&mut self) -> Result<(), FailedCommit> {
+        let queue: Vec<Group> = self.batch.take_queue().into_groups().collect();
+        if queue.is_empty() {
+            return self.end("commit").map_err(|error| FailedCommit { error, is_undone: false });
+        }
+        let (runtime, link, opening) = self.parts().map_err(|error| FailedCommit { error, is_undone: true })?;
+        runtime.block_on(async {
+            let ready = link.make_ready(&queue).await.map_err(|error| FailedCommit { error, is_undone: true })?;
+            let commit = link.client.batch_execute("commit").map_err(failure::classify);
+            let (opened, sent, committed) = future::join3(link.open(opening), link.send(&ready), commit).await;
+            // The server answers a commit after a failed statement by rolling back, and says so only by that failure.
+            let is_undone = !link.client.is_closed();
+            opened.and(sent).map_err(|error| FailedCommit { error, is_undone })?;
+            committed.map_err(|error| FailedCommit { error, is_undone: false })
+        })
     }
 
     pub(super) fn rollback(&mut self) {
+        self.batch.start();
         if self.end("rollback").is_err() {
             // The server rolls back by itself when the connection goes.
             self.link = None;
@@ -237,7 +362,10 @@ impl PostgresConnection {
                 }
             });
             client.batch_execute(SESSION).await?;
-            Ok(Link { client, driver, statements: HashMap::new() })
+            if self.is_writer {
+                client.batch_execute(WRITING_SESSION).await?;
+            }
+            Ok(Link { client, driver, statements: HashMap::new(), sets: HashMap::new() })
         });
         match connected {
             Ok(link) => {
@@ -265,36 +393,5 @@ impl PostgresConnection {
         let link = self.link.as_mut().ok_or_else(|| Error::unavailable("the connection to PostgreSQL was lost"))?;
         let opening = self.opening.take().map(|begin| Opening { begin, locked: &mut self.locked });
         Ok((&self.runtime, link, opening))
-    }
-}
-
-impl Link {
-    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        if let Some(statement) = self.statements.get(sql) {
-            return Ok(statement.clone());
-        }
-        let statement = self.client.prepare(sql).await.map_err(failure::classify)?;
-        if self.statements.len() == CACHED_STATEMENTS {
-            self.statements.clear();
-        }
-        self.statements.insert(sql.to_owned(), statement.clone());
-        Ok(statement)
-    }
-
-    async fn open(&self, opening: Option<Opening<'_>>) -> Result<()> {
-        let Some(Opening { begin, locked }) = opening else { return Ok(()) };
-        for message in self.client.simple_query(&begin).await.map_err(failure::classify)? {
-            if let SimpleQueryMessage::Row(row) = message {
-                // Such an answer is all text.
-                let mut cells = 0..row.len();
-                let mut number = || {
-                    let text = cells.next().and_then(|index| row.get(index));
-                    let number = text.and_then(|text| text.parse().ok());
-                    number.ok_or_else(|| Error::corrupt("a number of an app that is none"))
-                };
-                locked.add(AppId(number()?), AppNumbers::read(number)?);
-            }
-        }
-        Ok(())
     }
 }

@@ -14,6 +14,8 @@ use crate::error::{Cause, Error, Result};
 
 pub struct Row<'r> {
     cells: Cells<'r>,
+    /// How many cells of the driver's row come before the first of ours.
+    n_before: usize,
     /// The index of the cell that [`Row::next`] reads.
     next: Cell<usize>,
 }
@@ -40,11 +42,16 @@ pub trait FromColumn<'r>: Sized {
 
 impl<'r> Row<'r> {
     pub(super) fn sqlite(row: &'r rusqlite::Row<'r>) -> Self {
-        Self { cells: Cells::Sqlite(row), next: Cell::new(0) }
+        Self { cells: Cells::Sqlite(row), n_before: 0, next: Cell::new(0) }
     }
 
     pub(super) fn postgres(row: &'r tokio_postgres::Row) -> Self {
-        Self { cells: Cells::Postgres(row), next: Cell::new(0) }
+        Self { cells: Cells::Postgres(row), n_before: 0, next: Cell::new(0) }
+    }
+
+    /// A row that begins with the number of the question that it answers.
+    pub(super) fn answer_of_set(row: &'r tokio_postgres::Row) -> Self {
+        Self { cells: Cells::Postgres(row), n_before: 1, next: Cell::new(0) }
     }
 
     /// The next cell, from the first one on. A row is read in the order in which its statement names the
@@ -78,7 +85,7 @@ impl<'r> Row<'r> {
                     ValueRef::Blob(bytes) => Column::Bytes(bytes),
                 })
             }
-            Cells::Postgres(row) => row.try_get(index).map_err(|error| unreadable(index, error)),
+            Cells::Postgres(row) => row.try_get(self.n_before + index).map_err(|error| unreadable(index, error)),
         }
     }
 }

@@ -22,6 +22,7 @@ impl Tx<'_> {
     pub(super) fn set_savepoint(&mut self) -> Result<Savepoint> {
         self.end_commands();
         self.write_pending()?;
+        self.send_queue()?;
         self.control("savepoint command")?;
         Ok(Savepoint {
             signals: self.signals.clone(),
@@ -52,6 +53,7 @@ impl Tx<'_> {
         self.numbers = numbers;
         self.deleted.truncate(n_deleted);
         self.changed = changed;
+        self.drop_queue();
         self.control("rollback to command")?;
         self.release()
     }

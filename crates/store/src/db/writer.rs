@@ -9,13 +9,16 @@ use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
 use super::answer::Change;
-use super::{Access, Connection, DatabaseHealth, Hub, Operation, Tx};
+use super::postgres::Suspended;
+use super::{Access, Connection, DatabaseHealth, FailedCommit, Hub, Operation, Tx};
 use crate::error::{Error, Result};
 
 /// Commands that may be queued for one writer. Further callers wait for room in the queue.
 pub(crate) const QUEUE: usize = 4096;
 /// Commands in one transaction. At some 25 microseconds each, a full batch takes about 50 milliseconds.
 const BATCH: usize = 2048;
+/// Times that commands are run until all they ask for is known. Few ask more than four questions of which one depends on the last.
+const MOST_TURNS: usize = 32;
 /// Times that a transaction is tried before its callers are told that the database is unavailable.
 const ATTEMPTS: usize = 4;
 
@@ -74,7 +77,7 @@ impl Writer {
         // In ascending order, as in the batches of all nodes, so that no two wait for each other's locks.
         let mut apps: Vec<AppId> = commands.iter().map(|command| command.app).collect();
         apps.dedup();
-        let mut run: fn(&mut Tx<'_>, &mut [Command]) -> RunOutcome = run_all;
+        let mut run: fn(&mut Tx<'_>, &mut [Command]) -> RunOutcome = run_gathering;
         let (mut n_attempts, mut last) = (0, None);
         while n_attempts < ATTEMPTS {
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
@@ -94,14 +97,21 @@ impl Writer {
                 (RunOutcome::StoppedAtFailure, _) => run = run_with_savepoints,
                 (RunOutcome::Completed, _) => {
                     let has_changes = tx.changed;
-                    return match tx.commit() {
+                    match tx.try_commit() {
                         Ok(signals) => {
                             self.commits.fetch_add(1, Ordering::Relaxed);
                             self.hub.publish(&signals);
-                            BatchOutcome::Answered { has_changes }
+                            return BatchOutcome::Answered { has_changes };
                         }
-                        Err(error) => BatchOutcome::Unavailable(error),
-                    };
+                        Err(FailedCommit { error: error @ Error::Unavailable(_), is_undone: true }) => last = Some(error),
+                        // One of the commands has written something that conflicts; which one is found by running each by itself.
+                        Err(FailedCommit { error, is_undone: true }) => {
+                            last = Some(error);
+                            run = run_with_savepoints;
+                        }
+                        Err(FailedCommit { error, is_undone: false }) => return BatchOutcome::Unavailable(error),
+                    }
+                    n_attempts += 1;
                 }
             }
         }
@@ -124,8 +134,33 @@ enum BatchOutcome {
     Unavailable(Error),
 }
 
-fn run_all(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome {
-    for command in commands {
+/// Runs commands against what is known, and reads what they ask for, in turns; then those by themselves that cannot be run so.
+fn run_gathering(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome {
+    let mut waiting: Vec<&mut Command> = commands.iter_mut().collect();
+    let mut alone = Vec::new();
+    if tx.start_gathering() {
+        for _ in 0..MOST_TURNS {
+            let mut put_aside = Vec::new();
+            for command in waiting {
+                let before = tx.begin_gathered(command.app);
+                let is_ok = command.run(tx);
+                match tx.end_gathered(before, is_ok) {
+                    None => {}
+                    Some(Suspended::UntilKnown) => put_aside.push(command),
+                    Some(Suspended::ToRunAlone) => alone.push(command),
+                }
+            }
+            waiting = put_aside;
+            if waiting.is_empty() {
+                break;
+            }
+            if tx.read_needs().is_err() {
+                return RunOutcome::Completed;
+            }
+        }
+        tx.stop_gathering();
+    }
+    for command in waiting.into_iter().chain(alone) {
         tx.next_command(command.app);
         if !command.run(tx) {
             return RunOutcome::StoppedAtFailure;
@@ -139,7 +174,8 @@ fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome 
     for command in commands {
         let Ok(savepoint) = tx.set_savepoint() else { break };
         tx.next_command(command.app);
-        let done = if command.run(tx) { tx.release() } else { tx.undo_to(savepoint) };
+        let is_ok = command.run(tx) && command.send_queue(tx);
+        let done = if is_ok { tx.release() } else { tx.undo_to(savepoint) };
         if done.is_err() {
             break;
         }
@@ -173,6 +209,12 @@ impl Command {
         self.failure = tx.broken().filter(|_| is_ok).cloned();
         // A command that only read and then declined leaves nothing to undo.
         tx.broken().is_none() && (is_ok || !tx.wrote)
+    }
+
+    /// What it has written without waiting for an answer may still fail.
+    fn send_queue(&mut self, tx: &mut Tx<'_>) -> bool {
+        self.failure = tx.send_queue().err();
+        self.failure.is_none()
     }
 
     /// Lets the caller have the result of the last run.

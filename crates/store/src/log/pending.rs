@@ -15,6 +15,14 @@ impl PendingRecords {
         self.0.extend(records.into_iter().zip(first.0..).map(|(record, n)| (app, Offset(n), at, record)));
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn truncate(&mut self, n_records: usize) {
+        self.0.truncate(n_records);
+    }
+
     pub(crate) fn write(self, tx: &mut Tx<'_>) -> Result<()> {
         if self.0.is_empty() {
             return Ok(());
@@ -23,8 +31,7 @@ impl PendingRecords {
             [app.into(), offset.into(), at.into(), kind.number().into(), ordinal.into(), body.into()]
         });
         let sql = "insert into log (app, position, at, kind, ordinal, body) values ($1, $2, $3, $4, $5, $6)";
-        tx.execute_many(sql, rows)?;
-        Ok(())
+        tx.write_many(sql, rows)
     }
 
     /// The app was deleted.

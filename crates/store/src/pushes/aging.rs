@@ -45,7 +45,7 @@ pub fn aged(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, at_most: u32) -> Res
 /// Lets the age of a push count from an instant on.
 pub fn age_from(tx: &mut Tx<'_>, app: AppId, push: PushId, aging_since: UtcMillis) -> Result<()> {
     let sql = "update push set aging_since = $3 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), push.into(), aging_since.into()])?;
+    tx.write(sql, &[app.into(), push.into(), aging_since.into()])?;
     Ok(())
 }
 

@@ -80,7 +80,7 @@ pub fn remove_dead_letter(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, lette
 /// Removes all dead letters of a webhook. Returns how many there were.
 pub fn discard_dead_letters(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId) -> Result<u64> {
     let key = [app.into(), webhook.into()];
-    tx.execute("update webhook set n_dead = 0 where app = $1 and id = $2", &key)?;
+    tx.write("update webhook set n_dead = 0 where app = $1 and id = $2", &key)?;
     tx.execute("delete from webhook_dead_letter where app = $1 and webhook = $2", &key)
 }
 

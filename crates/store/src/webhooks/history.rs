@@ -49,7 +49,7 @@ pub fn note(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, entries: &[Entry]) 
     let sql = "update webhook set n_noted = n_noted + $3 where app = $1 and id = $2 returning n_noted";
     let last = tx.query_opt(sql, &[app.into(), webhook.into(), n_new.into()], |row| row.get::<i64>(0))?;
     let Some(last) = last else { return Ok(()) };
-    tx.execute_many(
+    tx.write_many(
         "insert into webhook_history
            (app, webhook, n, at, event_offset, event, kind, attempt, millis, status, error, missed)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
@@ -75,7 +75,7 @@ pub fn note(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, entries: &[Entry]) 
         }),
     )?;
     let forget = "delete from webhook_history where app = $1 and webhook = $2 and n <= $3";
-    tx.execute(forget, &[app.into(), webhook.into(), (last - KEPT).into()])?;
+    tx.write(forget, &[app.into(), webhook.into(), (last - KEPT).into()])?;
     Ok(())
 }
 

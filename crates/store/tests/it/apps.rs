@@ -140,7 +140,11 @@ async fn erasing_an_app_leaves_nothing_of_it_and_all_of_others() {
 async fn what_comes_too_late_for_an_app_leaves_nothing() {
     on_both(async |store, _| {
         let app = make_app(store, 1).await;
-        let keep = move |tx: &mut Tx<'_>| documents::put(tx, app, DocumentKind::Segment, "s", "{}", UtcMillis(1));
+        // Asking whether there was one has it run after the deletion.
+        let keep = move |tx: &mut Tx<'_>| {
+            documents::delete(tx, app, DocumentKind::Segment, "s")?;
+            documents::put(tx, app, DocumentKind::Segment, "s", "{}", UtcMillis(1))
+        };
         // Keeps the writer busy until both are in its queue, so that they share a transaction.
         let (queued, is_first_run) = (Arc::new(Barrier::new(2)), AtomicBool::new(true));
         let wait = Arc::clone(&queued);

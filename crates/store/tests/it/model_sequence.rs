@@ -51,7 +51,9 @@ async fn check(stores: &[Store], sequence: &[Transaction]) -> Result<(), TestCas
         let expected = model.run(&transaction.operations, &circumstances);
         for store in stores {
             let done = run(store, transaction.operations.clone(), circumstances.clone()).await;
-            prop_assert_eq!(&done, &expected, "{:?} in {}", transaction, name(store));
+            // On PostgreSQL a conflict shows when what was written is sent, which may be after another of the same transaction.
+            let is_one_of_several = done.is_err() && expected.is_err() && !store.is_single_process();
+            prop_assert!(is_one_of_several || done == expected, "{transaction:?} in {}: {done:?}", name(store));
         }
         for answer in expected.unwrap_or_default() {
             if let Answer::Claimed(jobs) = answer {

@@ -122,6 +122,7 @@ async fn the_victim_of_a_deadlock_is_run_again() {
         tokio::spawn(async move {
             let add = "update pair set n = n + 1 where id = $1";
             let done = store.write(AppId(first), move |tx| {
+                tx.execute("set local deadlock_timeout = '10ms'", &[])?;
                 runs.fetch_add(1, Ordering::SeqCst);
                 let is_first_run = is_first_run.swap(false, Ordering::SeqCst);
                 if !is_first_run {
@@ -129,7 +130,6 @@ async fn the_victim_of_a_deadlock_is_run_again() {
                     // and again.
                     other_is_through.wait();
                 }
-                tx.execute("set local deadlock_timeout = '10ms'", &[])?;
                 tx.execute(add, &[first.into()])?;
                 if is_first_run {
                     barrier.wait();

@@ -54,7 +54,7 @@ impl<'r> FromSql<'r> for Column<'r> {
 }
 
 /// The type behind our own `text` and `blob`.
-fn base(of: &Type) -> &Type {
+pub(super) fn base(of: &Type) -> &Type {
     match of.kind() {
         Kind::Domain(inner) => base(inner),
         _ => of,

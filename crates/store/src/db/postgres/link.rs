@@ -1,0 +1,144 @@
+//! An open connection: its prepared statements, and what goes over it in one round trip.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::{TryStreamExt, future};
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, SimpleQueryMessage, Statement};
+
+use model::ids::AppId;
+
+use super::batch::{self, Group, Needs};
+use super::{failure, sets};
+use crate::app_numbers::AppNumbers;
+use crate::db::{LockedApps, Value};
+use crate::error::{Error, Result};
+
+const CACHED_STATEMENTS: usize = 512;
+
+pub(super) struct Link {
+    pub(super) client: Client,
+    pub(super) driver: JoinHandle<()>,
+    pub(super) statements: HashMap<String, Statement>,
+    /// Statements for many rows, by the numbers of those for one; `None` where there is none.
+    pub(super) sets: HashMap<usize, Option<Statement>>,
+}
+
+/// Begins a transaction and locks its apps.
+pub(super) struct Opening<'a> {
+    pub(super) begin: String,
+    pub(super) locked: &'a mut LockedApps,
+}
+
+/// A write that is prepared.
+pub(super) enum Ready<'q> {
+    One(Statement, &'q [Value]),
+    Set(Statement, &'q [Vec<Value>]),
+}
+
+/// Questions of one kind that are prepared.
+pub(super) struct Asked {
+    pub(super) of: Arc<batch::Statement>,
+    pub(super) statement: Statement,
+    pub(super) rows: Vec<Vec<Value>>,
+}
+
+impl Link {
+    pub(super) async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql).await.map_err(failure::classify)?;
+        if self.statements.len() == CACHED_STATEMENTS {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    /// The statement for many rows of parameters, if there is one.
+    pub(super) async fn prepare_set(&mut self, of: &batch::Statement) -> Result<Option<Statement>> {
+        if let Some(known) = self.sets.get(&of.number) {
+            return Ok(known.clone());
+        }
+        let one = self.prepare(&of.sql).await?;
+        let set = match sets::text(of, &one)? {
+            Some(text) => Some(self.client.prepare(&text).await.map_err(failure::classify)?),
+            None => None,
+        };
+        if self.sets.len() == CACHED_STATEMENTS {
+            self.sets.clear();
+        }
+        self.sets.insert(of.number, set.clone());
+        Ok(set)
+    }
+
+    pub(super) async fn make_ready<'q>(&mut self, queue: &'q [Group]) -> Result<Vec<Ready<'q>>> {
+        let mut ready = Vec::with_capacity(queue.len());
+        for Group { statement, rows } in queue {
+            let set = if rows.len() > 1 { self.prepare_set(statement).await? } else { None };
+            match set {
+                Some(set) => ready.extend(rows.chunks(sets::MOST_ROWS).map(|rows| Ready::Set(set.clone(), rows))),
+                None => {
+                    let one = self.prepare(&statement.sql).await?;
+                    ready.extend(rows.iter().map(|row| Ready::One(one.clone(), row)));
+                }
+            }
+        }
+        Ok(ready)
+    }
+
+    /// Sends writes one after the other, without waiting for the answer to each.
+    pub(super) async fn send(&self, writes: &[Ready<'_>]) -> Result<()> {
+        let send = |write| async move {
+            match write {
+                &Ready::One(ref statement, row) => self.client.execute_raw(statement, row).await,
+                &Ready::Set(ref statement, rows) => self.client.execute_raw(statement, sets::columns(rows)).await,
+            }
+        };
+        future::try_join_all(writes.iter().map(send)).await.map(drop).map_err(failure::classify)
+    }
+
+    pub(super) async fn ask(&mut self, needs: Needs) -> Result<Vec<Asked>> {
+        let mut asked = Vec::new();
+        for need in needs {
+            let statement = self.prepare_set(&need.statement).await?;
+            let statement = statement.ok_or_else(|| Error::corrupt(format!("no set: {}", need.statement.sql)))?;
+            asked.push(Asked { of: need.statement, statement, rows: need.rows });
+        }
+        Ok(asked)
+    }
+
+    /// The answers for each row of parameters, in their order.
+    pub(super) async fn answer(&self, Asked { statement, rows, .. }: &Asked) -> Result<Vec<Vec<tokio_postgres::Row>>> {
+        let mut answers: Vec<Vec<_>> = std::iter::repeat_with(Vec::new).take(rows.len()).collect();
+        let found = self.client.query_raw(statement, sets::columns(rows)).await.map_err(failure::classify)?;
+        let mut found = pin!(found);
+        while let Some(row) = found.try_next().await.map_err(failure::classify)? {
+            // Counted from 1.
+            let number: i64 = row.try_get(0).map_err(failure::classify)?;
+            let index = usize::try_from(number - 1).ok().filter(|index| *index < answers.len());
+            answers[index.ok_or_else(|| Error::corrupt("an answer to nothing"))?].push(row);
+        }
+        Ok(answers)
+    }
+
+    pub(super) async fn open(&self, opening: Option<Opening<'_>>) -> Result<()> {
+        let Some(Opening { begin, locked }) = opening else { return Ok(()) };
+        for message in self.client.simple_query(&begin).await.map_err(failure::classify)? {
+            if let SimpleQueryMessage::Row(row) = message {
+                // Such an answer is all text.
+                let mut cells = 0..row.len();
+                let mut number = || {
+                    let text = cells.next().and_then(|index| row.get(index));
+                    let number = text.and_then(|text| text.parse().ok());
+                    number.ok_or_else(|| Error::corrupt("a number of an app that is none"))
+                };
+                locked.add(AppId(number()?), AppNumbers::read(number)?);
+            }
+        }
+        Ok(())
+    }
+}
