@@ -111,7 +111,9 @@ impl Store {
             }
             DatabaseUrl::Postgres(url) => {
                 let server = Arc::new(Server::at(&url)?);
-                let connect = |new: fn(Arc<Server>) -> Result<PostgresConnection>| new(Arc::clone(&server)).map(Connection::Postgres);
+                let connect = |new: fn(Arc<Server>) -> Result<PostgresConnection>| {
+                    new(Arc::clone(&server)).map(Connection::Postgres)
+                };
                 let writers = (0..POSTGRES_WRITERS).map(|_| connect(PostgresConnection::writer));
                 let mut writers = writers.collect::<Result<Vec<_>>>()?;
                 migrate::run(&mut writers[0])?;

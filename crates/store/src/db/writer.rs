@@ -103,7 +103,9 @@ impl Writer {
                             self.hub.publish(&signals);
                             return BatchOutcome::Answered { has_changes };
                         }
-                        Err(FailedCommit { error: error @ Error::Unavailable(_), is_undone: true }) => last = Some(error),
+                        Err(FailedCommit { error: error @ Error::Unavailable(_), is_undone: true }) => {
+                            last = Some(error)
+                        }
                         // One of the commands has written something that conflicts; which one is found by running each by itself.
                         Err(FailedCommit { error, is_undone: true }) => {
                             last = Some(error);

@@ -36,7 +36,7 @@ async fn a_channel_comes_back_as_it_was() {
         assert_eq!(found, Some(channel(0)));
         let changed = Channel {
             ordinal: Ordinal(0),
-            id: id(5),
+            id: id(0),
             device_type: DeviceType::from_name("open::smart::fridge").unwrap(),
             installed: false,
             address: None,
@@ -51,7 +51,7 @@ async fn a_channel_comes_back_as_it_was() {
         save(store, app, changed.clone()).await;
         let found = store.read(move |tx| channels::by_ordinal(tx, app, Ordinal(0))).await.unwrap();
         assert_eq!(found, Some(changed));
-        for (app, n) in [(app, 0), (other, 5), (AppId(99), 5)] {
+        for (app, n) in [(app, 5), (other, 0), (AppId(99), 0)] {
             let found = store.read(move |tx| channels::by_id(tx, app, id(n))).await.unwrap();
             assert_eq!(found, None, "{app:?}");
         }

@@ -8,6 +8,7 @@
 mod apps;
 mod attributes;
 mod backup;
+mod batch;
 mod channels;
 mod claims;
 mod conflicts;

@@ -1,6 +1,7 @@
 //! Random sequences of operations leave both databases, and a model of plain maps, in the same state and give
 //! the same answers.
 
+mod batches;
 mod operation;
 mod oracle;
 mod view;

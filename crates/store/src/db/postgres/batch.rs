@@ -21,11 +21,11 @@ use tokio_postgres::Row as PgRow;
 use super::super::Value;
 use crate::error::{Error, Result};
 
+use known::Known;
 pub(crate) use known::Needs;
 pub(crate) use queue::{Group, Queue};
 pub(crate) use shape::{Seam, Shape, Verb, with_columns};
 pub(crate) use shapes::{Shapes, Statement};
-use known::Known;
 use touched::Touched;
 
 #[derive(Default)]
@@ -72,7 +72,10 @@ impl Batch {
     /// The rows of a question that is answered from memory; else the command is put aside.
     pub(crate) fn look_up(&mut self, sql: &str, params: &[Value]) -> Result<Arc<[PgRow]>> {
         let statement = self.shapes.get(sql);
-        if statement.shape.verb != Verb::Select || params.is_empty() || self.staged.touched.may_affect(&statement.shape, params) {
+        if statement.shape.verb != Verb::Select
+            || params.is_empty()
+            || self.staged.touched.may_affect(&statement.shape, params)
+        {
             return Err(self.suspend(Suspended::ToRunAlone));
         }
         if self.queue.may_affect(&statement.shape, params) {

@@ -141,8 +141,10 @@ impl Model {
                 return Ok(Answer::Number(i64::from(ordinal.0)));
             }
             Operation::UpdateChannel { app, ordinal, n, traits } => {
-                if self.channels.contains_key(&(*app, Ordinal(*ordinal))) {
-                    self.store_channel(*app, operation::channel(Ordinal(*ordinal), *n, *traits))?;
+                let channel = operation::channel(Ordinal(*ordinal), *n, *traits);
+                // A channel keeps its id.
+                if self.channels.get(&(*app, channel.ordinal)).is_some_and(|stored| stored.id == channel.id) {
+                    self.store_channel(*app, channel)?;
                 }
             }
             Operation::SetKeys { app, ordinal, keys } => {

@@ -53,7 +53,8 @@ fn statements(source: &str) -> Vec<String> {
             && !text.ends_with('\\')
             && !["{", "pg_", "pragma_", "schema_version", " item "].iter().any(|word| text.contains(word))
     };
-    let literals = source.split('"').filter(is_statement);
+    let without_tests = source.split("#[cfg(test)]").next().unwrap_or(source);
+    let literals = without_tests.split('"').filter(is_statement);
     literals.map(|text| text.replace("\\\n", "").split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 

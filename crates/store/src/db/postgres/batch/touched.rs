@@ -103,3 +103,62 @@ fn mark(value: &Value) -> u64 {
     }
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BY_ID: &str = "select terms from channel where app = $1 and id = $2";
+    const SAVE: &str = "update channel set terms = $3, user = $4 where app = $1 and id = $2";
+
+    fn after(writes: &[(&str, &[i64])]) -> Touched {
+        let mut touched = Touched::default();
+        for (sql, params) in writes {
+            touched.add(&Shape::of(sql), &values(params), |_, column| column != "terms");
+        }
+        touched
+    }
+
+    fn values(numbers: &[i64]) -> Vec<Value> {
+        numbers.iter().map(|number| Value::Int(*number)).collect()
+    }
+
+    fn may_affect(touched: &Touched, sql: &str, params: &[i64]) -> bool {
+        touched.may_affect(&Shape::of(sql), &values(params))
+    }
+
+    #[test]
+    fn rows_are_told_apart_by_a_column_that_all_writes_name() {
+        let touched = after(&[(SAVE, &[1, 7, 0, 0]), (SAVE, &[1, 8, 0, 0])]);
+        assert!(may_affect(&touched, BY_ID, &[1, 7]));
+        assert!(!may_affect(&touched, BY_ID, &[1, 9]));
+        assert!(!may_affect(&touched, BY_ID, &[2, 9]));
+        assert!(!may_affect(&touched, "select n from other where app = $1", &[1]));
+        // By another column, or by none, it may be any of them.
+        assert!(may_affect(&touched, "select id from channel where app = $1 and ordinal = $2", &[1, 9]));
+        assert!(may_affect(&touched, "select id from channel", &[]));
+        let touched = after(&[(SAVE, &[1, 7, 0, 0]), ("delete from channel where app = $1", &[1])]);
+        assert!(may_affect(&touched, BY_ID, &[1, 9]));
+    }
+
+    #[test]
+    fn a_column_that_changes_has_the_row_before_and_after() {
+        let by_user = "select id from channel where user = $1";
+        // Whose it was is not known.
+        assert!(may_affect(&after(&[(SAVE, &[1, 7, 0, 5])]), by_user, &[6]));
+        let hand_over = "update channel set user = $2 where user = $1";
+        let touched = after(&[(hand_over, &[5, 6])]);
+        assert!(may_affect(&touched, by_user, &[5]) && may_affect(&touched, by_user, &[6]));
+        assert!(!may_affect(&touched, by_user, &[7]));
+    }
+
+    #[test]
+    fn what_replaces_a_row_is_told_apart_by_its_key_alone() {
+        let put = "insert into document (app, id, body) values ($1, $2, $3)
+                   on conflict (app, id) do update set body = excluded.body";
+        let touched = after(&[(put, &[1, 2, 3])]);
+        assert!(may_affect(&touched, put, &[1, 2, 4]));
+        assert!(!may_affect(&touched, put, &[1, 3, 3]));
+        assert!(may_affect(&touched, "select id from document where body = $1", &[9]));
+    }
+}
