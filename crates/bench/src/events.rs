@@ -67,7 +67,7 @@ async fn prepare(server: &Server) -> Result<Vec<ChannelId>> {
 }
 
 /// The upload of a device after it was used, as it goes over the wire.
-fn upload(channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
+pub(crate) fn upload(channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
     let position = usize::try_from(n).unwrap_or(0) % channels.len();
     let now = Clock::System.now().seconds();
     let session = Uuid::from_u64_pair(round + 1, n);

@@ -21,6 +21,7 @@ mod audience;
 mod broadcast;
 mod clients;
 mod commits;
+mod databases;
 mod events;
 mod faults;
 mod http;
@@ -59,7 +60,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 11] = [
+const BENCHES: [Bench; 12] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -74,6 +75,11 @@ const BENCHES: [Bench; 11] = [
         name: "pushes",
         about: "pushes accepted over HTTP, and the time to the first delivery",
         run: |_| Box::pin(pushes::run()),
+    },
+    Bench {
+        name: "databases",
+        about: "registrations, tag updates, events and pushes on SQLite, on PostgreSQL, and with two nodes on it",
+        run: |_| Box::pin(databases::run()),
     },
     Bench {
         name: "list",

@@ -45,12 +45,17 @@ pub(crate) fn build() -> Result<()> {
 impl Server {
     /// Starts on the data of a folder and returns when requests are accepted.
     pub(crate) fn start(folder: &Path) -> Result<Self> {
+        Self::start_on(folder, &format!("sqlite:{DATABASE}"))
+    }
+
+    /// Starts in a folder, on any database.
+    pub(crate) fn start_on(folder: &Path, database: &str) -> Result<Self> {
         let program = std::env::current_exe().context("this program has no path")?.with_file_name("aerogram");
         let mut child = Command::new(&program)
             .args(["serve", "--listen", "127.0.0.1:0", "--allow-private-addresses"])
             .args(["--app-key", APP_KEY, "--app-secret", APP_SECRET, "--master-secret", MASTER_SECRET])
             .args(["--operator-token", OPERATOR_TOKEN])
-            .arg(format!("--database=sqlite:{DATABASE}"))
+            .arg(format!("--database={database}"))
             .current_dir(folder)
             .env_clear()
             .stdin(Stdio::null())

@@ -34,6 +34,23 @@ impl Process {
         two_ticks(&self.read("stat")?, 11)
     }
 
+    /// CPU time so far of this process and of all that it has started, ended or not.
+    pub(crate) fn family_cpu(self) -> Result<Duration> {
+        let mut all = self.cpu()? + self.children_cpu()?;
+        for entry in fs::read_dir("/proc")?.flatten() {
+            let Some(child) = entry.file_name().to_str().and_then(|name| name.parse().ok()).map(Process) else {
+                continue;
+            };
+            // One that has ended meanwhile is counted with its parent the next time.
+            let Ok(stat) = child.read("stat") else { continue };
+            let parent = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(1)?.parse().ok());
+            if parent == Some(self.0) {
+                all += two_ticks(&stat, 11)?;
+            }
+        }
+        Ok(all)
+    }
+
     /// CPU time so far of all processes that this one has started and waited for.
     pub(crate) fn children_cpu(self) -> Result<Duration> {
         two_ticks(&self.read("stat")?, 13)

@@ -91,26 +91,36 @@ async fn prepare(folder: &Path) -> Result<bare::Prepared> {
 }
 
 async fn register(server: &Server, until: Until, name: &str) -> Result<Work> {
+    clients::call(server.address, server.process(), until, registration(name)).await
+}
+
+/// The requests of devices that register.
+pub(crate) fn registration(name: &str) -> impl Fn(u64) -> Vec<u8> + Clone + Send + 'static {
     let (authorization, name) = (device_authorization(), name.to_owned());
-    clients::call(server.address, server.process(), until, move |n| {
+    move |n| {
         // Like real addresses, in no order, so that each has its own page of an index.
         let mut start = DefaultHasher::new();
         (&name, n).hash(&mut start);
         let start = start.finish();
-        let address = format!("{start:016x}-{name}-{n:0>12}-APA91bHun4MxP5egoKMwt2KZFBaFUH-0123456789abcdefghijklmnopq");
+        let address =
+            format!("{start:016x}-{name}-{n:0>12}-APA91bHun4MxP5egoKMwt2KZFBaFUH-0123456789abcdefghijklmnopq");
         let body = format!(
             r#"{{"channel": {{"device_type": "android", "opt_in": true, "background": true, "push_address": "{address}", "set_tags": true, "tags": ["news", "tag-{}"], "timezone": "Europe/Berlin", "locale_language": "de", "locale_country": "DE", "app_version": "12.4.1", "sdk_version": "17.8.1", "device_model": "Pixel 8", "device_os": "14", "carrier": "Telekom"}}}}"#,
             n % 1000
         );
         request("POST", "/api/channels", &authorization, &body)
-    })
-    .await
+    }
 }
 
 /// Sets the tags of the channels in turn, different ones in each round.
 async fn update(server: &Server, channels: &Arc<[ChannelId]>, until: Until, name: &str) -> Result<Work> {
+    clients::call(server.address, server.process(), until, tag_update(channels, name)).await
+}
+
+/// The requests of a server that tags channels.
+pub(crate) fn tag_update(channels: &Arc<[ChannelId]>, name: &str) -> impl Fn(u64) -> Vec<u8> + Clone + Send + 'static {
     let (authorization, channels, name) = (master_authorization(), Arc::clone(channels), name.to_owned());
-    clients::call(server.address, server.process(), until, move |n| {
+    move |n| {
         let all = channels.len() as u64;
         let channel = usize::try_from(n % all).map_or(channels[0], |position| channels[position]);
         let body = format!(
@@ -118,6 +128,5 @@ async fn update(server: &Server, channels: &Arc<[ChannelId]>, until: Until, name
             n / all
         );
         request("POST", "/api/channels/tags", &authorization, &body)
-    })
-    .await
+    }
 }

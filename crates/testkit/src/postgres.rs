@@ -12,15 +12,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const USER: &str = "aerogram";
 
 /// Makes the server and runs it until the guard's input ends, which is when the test process does, even by SIGKILL. The
-/// server alone keeps the error output, so that its end can be seen there. Settings are quick rather than safe, since the
-/// data is thrown away; text has an order that is not that of its bytes, as on most real servers.
+/// server alone keeps the error output, so that its end can be seen there. Text has an order that is not that of its bytes, as on
+/// most real servers.
 const GUARD: &str = r#"
 if "$1/initdb" -D "$2/data" -U "$3" -A trust -E UTF8 --no-sync --locale=C --locale-provider=icu --icu-locale=en-US \
     </dev/null >/dev/null
 then
     "$1/postgres" -D "$2/data" -c listen_addresses= -c unix_socket_directories="$2" \
-        -c max_connections=300 -c shared_buffers=32MB -c wal_level=minimal -c max_wal_senders=0 \
-        -c fsync=off -c full_page_writes=off -c synchronous_commit=off &
+        -c max_connections=300 -c wal_level=minimal -c max_wal_senders=0 $4 &
     server=$!
 fi
 exec 2>/dev/null
@@ -29,6 +28,12 @@ if [ -n "$server" ]; then kill -QUIT "$server"; wait "$server"; fi
 cd /
 rm -rf "$2"
 "#;
+
+/// Quick rather than safe, since the data is thrown away.
+const QUICK: &str = "-c shared_buffers=32MB -c fsync=off -c full_page_writes=off -c synchronous_commit=off";
+/// As a careful administrator has it, with an account of all statements.
+const DURABLE: &str = "-c shared_buffers=1GB -c max_wal_size=8GB -c checkpoint_timeout=15min \
+                       -c shared_preload_libraries=pg_stat_statements";
 
 pub struct Cluster {
     programs: PathBuf,
@@ -41,7 +46,7 @@ pub struct Cluster {
 /// The server of this process, started on first use.
 pub fn cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-    CLUSTER.get_or_init(|| Cluster::start().unwrap_or_else(|why| panic!("{why}")))
+    CLUSTER.get_or_init(|| Cluster::start(QUICK).unwrap_or_else(|why| panic!("{why}")))
 }
 
 /// Whether the developer chose to do without PostgreSQL.
@@ -64,12 +69,35 @@ impl Cluster {
         format!("postgres://{USER}@{host}/{name}?connect_timeout=60")
     }
 
-    fn start() -> Result<Self, String> {
+    /// A server for measurements, whose commits are durable.
+    ///
+    /// # Errors
+    /// When PostgreSQL is not installed or does not start.
+    pub fn durable() -> Result<Self, String> {
+        Self::start(DURABLE)
+    }
+
+    /// The answer of a database to a statement, as text.
+    pub fn ask(&self, url: &str, sql: &str) -> String {
+        let mut psql = Command::new(self.programs.join("psql"));
+        let asked = psql.args(["-X", "-At", "-d", url, "-c", sql]).stdin(Stdio::null()).output();
+        let asked = asked.unwrap_or_else(|error| panic!("psql cannot be started: {error}"));
+        assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+        String::from_utf8_lossy(&asked.stdout).trim().to_owned()
+    }
+
+    /// The process that all others of the server were started by.
+    pub fn process(&self) -> Option<u32> {
+        let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).ok()?;
+        file.lines().next()?.trim().parse().ok()
+    }
+
+    fn start(settings: &str) -> Result<Self, String> {
         let programs = find_programs()?;
         let folder =
             tempfile::Builder::new().prefix("aerogram-postgres-").tempdir().map_err(|error| error.to_string())?;
         let mut guard = Command::new("sh");
-        guard.args(["-c", GUARD, "guard"]).arg(&programs).arg(folder.path()).arg(USER);
+        guard.args(["-c", GUARD, "guard"]).arg(&programs).arg(folder.path()).arg(USER).arg(settings);
         guard.current_dir(folder.path()).env("LC_ALL", "C");
         if let Some((user, group)) = unprivileged(folder.path())? {
             guard.uid(user).gid(group);

@@ -98,7 +98,7 @@ pub(crate) struct PostgresConnection {
     /// A `begin` sent together with the first statement, which saves waiting for its answer.
     opening: Option<String>,
     locked: LockedApps,
-    batch: Batch,
+    batch: Box<Batch>,
     is_writer: bool,
 }
 
@@ -112,7 +112,7 @@ impl PostgresConnection {
     pub(crate) fn new(server: Arc<Server>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        let (locked, batch) = (LockedApps::default(), Batch::default());
+        let (locked, batch) = (LockedApps::default(), Box::default());
         Ok(Self { server, runtime, link: None, opening: None, locked, batch, is_writer: false })
     }
 

@@ -92,13 +92,14 @@ impl Link {
 
     /// Sends writes one after the other, without waiting for the answer to each.
     pub(super) async fn send(&self, writes: &[Ready<'_>]) -> Result<()> {
-        let send = |write| async move {
-            match write {
-                &Ready::One(ref statement, row) => self.client.execute_raw(statement, row).await,
-                &Ready::Set(ref statement, rows) => self.client.execute_raw(statement, sets::columns(rows)).await,
-            }
-        };
-        future::try_join_all(writes.iter().map(send)).await.map(drop).map_err(failure::classify)
+        future::try_join_all(writes.iter().map(|write| self.send_one(write))).await.map(drop).map_err(failure::classify)
+    }
+
+    async fn send_one(&self, write: &Ready<'_>) -> Result<u64, tokio_postgres::Error> {
+        match write {
+            Ready::One(statement, row) => self.client.execute_raw(statement, *row).await,
+            Ready::Set(statement, rows) => self.client.execute_raw(statement, sets::columns(rows)).await,
+        }
     }
 
     pub(super) async fn ask(&mut self, needs: Needs) -> Result<Vec<Asked>> {
