@@ -19,6 +19,8 @@
 //! 7. *Copying* a whole database: each database has its own catalog of tables, its own way to add many rows
 //!    at once, and its own way to tell whether others use it ([`copying`]).
 //! 8. *Size.* Each reports its size in its own way ([`Tx::database_bytes`]).
+//! 9. *Sets.* PostgreSQL is told of what the commands of a batch read and write in a few statements for all of
+//!    them ([`gathering`], [`Tx::write`]); SQLite runs each statement at once.
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the
 //! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends
