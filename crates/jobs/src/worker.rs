@@ -2,6 +2,7 @@
 
 mod claiming;
 mod followers;
+mod nodes;
 mod running;
 mod slots;
 mod waiting;
@@ -24,7 +25,8 @@ use claiming::{Begun, Claimed};
 pub(crate) use running::Running;
 use slots::Slots;
 
-/// How long a claim lasts unless it is renewed. A node that dies delays its jobs by at most this.
+/// How long a claim lasts unless it is renewed. A node that stands still, or is cut off, delays its jobs by at most this; one that
+/// dies, by a few seconds ([`nodes`]).
 pub const LEASE: Duration = Duration::from_secs(15);
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 /// How long a lost signal can delay a job.
@@ -51,6 +53,7 @@ impl Worker {
         let mut slots = Slots::default();
         let mut running = JoinSet::new();
         let waking = tokio::spawn(self.jobs.clone().keep_waking_followers());
+        let watching = tokio::spawn(self.jobs.clone().keep_watching_nodes());
         let (mut is_time, mut look_again_at, mut is_one_running, mut left) = (true, Instant::now(), false, Vec::new());
         while !stop.is_requested() {
             if is_time {
@@ -85,6 +88,7 @@ impl Worker {
             };
         }
         waking.abort();
+        watching.abort();
         while running.join_next().await.is_some() {}
     }
 

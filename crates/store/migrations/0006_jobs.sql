@@ -13,7 +13,7 @@ create table job (
     -- that the number of blocks before it doubles. So a push to a few devices does not wait for all of a push
     -- to millions.
     turn bigint not null,
-    -- Whether a worker has claimed it.
+    -- The number of the node that has claimed it, or 0.
     leased bigint not null,
     -- Raised by every claim: a worker whose lease ran out holds an older number and cannot change the job.
     attempt bigint not null,
@@ -29,3 +29,5 @@ create index job_waiting on job (due, app, id, lane, kind, turn);
 -- The first due job of every lane and turn, without reading the jobs behind it.
 create index job_by_lane on job (app, lane, turn, due, id);
 create index job_by_push on job (app, push) where push is not null;
+-- What nodes hold, to take over from those that died.
+create index job_by_node on job (leased) where leased > 0;

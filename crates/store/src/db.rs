@@ -21,6 +21,7 @@
 //! 8. *Size.* Each reports its size in its own way ([`Tx::database_bytes`]).
 //! 9. *Sets.* PostgreSQL is told of what the commands of a batch read and write in a few statements for all of
 //!    them ([`gathering`], [`Tx::write`]); SQLite runs each statement at once.
+//! 10. *Nodes.* Which of them live is told by their locks in PostgreSQL ([`Tx::living_nodes`]); SQLite has one.
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the
 //! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends
@@ -29,6 +30,7 @@
 pub(crate) mod answer;
 mod connection;
 pub(crate) mod copying;
+mod differences;
 mod gathering;
 mod health;
 mod pending;
@@ -206,40 +208,6 @@ impl<'c> Tx<'c> {
     /// Wakes the subscribers of this kind of change once it is committed.
     pub fn signal(&mut self, signal: Signal) {
         self.signals.insert(signal);
-    }
-
-    /// Ends a `select` that claims rows, so that two claimers never get, or wait for, the same ones.
-    pub fn claim_suffix(&self) -> &'static str {
-        match self.connection {
-            Connection::Sqlite(_) => "",
-            Connection::Postgres(_) => " for update skip locked",
-        }
-    }
-
-    /// The size of the database on its disk, without write-ahead logs.
-    pub fn database_bytes(&mut self) -> Result<i64> {
-        let sql = match self.connection {
-            Connection::Sqlite(_) => "select page_count * page_size from pragma_page_count, pragma_page_size",
-            Connection::Postgres(_) => "select pg_database_size(current_database())",
-        };
-        self.query_one(sql, &[], |row| row.get(0))
-    }
-
-    /// Waits until no other node is in a transaction that has called this.
-    pub(crate) fn lock_database(&mut self) -> Result<()> {
-        match self.connection {
-            Connection::Sqlite(_) => Ok(()),
-            Connection::Postgres(_) => self.for_each(postgres::LOCK, &[], |_| Ok(())),
-        }
-    }
-
-    /// Creates the schema and the types that our SQL needs. Call it with the database locked; repeating it is
-    /// harmless.
-    pub(crate) fn prepare_database(&mut self) -> Result<()> {
-        match self.connection {
-            Connection::Sqlite(_) => Ok(()),
-            Connection::Postgres(_) => postgres::prepare_database(self),
-        }
     }
 
     fn visit(&mut self, sql: &str, params: &[Value], visit: &mut Visit<'_>) -> Result<()> {

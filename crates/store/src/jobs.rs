@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use model::ids::{AppId, Id, PushId};
 use model::time::UtcMillis;
 
+use crate::nodes::Node;
 use crate::{Constraint, Result, Row, Signal, Tx, Value};
 
 pub enum JobIdKind {}
@@ -166,8 +167,14 @@ fn first_of_each_lane(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<JobKey>> {
     Ok(found.into_iter().filter_map(|(app, id)| Some((app, id?))).collect())
 }
 
-/// Claims those of the jobs that are still due and that no other node is claiming at this moment.
-pub fn claim(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis, lease_until: UtcMillis) -> Result<Vec<ClaimedJob>> {
+/// Claims for a node those of the jobs that are still due and that no other node is claiming at this moment.
+pub fn claim(
+    tx: &mut Tx<'_>,
+    node: Node,
+    wanted: &[JobKey],
+    now: UtcMillis,
+    lease_until: UtcMillis,
+) -> Result<Vec<ClaimedJob>> {
     let sql = format!(
         "select app, id, kind, attempt + 1, failures, payload from job where app = $1 and id = $2 and due <= $3{}",
         tx.claim_suffix()
@@ -176,8 +183,10 @@ pub fn claim(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis, lease_until: Ut
     let claimed = tx.query_many(&sql, keys, read_job)?;
     if !claimed.is_empty() {
         tx.write_many(
-            "update job set due = $3, leased = 1, attempt = $4 where app = $1 and id = $2",
-            claimed.iter().map(|job| [job.app.into(), job.id.into(), lease_until.into(), job.attempt.into()]),
+            "update job set due = $3, leased = $4, attempt = $5 where app = $1 and id = $2",
+            claimed
+                .iter()
+                .map(|job| [job.app.into(), job.id.into(), lease_until.into(), node.0.into(), job.attempt.into()]),
         )?;
     }
     Ok(claimed)
@@ -185,13 +194,13 @@ pub fn claim(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis, lease_until: Ut
 
 /// Extends the lease.
 pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_until: UtcMillis) -> Result<()> {
-    let sql = "update job set due = $4 where app = $1 and id = $2 and attempt = $3 and leased = 1";
+    let sql = "update job set due = $4 where app = $1 and id = $2 and attempt = $3 and leased > 0";
     change_held(tx, sql, &[job.app.into(), job.id.into(), job.attempt.into(), lease_until.into()])
 }
 
 /// The job is done.
 pub fn settle(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<()> {
-    let sql = "delete from job where app = $1 and id = $2 and attempt = $3 and leased = 1";
+    let sql = "delete from job where app = $1 and id = $2 and attempt = $3 and leased > 0";
     change_held(tx, sql, &[job.app.into(), job.id.into(), job.attempt.into()])
 }
 
@@ -207,7 +216,7 @@ pub fn postpone_failed(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Res
 
 fn give_back(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis, failures: u32) -> Result<()> {
     let sql = "update job set due = $4, leased = 0, failures = $5
-               where app = $1 and id = $2 and attempt = $3 and leased = 1";
+               where app = $1 and id = $2 and attempt = $3 and leased > 0";
     let row = [job.app.into(), job.id.into(), job.attempt.into(), due.into(), failures.into()];
     change_held(tx, sql, &row)?;
     tx.signal(Signal::Jobs);
@@ -217,14 +226,14 @@ fn give_back(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis, failures: u32) -
 /// Gives back a job that is part of a push, to wait.
 pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, until: ParkUntil) -> Result<()> {
     let sql = "update job set due = $4, leased = 0, failures = 0, push = $5
-               where app = $1 and id = $2 and attempt = $3 and leased = 1";
+               where app = $1 and id = $2 and attempt = $3 and leased > 0";
     let row = [job.app.into(), job.id.into(), job.attempt.into(), until.due().into(), push.into()];
     change_held(tx, sql, &row)
 }
 
 /// Runs a statement that changes a job if its worker still holds it. The parameters begin with the app, the job and the attempt.
 fn change_held(tx: &mut Tx<'_>, sql: &str, params: &[Value]) -> Result<()> {
-    let held = "select id from job where app = $1 and id = $2 and attempt = $3 and leased = 1";
+    let held = "select id from job where app = $1 and id = $2 and attempt = $3 and leased > 0";
     if tx.change_found(held, 3, sql, params)? { Ok(()) } else { tx.refuse(Constraint::LeaseLost) }
 }
 
@@ -265,7 +274,15 @@ pub fn cancel_some(tx: &mut Tx<'_>, lane: &Lane, at_most: u32) -> Result<u64> {
 
 /// Makes every leased job due. Only right when no other process can hold a lease: at the start on SQLite.
 pub fn release_all(tx: &mut Tx<'_>, now: UtcMillis) -> Result<u64> {
-    tx.execute("update job set due = $1, leased = 0 where leased = 1", &[now.into()])
+    tx.execute("update job set due = $1, leased = 0 where leased > 0", &[now.into()])
+}
+
+/// Makes the jobs of a node that has died due.
+pub fn release_of(tx: &mut Tx<'_>, node: Node, now: UtcMillis) -> Result<u64> {
+    let n_released =
+        tx.execute("update job set due = $2, leased = 0 where leased = $1", &[node.0.into(), now.into()])?;
+    tx.signal(Signal::Jobs);
+    Ok(n_released)
 }
 
 /// When the next job is due.

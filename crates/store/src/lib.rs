@@ -29,6 +29,7 @@ pub mod log;
 pub mod messages;
 mod migrate;
 pub mod named_users;
+pub mod nodes;
 mod ordinals;
 pub mod origins;
 pub mod pipeline_sent;
@@ -67,6 +68,7 @@ use db::postgres::{PostgresConnection, listener::Listener, server::Server};
 use db::reader::{self, Query, Reader};
 use db::writer::{self, Command, Writer};
 use db::{Connection, DatabaseHealth, Hub, sqlite};
+use nodes::Node;
 
 const SQLITE_READERS: usize = 4;
 const POSTGRES_READERS: usize = 4;
@@ -89,6 +91,7 @@ struct Shared {
     commits: Arc<AtomicU64>,
     health: Arc<DatabaseHealth>,
     single_process: bool,
+    node: Node,
 }
 
 struct Queues {
@@ -171,6 +174,11 @@ impl Store {
         self.shared.single_process
     }
 
+    /// The number of this process among those that share the database.
+    pub fn node(&self) -> Node {
+        self.shared.node
+    }
+
     /// Write transactions committed since the store was opened.
     pub fn commits(&self) -> u64 {
         self.shared.commits.load(Ordering::Relaxed)
@@ -221,8 +229,13 @@ impl Store {
     /// Returns once signals of other nodes are received.
     fn listen(&self, server: Arc<Server>) -> Result<()> {
         let (ready, listening) = oneshot::channel();
-        let listener =
-            Listener { server, hub: Arc::clone(&self.shared.hub), ready: Some(ready), is_interrupted: false };
+        let listener = Listener {
+            server,
+            hub: Arc::clone(&self.shared.hub),
+            node: self.shared.node,
+            ready: Some(ready),
+            is_interrupted: false,
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let thread = spawn("store-listener".to_owned(), move || runtime.block_on(listener.run()))?;
@@ -273,9 +286,9 @@ impl Opening {
             threads.push(spawn(format!("store-reader-{index}"), || reader.run())?);
         }
         let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
-        let single_process = self.single_process;
+        let (single_process, node) = (self.single_process, Node::random());
         let threads = Mutex::new(threads);
-        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, health, single_process }) })
+        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, health, single_process, node }) })
     }
 }
 

@@ -137,7 +137,7 @@ async fn a_worker_that_dies_loses_nothing() {
         let lease_until = now.plus(Duration::from_secs(15));
         let claim = move |tx: &mut store::Tx<'_>| {
             let due: Vec<_> = store::jobs::due(tx, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
-            store::jobs::claim(tx, &due, now, lease_until)
+            store::jobs::claim(tx, store::nodes::Node::random(), &due, now, lease_until)
         };
         let claimed = app.engine().store().write(AppId(1), claim).await.unwrap();
         let fire = claimed.into_iter().find(|job| job.kind == "fire_schedule").unwrap();

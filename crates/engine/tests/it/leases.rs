@@ -7,6 +7,7 @@ use model::time::UtcMillis;
 use serde_json::json;
 use sim::{Faults, Protocol};
 use store::jobs::{self, ClaimedJob};
+use store::nodes::Node;
 use testkit::app::{TestApp, on_each_database};
 
 use crate::devices::{push, status};
@@ -19,7 +20,7 @@ async fn take_over(app: &TestApp) -> Vec<ClaimedJob> {
     let now = app.clock().now();
     let claim = move |tx: &mut store::Tx<'_>| {
         let due: Vec<_> = jobs::due(tx, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
-        jobs::claim(tx, &due, now, now.plus(LEASE))
+        jobs::claim(tx, Node::random(), &due, now, now.plus(LEASE))
     };
     let claimed = app.engine().store().write(AppId(0), claim).await;
     claimed.unwrap_or_else(|error: store::Error| panic!("{error}"))

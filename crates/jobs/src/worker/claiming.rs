@@ -81,7 +81,8 @@ impl Worker {
         }
         let clock = self.jobs.0.clock.clone();
         // The lease begins when the claim is made, however long it has waited for its turn.
-        let claim = move |tx: &mut Tx<'_>| jobs::claim(tx, &wanted, now, clock.now().plus(LEASE));
+        let node = self.jobs.0.store.node();
+        let claim = move |tx: &mut Tx<'_>| jobs::claim(tx, node, &wanted, now, clock.now().plus(LEASE));
         Ok(self.jobs.0.store.write(OPERATOR, claim).await?)
     }
 }

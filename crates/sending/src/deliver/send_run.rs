@@ -8,6 +8,7 @@ mod queueing;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use base::{Error, Result};
 use futures_util::StreamExt;
@@ -33,6 +34,9 @@ const UNRECORDED: usize = 4096;
 const CHECKPOINT: usize = UNRECORDED / 2;
 /// How often a block has its platform paused for objections to devices, which may be its own devices only.
 const DOUBTED_TRIES: u32 = 3;
+/// A run turns at least twice a second. If it has not for this long, the process stood still, its lease may have run out, and another
+/// node may be sending the rest.
+const STANDSTILL: Duration = Duration::from_secs(10);
 /// Answers taken in before new messages go out.
 const ANSWERS_AT_ONCE: usize = 64;
 
@@ -161,8 +165,12 @@ impl<'a> SendRun<'a> {
         let RunContext { sending, push, .. } = self.context;
         let mut in_flight = FuturesUnordered::new();
         let mut alongside = BackgroundWork::new();
+        let mut last_turn = Instant::now();
         loop {
             let now = sending.0.clock.now();
+            if std::mem::replace(&mut last_turn, Instant::now()).elapsed() >= STANDSTILL {
+                self.break_off(Error::LeaseLost);
+            }
             self.check_limits(now);
             while let Some(request) = self.next_request(now) {
                 in_flight.push(request.send(sending, push, now));

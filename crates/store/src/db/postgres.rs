@@ -5,6 +5,7 @@ mod bulk;
 mod failure;
 mod link;
 pub(crate) mod listener;
+mod preparation;
 pub(crate) mod server;
 mod sets;
 mod tls;
@@ -20,7 +21,7 @@ use tokio::runtime::Runtime;
 
 use model::ids::AppId;
 
-use super::{Access, FailedCommit, LockedApps, Row, Rows, Tx, Value, Visit};
+use super::{Access, FailedCommit, LockedApps, Row, Rows, Value, Visit};
 use crate::app_numbers::AppNumbers;
 use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
@@ -29,6 +30,7 @@ use link::{Link, Opening};
 use server::{CONNECT_TIMEOUT, Server};
 
 pub(super) use batch::Suspended;
+pub(super) use preparation::prepare_database;
 
 /// Statements of one `execute_many` that are in flight at the same time.
 const STATEMENTS_IN_FLIGHT: usize = 256;
@@ -52,26 +54,16 @@ const WRITING_SESSION: &str = "set enable_seqscan = off; set enable_hashjoin = o
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
 /// Held until the connection ends.
 pub(super) const LOCK_FOR_COPY: &str = "select pg_try_advisory_lock(4703278012655317)";
+/// The first half of the locks of nodes; the second is the number of the node.
+pub(super) const NODE_LOCKS: i32 = 470_327_801;
+/// The second halves of the locks of nodes that are held in this database.
+pub(super) const LIVING_NODES: &str = "select cast(objid as bigint) from pg_locks
+     where locktype = 'advisory' and cast(classid as bigint) = $1 and granted
+     and database = (select oid from pg_database where datname = current_database())";
 /// The application name of our connections; if the URL sets another, this connection has the same.
 pub(super) const IS_SERVED: &str = "select count(*) > 0 from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid()
      and application_name in ('aerogram', current_setting('application_name'))";
-
-pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
-    tx.execute("create schema if not exists aerogram", &[])?;
-    let types = [
-        ("blob", "create domain aerogram.blob as pg_catalog.bytea"),
-        ("text", "create domain aerogram.text as pg_catalog.text collate pg_catalog.\"C\""),
-    ];
-    for (name, create) in types {
-        let found = "select count(*) from pg_type t join pg_namespace n on n.oid = t.typnamespace \
-                     where n.nspname = 'aerogram' and t.typname = cast($1 as pg_catalog.text)";
-        if tx.query_one(found, &[name.into()], |row| row.get::<i64>(0))? == 0 {
-            tx.execute(create, &[])?;
-        }
-    }
-    Ok(())
-}
 
 /// The rest of a `begin` that locks the rows of apps: other transactions that change these apps wait until
 /// this one ends. So the rows that a command reads before it writes are unchanged when it writes, on however
@@ -118,8 +110,7 @@ impl PostgresConnection {
 
     pub(super) fn for_each(&mut self, sql: &str, params: &[Value], visit: &mut Visit<'_>) -> Result<()> {
         if self.batch.is_gathering {
-            let rows = self.batch.look_up(sql, params)?;
-            return rows.iter().try_for_each(|row| visit(&Row::answer_of_set(row)));
+            return self.batch.look_up(sql, params)?.visit(visit);
         }
         let queue = self.queue_before(sql, params);
         let (runtime, link, opening) = self.parts()?;
@@ -191,7 +182,7 @@ impl PostgresConnection {
             // All of them are asked for before the command is put aside for one.
             let answers: Vec<_> = rows.map(|row| self.batch.look_up(sql, (*row).as_ref())).collect();
             let answers = answers.into_iter().collect::<Result<Vec<_>>>()?;
-            return answers.iter().flat_map(|rows| rows.iter()).try_for_each(|row| visit(&Row::answer_of_set(row)));
+            return answers.iter().try_for_each(|answer| answer.visit(visit));
         }
         self.send_queue()?;
         let (runtime, link, opening) = self.parts()?;

@@ -23,6 +23,7 @@ pub struct Row<'r> {
 enum Cells<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
     Postgres(&'r tokio_postgres::Row),
+    Written(&'r [Value]),
 }
 
 /// One cell, as both databases see it.
@@ -52,6 +53,11 @@ impl<'r> Row<'r> {
     /// A row that begins with the number of the question that it answers.
     pub(super) fn answer_of_set(row: &'r tokio_postgres::Row) -> Self {
         Self { cells: Cells::Postgres(row), n_before: 1, next: Cell::new(0) }
+    }
+
+    /// A row that is known because it was written.
+    pub(super) fn written(row: &'r [Value]) -> Self {
+        Self { cells: Cells::Written(row), n_before: 0, next: Cell::new(0) }
     }
 
     /// The next cell, from the first one on. A row is read in the order in which its statement names the
@@ -86,6 +92,14 @@ impl<'r> Row<'r> {
                 })
             }
             Cells::Postgres(row) => row.try_get(self.n_before + index).map_err(|error| unreadable(index, error)),
+            Cells::Written(row) => match row.get(index) {
+                None => Err(Error::corrupt(format!("a row has no column {index}"))),
+                Some(Value::Null) => Ok(Column::Null),
+                Some(Value::Int(number)) => Ok(Column::Int(*number)),
+                Some(Value::Real(number)) => Ok(Column::Real(*number)),
+                Some(Value::Text(text)) => Ok(Column::Text(text)),
+                Some(Value::Bytes(bytes)) => Ok(Column::Bytes(bytes)),
+            },
         }
     }
 }

@@ -213,6 +213,7 @@ CREATE TABLE job (
 CREATE INDEX job_waiting on job (due, app, id, lane, kind, turn);
 CREATE INDEX job_by_lane on job (app, lane, turn, due, id);
 CREATE INDEX job_by_push on job (app, push) where push is not null;
+CREATE INDEX job_by_node on job (leased) where leased > 0;
 CREATE TABLE push (
     app bigint not null,
     id blob not null,
@@ -569,7 +570,7 @@ insert into schema_version (version, name, checksum) values (2, '0002_log', '062
 insert into schema_version (version, name, checksum) values (3, '0003_channels', 'c5084bb37e1530662974e0b7b42872dbf9b571fc1202a9bb979efdfcabecb633');
 insert into schema_version (version, name, checksum) values (4, '0004_users', 'df9603288f01a148fa3b2e099541168fb288d4d2f2856fa6b096a64e9bbecaa2');
 insert into schema_version (version, name, checksum) values (5, '0005_audience', 'a407cf6f4d844a1c57543cf102720c725b93ebe1b533a85ec56af3fda5402af4');
-insert into schema_version (version, name, checksum) values (6, '0006_jobs', 'bf13805945517fa5828a110506948d633e48d86a32bf2575436baa9422962d64');
+insert into schema_version (version, name, checksum) values (6, '0006_jobs', 'e487f54be5d834412ea85c3a816557055946d072a852491484730246c09d8771');
 insert into schema_version (version, name, checksum) values (7, '0007_pushes', '1d6324dc7584edb501895f89691095e3e41eea9bfc4334a7dc48362b9d25e975');
 insert into schema_version (version, name, checksum) values (8, '0008_experiments', '9fec3f012b9d5f64859fbe4a576c00151b1f122d6c6b1c067ab6ed45a52dbd8b');
 insert into schema_version (version, name, checksum) values (9, '0009_pipelines', '88d3fd33b781b37466603d27900f1fc1fd78cfc42585c8cb95f2443e6300c2ec');

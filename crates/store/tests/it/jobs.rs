@@ -1,12 +1,14 @@
 //! Jobs: due times, leases, and the fence around a worker that lost its lease.
 
 mod leases;
+mod nodes;
 
 use std::collections::BTreeSet;
 
 use model::ids::AppId;
 use model::time::UtcMillis;
 use store::jobs::{self, Backlog, ClaimedJob, Lane, NewJob, ParkUntil};
+use store::nodes::Node;
 use store::{Constraint, Error, Signal, Store, Tx};
 use testkit::store::{Database, databases, fresh};
 use tokio::task::JoinSet;
@@ -209,7 +211,7 @@ async fn only_what_is_still_due_is_claimed() {
         for n in 1..=3 {
             enqueue(store, APP, n, 1).await;
         }
-        let claim = |tx: &mut Tx<'_>| jobs::claim(tx, &[(APP, id(2))], UtcMillis(5), UtcMillis(100));
+        let claim = |tx: &mut Tx<'_>| jobs::claim(tx, Node::random(), &[(APP, id(2))], UtcMillis(5), UtcMillis(100));
         assert_eq!(store.write(OPERATOR, claim).await.unwrap().len(), 1);
         assert_eq!(store.write(OPERATOR, claim).await.unwrap(), [], "it is not due any more");
         let left = store.read(|tx| jobs::due(tx, UtcMillis(5), 9)).await.unwrap();

@@ -14,6 +14,7 @@ use store::channels::{Channel, Key};
 use store::counters::{self, Grain, Metric};
 use store::jobs::{self, ClaimedJob, Lane, NewJob};
 use store::log::NewRecord;
+use store::nodes::Node;
 use store::pushes::{PushRow, PushState};
 use store::recipients::{self, Recipient, Wanted};
 use store::sandbox::SandboxDelivery;
@@ -93,7 +94,7 @@ pub(crate) fn claim(
 ) -> store::Result<Vec<ClaimedJob>> {
     let due = jobs::due(tx, now, at_most)?;
     let wanted: Vec<_> = due.jobs.iter().take(at_most as usize).map(|job| (job.app, job.id)).collect();
-    jobs::claim(tx, &wanted, now, lease_until)
+    jobs::claim(tx, Node::random(), &wanted, now, lease_until)
 }
 
 pub(crate) fn push(n: u32) -> PushRow {
@@ -192,7 +193,7 @@ pub(crate) fn reached_among(
 
 /// How many jobs wait or run, and how many of them are leased.
 pub(crate) fn job_depth(tx: &mut Tx<'_>) -> store::Result<(i64, i64)> {
-    let sql = "select count(*), coalesce(cast(sum(leased) as bigint), 0) from job";
+    let sql = "select count(*), coalesce(cast(sum(case when leased > 0 then 1 else 0 end) as bigint), 0) from job";
     tx.query_one(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 

@@ -100,7 +100,7 @@ async fn a_worker_that_dies_loses_nothing() {
         let now = app.engine().clock().now();
         let claim = move |tx: &mut store::Tx<'_>| {
             let due: Vec<_> = jobs::due(tx, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
-            jobs::claim(tx, &due, now, now.plus(15 * SECOND))
+            jobs::claim(tx, store::nodes::Node::random(), &due, now, now.plus(15 * SECOND))
         };
         let claimed = app.engine().store().write(APP, claim).await.unwrap();
         assert!(claimed.iter().any(|job| job.kind == "fire_pipeline"));

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use tokio_postgres::Row as PgRow;
 
-use super::super::Value;
+use super::super::{Row, Value, Visit};
 use crate::error::{Error, Result};
 
 use known::Known;
@@ -49,6 +49,22 @@ struct Staged {
     touched: Touched,
 }
 
+/// The answer to a question.
+pub(crate) enum Answer {
+    Read(Arc<[PgRow]>),
+    /// One row, as an earlier command has written it.
+    Written(Vec<Value>),
+}
+
+impl Answer {
+    pub(crate) fn visit(&self, visit: &mut Visit<'_>) -> Result<()> {
+        match self {
+            Answer::Read(rows) => rows.iter().try_for_each(|row| visit(&Row::answer_of_set(row))),
+            Answer::Written(row) => visit(&Row::written(row)),
+        }
+    }
+}
+
 /// Why a command was put aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspended {
@@ -70,7 +86,7 @@ impl Batch {
     }
 
     /// The rows of a question that is answered from memory; else the command is put aside.
-    pub(crate) fn look_up(&mut self, sql: &str, params: &[Value]) -> Result<Arc<[PgRow]>> {
+    pub(crate) fn look_up(&mut self, sql: &str, params: &[Value]) -> Result<Answer> {
         let statement = self.shapes.get(sql);
         if statement.shape.verb != Verb::Select
             || params.is_empty()
@@ -79,9 +95,12 @@ impl Batch {
             return Err(self.suspend(Suspended::ToRunAlone));
         }
         if self.queue.may_affect(&statement.shape, params) {
+            if let Some(row) = self.queue.answer(&statement.shape, params) {
+                return Ok(Answer::Written(row));
+            }
             self.must_send_queue = true;
         } else if let Some(rows) = self.known.get(&statement, params) {
-            return Ok(rows);
+            return Ok(Answer::Read(rows));
         }
         self.needs.add(&statement, params);
         Err(self.suspend(Suspended::UntilKnown))

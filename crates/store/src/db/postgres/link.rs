@@ -77,7 +77,7 @@ impl Link {
 
     pub(super) async fn make_ready<'q>(&mut self, queue: &'q [Group]) -> Result<Vec<Ready<'q>>> {
         let mut ready = Vec::with_capacity(queue.len());
-        for Group { statement, rows } in queue {
+        for Group { statement, rows, .. } in queue {
             let set = if rows.len() > 1 { self.prepare_set(statement).await? } else { None };
             match set {
                 Some(set) => ready.extend(rows.chunks(sets::MOST_ROWS).map(|rows| Ready::Set(set.clone(), rows))),

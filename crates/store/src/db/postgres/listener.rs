@@ -1,6 +1,6 @@
 //! The connection over which nodes announce commits to each other. It is apart from the writers' because
 //! PostgreSQL serializes commits that notify; a lost signal only means that its receiver polls a little
-//! later.
+//! later. It also holds the lock by which the others know that this node lives.
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -13,10 +13,13 @@ use tokio::sync::oneshot;
 use tokio_postgres::{AsyncMessage, Connection, Socket};
 
 use super::server::Server;
-use super::{FIRST_PAUSE, LONGEST_PAUSE, failure, tls};
+use super::{FIRST_PAUSE, LONGEST_PAUSE, NODE_LOCKS, failure, tls};
 use crate::db::{Hub, Signal};
+use crate::nodes::Node;
 
 const LISTEN: &str = "set synchronous_commit = off; listen aerogram";
+/// Shared, because the server may not have noticed yet that the connection before is gone.
+const LOCK_NODE: &str = "select pg_advisory_lock_shared($1, $2)";
 const NOTIFY: &str = "select pg_notify('aerogram', $1)";
 
 /// Distinguishes the signals of this process from those of others.
@@ -25,6 +28,8 @@ enum NodeKind {}
 pub(crate) struct Listener {
     pub(crate) server: Arc<Server>,
     pub(crate) hub: Arc<Hub>,
+    /// Whose lock the connection holds.
+    pub(crate) node: Node,
     /// Signaled once the first connection listens.
     pub(crate) ready: Option<oneshot::Sender<()>>,
     /// Whether the log already says that signals are missed.
@@ -57,6 +62,8 @@ impl Listener {
         let failed = |error: tokio_postgres::Error| failure::text(&error);
         let (client, connection) = self.server.connect().await.map_err(failed)?;
         let mut driver = tokio::spawn(hear(connection, node.to_owned(), Arc::clone(&self.hub)));
+        let number = i32::try_from(self.node.0).map_err(|error| error.to_string())?;
+        client.query(LOCK_NODE, &[&NODE_LOCKS, &number]).await.map_err(failed)?;
         client.batch_execute(LISTEN).await.map_err(failed)?;
         let notify = client.prepare(NOTIFY).await.map_err(failed)?;
         *pause = FIRST_PAUSE;

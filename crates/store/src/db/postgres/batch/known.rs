@@ -77,8 +77,13 @@ impl IntoIterator for Needs {
 }
 
 fn question(statement: &Statement, params: &[Value]) -> Question {
+    (statement.number, bytes(params.iter()))
+}
+
+/// Values one after the other; different ones have different bytes.
+pub(super) fn bytes<'v>(values: impl Iterator<Item = &'v Value>) -> Box<[u8]> {
     let mut bytes = Vec::with_capacity(32);
-    for value in params {
+    for value in values {
         match value {
             Value::Null => bytes.push(0),
             Value::Int(number) => {
@@ -101,5 +106,5 @@ fn question(statement: &Statement, params: &[Value]) -> Question {
             }
         }
     }
-    (statement.number, bytes.into())
+    bytes.into()
 }

@@ -1,7 +1,9 @@
 //! Writes that wait to be sent together.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::known::bytes;
 use super::shapes::{Shapes, Statement};
 use super::touched::Touched;
 use super::{Shape, Verb};
@@ -22,6 +24,55 @@ pub(crate) struct Queue {
 pub(crate) struct Group {
     pub(crate) statement: Arc<Statement>,
     pub(crate) rows: Vec<Vec<Value>>,
+    /// The rows of a statement that overwrites, by what identifies them.
+    by_identity: HashMap<Box<[u8]>, usize>,
+}
+
+impl Group {
+    fn new(statement: Arc<Statement>) -> Self {
+        Self { statement, rows: Vec::new(), by_identity: HashMap::new() }
+    }
+
+    /// Takes the place of an earlier row for the same.
+    fn replace(&mut self, params: &[Value]) -> bool {
+        let index = self.by_identity.get(&bytes(self.identity(params)));
+        index.is_some_and(|index| {
+            self.rows[*index] = params.to_vec();
+            true
+        })
+    }
+
+    fn push(&mut self, params: Vec<Value>) {
+        if self.statement.shape.overwrites {
+            let identity = bytes(self.identity(&params));
+            self.by_identity.insert(identity, self.rows.len());
+        }
+        self.rows.push(params);
+    }
+
+    fn identity<'p>(&self, params: &'p [Value]) -> impl Iterator<Item = &'p Value> {
+        self.statement.shape.identity().filter_map(|(_, n)| params.get(n - 1))
+    }
+
+    /// The row that a select would find after this write, if the write tells all of it.
+    fn answer(&self, select: &Shape, params: &[Value]) -> Option<Vec<Value>> {
+        let Shape { verb, tables, sets, overwrites, .. } = &self.statement.shape;
+        let Verb::Upsert(target) = verb else { return None };
+        if !overwrites || *tables != select.tables || select.keys.len() != target.len() || select.yields.is_empty() {
+            return None;
+        }
+        let asked = |column: &String| {
+            let (_, n) = select.keys.iter().find(|(key, _)| key == column)?;
+            params.get(n - 1)
+        };
+        let identity = target.iter().map(asked).collect::<Option<Vec<_>>>()?;
+        let row = &self.rows[*self.by_identity.get(&bytes(identity.into_iter()))?];
+        let value = |column: &String| {
+            let (_, n) = sets.iter().find(|(set, _)| set == column)?;
+            row.get((*n)? - 1).cloned()
+        };
+        select.yields.iter().map(value).collect()
+    }
 }
 
 impl Queue {
@@ -31,6 +82,11 @@ impl Queue {
 
     pub(crate) fn add(&mut self, statement: Arc<Statement>, params: Vec<Value>, shapes: &Shapes) {
         let Statement { shape, .. } = &*statement;
+        let known = self.last.iter_mut().find(|group| group.statement.number == statement.number);
+        // What else touches the row since then would have begun a generation of its own.
+        if shape.overwrites && known.is_some_and(|group| group.replace(&params)) {
+            return;
+        }
         let is_key = |table: &str, column: &str| shapes.is_key(table, column);
         // New rows are different rows, or the database refuses them in any order.
         let before = if shape.verb == Verb::Insert { &self.changed_by_last } else { &self.touched_by_last };
@@ -44,10 +100,17 @@ impl Queue {
         }
         self.touched_by_last.add(shape, &params, is_key);
         self.touched.add(shape, &params, is_key);
-        match self.last.iter_mut().find(|group| group.statement.number == statement.number) {
-            Some(group) => group.rows.push(params),
-            None => self.last.push(Group { statement, rows: vec![params] }),
-        }
+        let index = self.last.iter().position(|group| group.statement.number == statement.number);
+        let index = index.unwrap_or_else(|| {
+            self.last.push(Group::new(statement));
+            self.last.len() - 1
+        });
+        self.last[index].push(params);
+    }
+
+    /// The row that a select would find after the queue was sent, if the queue tells.
+    pub(super) fn answer(&self, select: &Shape, params: &[Value]) -> Option<Vec<Value>> {
+        self.last.iter().find_map(|group| group.answer(select, params))
     }
 
     pub(crate) fn may_affect(&self, shape: &Shape, params: &[Value]) -> bool {

@@ -3,6 +3,9 @@
 //! Our statements are few and plain, so a handful of rules reads most of them. What the rules do not understand counts as
 //! touching every row of every table it names.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 /// A statement of ours, analyzed once.
@@ -15,6 +18,10 @@ pub(crate) struct Shape {
     pub(crate) keys: Vec<(String, usize)>,
     /// The columns that it sets, with their parameters where they are set to one.
     pub(crate) sets: Vec<(String, Option<usize>)>,
+    /// The columns that a select yields, if it yields columns and nothing else.
+    pub(crate) yields: Vec<String>,
+    /// Whether a write leaves nothing of what an earlier run of it for the same row has written.
+    pub(crate) overwrites: bool,
     /// Where many rows of parameters take the place of one, if that is possible.
     pub(crate) seam: Option<Seam>,
 }
@@ -76,16 +83,37 @@ impl Shape {
         } else {
             None
         };
-        let unread = Self { verb: Verb::Other, tables: Vec::new(), keys: Vec::new(), sets: Vec::new(), seam: None };
-        let shape = read.unwrap_or(unread);
+        let shape = read.unwrap_or_else(|| Self::with(Verb::Other, Vec::new(), Vec::new(), None));
         // The columns of a join belong to one of its tables, and the text does not always say to which.
         let keys = if tables.len() == 1 { shape.keys } else { Vec::new() };
         Self { tables, keys, ..shape }
     }
 
     fn reading(verb: Verb, tokens: &[Placed<'_>], seam: Seam) -> Self {
-        Self { verb, tables: Vec::new(), keys: keys(tokens), sets: Vec::new(), seam: Some(seam) }
+        let yields = if verb == Verb::Select { yields(tokens) } else { Vec::new() };
+        Self { yields, ..Self::with(verb, keys(tokens), Vec::new(), Some(seam)) }
     }
+
+    fn with(verb: Verb, keys: Vec<(String, usize)>, sets: Vec<(String, Option<usize>)>, seam: Option<Seam>) -> Self {
+        Self { verb, tables: Vec::new(), keys, sets, yields: Vec::new(), overwrites: false, seam }
+    }
+
+    /// The columns that tell the rows of a write that overwrites from each other, with their parameters.
+    pub(crate) fn identity(&self) -> impl Iterator<Item = (&str, usize)> {
+        let target = if let Verb::Upsert(target) = &self.verb { target.as_slice() } else { &[] };
+        let of_upsert = target.iter().filter_map(|column| {
+            let (_, parameter) = self.sets.iter().find(|(set, _)| set == column)?;
+            Some((column.as_str(), (*parameter)?))
+        });
+        of_upsert.chain(self.keys.iter().map(|(column, n)| (column.as_str(), *n)))
+    }
+}
+
+/// The plain columns between `select` and `from`.
+fn yields(tokens: &[Placed<'_>]) -> Vec<String> {
+    let Some(from) = place(tokens, "from") else { return Vec::new() };
+    let items = tokens[1..from].split(|it| it.depth == 0 && it.token == Token::Sign(','));
+    items.map(|item| word(item).map(str::to_owned)).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// `insert into t (a, b) values ($1, $2) [on conflict …]`
@@ -97,19 +125,42 @@ fn insert(tokens: &[Placed<'_>]) -> Option<Shape> {
     let sets =
         pairs.map(|(name, value)| Some((word(name)?.to_owned(), parameter(value)))).collect::<Option<Vec<_>>>()?;
     let rest = &tokens[tuple.end..];
+    let mut overwrites = false;
     let verb = match rest {
         [] => Verb::Insert,
         _ if rest.last().is_some_and(|it| it.token == Token::Word("nothing")) => Verb::Insert,
         _ => {
             let target = list(rest, 2)?;
-            Verb::Upsert(target.items.iter().map(|item| word(item).map(str::to_owned)).collect::<Option<_>>()?)
+            let columns = target.items.iter().map(|item| word(item).map(str::to_owned)).collect::<Option<Vec<_>>>()?;
+            let replaced = replaced(&rest[target.end..]);
+            let is_new = |(column, _): &(String, _)| columns.contains(column) || replaced.contains(&column.as_str());
+            let has_parameters = |column: &String| sets.iter().any(|(set, n)| set == column && n.is_some());
+            overwrites = sets.iter().all(is_new) && columns.iter().all(has_parameters);
+            Verb::Upsert(columns)
         }
     };
     let has_parameters = rest.iter().any(|it| matches!(it.token, Token::Param(_)));
     let (from, until) = (tokens[values].at, tokens[tuple.end - 1].at);
     let tuple = tokens[values + 1].at + 1..until;
     let seam = (!has_parameters).then_some(Seam::Values { all: from..until + 1, tuple });
-    Some(Shape { verb, tables: Vec::new(), keys: Vec::new(), sets, seam })
+    Some(Shape { overwrites, ..Shape::with(verb, Vec::new(), sets, seam) })
+}
+
+/// The columns of `do update set a = excluded.a, …`.
+fn replaced<'s>(tokens: &[Placed<'s>]) -> Vec<&'s str> {
+    let Some(set) = place(tokens, "set") else { return Vec::new() };
+    let assignments = tokens[set + 1..].split(|it| it.depth == 0 && it.token == Token::Sign(','));
+    assignments
+        .filter_map(|assignment| match assignment {
+            [column, equals, value] => match (column.token, equals.token, value.token) {
+                (Token::Word(column), Token::Sign('='), Token::Word(value)) => {
+                    (value.strip_prefix("excluded.") == Some(column)).then_some(column)
+                }
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect()
 }
 
 /// `update t set a = $3, b = b + 1 where …`
@@ -122,7 +173,13 @@ fn update(tokens: &[Placed<'_>]) -> Option<Shape> {
         sets.push((column.to_owned(), parameter(value)));
     }
     let seam = Some(Seam::Where(tokens[end].at));
-    Some(Shape { verb: Verb::Update, tables: Vec::new(), keys: keys(tokens), sets, seam })
+    let keys = keys(tokens);
+    let n_conditions = tokens[end + 1..].iter().filter(|it| it.token == Token::Word("and")).count() + 1;
+    let is_set = |column: &String| sets.iter().any(|(set, _)| set == column);
+    let overwrites = sets.iter().all(|(_, n)| n.is_some())
+        && keys.len() == n_conditions
+        && !keys.iter().any(|(column, _)| is_set(column));
+    Some(Shape { overwrites, ..Shape::with(Verb::Update, keys, sets, seam) })
 }
 
 /// The equalities that the outermost condition consists of, or a part of them.
@@ -252,74 +309,4 @@ pub(crate) fn with_columns(text: &str) -> String {
     }
     made.push_str(&text[done..]);
     made
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(sql: &str) -> (Verb, Vec<String>, String, bool) {
-        let Shape { verb, tables, keys, sets, seam } = Shape::of(sql);
-        let keys: Vec<String> = keys.iter().map(|(column, n)| format!("{column}=${n}")).collect();
-        let sets = sets.iter().map(|(column, n)| format!("{column}:{}", n.unwrap_or(0)));
-        (verb, tables, keys.into_iter().chain(sets).collect::<Vec<_>>().join(" "), seam.is_some())
-    }
-
-    fn read(verb: Verb, tables: &[&str], columns: &str, has_seam: bool) -> (Verb, Vec<String>, String, bool) {
-        (verb, tables.iter().map(|table| (*table).to_owned()).collect(), columns.to_owned(), has_seam)
-    }
-
-    #[test]
-    fn plain_statements_tell_which_rows_they_touch() {
-        let upsert = "insert into counter (app, hour, n) values ($1, $2, $3)
-                      on conflict (app, hour) do update set n = counter.n + excluded.n";
-        for (sql, expected) in [
-            (
-                "select terms from channel c where c.app = $1 and id = $2 and installed = 1 order by ordinal limit $3",
-                read(Verb::Select, &["channel"], "app=$1 id=$2", true),
-            ),
-            (
-                "insert into job (app, id, leased) values ($1, $2, 0) on conflict (app, id) do nothing",
-                read(Verb::Insert, &["job"], "app:1 id:2 leased:0", true),
-            ),
-            (upsert, read(Verb::Upsert(vec!["app".into(), "hour".into()]), &["counter"], "app:1 hour:2 n:3", true)),
-            (
-                "update job set due = $4, failures = failures + 1 where app = $1 and id = $2 and attempt < $3",
-                read(Verb::Update, &["job"], "app=$1 id=$2 due:4 failures:0", true),
-            ),
-            (
-                "delete from session where app = $1 and ordinal = $2",
-                read(Verb::Delete, &["session"], "app=$1 ordinal=$2", true),
-            ),
-        ] {
-            assert_eq!(of(sql), expected, "{sql}");
-        }
-    }
-
-    #[test]
-    fn others_count_as_touching_everything_of_their_tables() {
-        for (sql, expected) in [
-            (
-                "select u.terms from channel c left join named_user u on u.id = c.named_user where c.app = $1",
-                read(Verb::Select, &["channel", "named_user"], "", true),
-            ),
-            ("select n from a x, b where app = $1", read(Verb::Select, &["a", "b"], "", true)),
-            ("select n from a where app = $1 or id = $2", read(Verb::Select, &["a"], "", true)),
-            ("select id from job where app = $1 for update skip locked", read(Verb::Other, &["job"], "", false)),
-            (
-                "delete from a where app = $1 and id in (select id from b where app = $1 limit $2)",
-                read(Verb::Other, &["a", "b"], "", false),
-            ),
-            ("insert into a (id) select id from b", read(Verb::Other, &["a", "b"], "", false)),
-            ("update a set n = 1 where id = $1 returning n", read(Verb::Other, &["a"], "", false)),
-        ] {
-            assert_eq!(of(sql), expected, "{sql}");
-        }
-    }
-
-    #[test]
-    fn parameters_become_columns() {
-        let sql = "select '$1' from a where b = $12 and c>=$2";
-        assert_eq!(with_columns(sql), "select '$1' from a where b = v.c12 and c>=v.c2");
-    }
 }

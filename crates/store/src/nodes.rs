@@ -1,0 +1,31 @@
+//! The processes that share a database, by numbers that they choose at their start. On PostgreSQL each holds a lock that ends with
+//! its connection, so that the others notice within moments when it dies.
+
+use std::collections::BTreeSet;
+
+use crate::{Result, Tx};
+
+/// A process that has, or had, the database open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Node(pub(crate) i64);
+
+impl Node {
+    /// Two processes choose the same number once in a billion starts.
+    pub fn random() -> Self {
+        enum NodeIdKind {}
+        let id = model::ids::Id::<NodeIdKind>::random();
+        let [.., a, b, c, d] = *id.as_bytes();
+        Self(i64::from(u32::from_be_bytes([a & 0x7f, b, c, d])) + 1)
+    }
+}
+
+/// The nodes that hold jobs and whose locks are gone: they have died, or have lost their connection this moment.
+pub fn missing(tx: &mut Tx<'_>) -> Result<BTreeSet<Node>> {
+    let sql = "select distinct leased from job where leased > 0";
+    let holders: Vec<i64> = tx.query(sql, &[], |row| row.get(0))?;
+    if holders.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let Some(living) = tx.living_nodes()? else { return Ok(BTreeSet::new()) };
+    Ok(holders.into_iter().map(Node).filter(|node| !living.contains(node)).collect())
+}
