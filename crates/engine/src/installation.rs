@@ -51,7 +51,7 @@ struct Sealed {
 
 /// Whether the database belongs to a key already, so that a new one could not be it.
 pub async fn has_key(store: &Store) -> Result<bool> {
-    store.read(|tx| Ok(known_text(tx)?.is_some() || !all_sealed(tx)?.is_empty())).await
+    store.read(|tx| Ok(known_text(tx)?.is_some())).await
 }
 
 /// Whether a node with this key would start on the database: it belongs to the key, or to none yet.
@@ -81,13 +81,11 @@ pub async fn accept_key(store: &Store, key: &SealKey, now: UtcMillis) -> Result<
 }
 
 impl Engine {
-    /// Makes sure that the database belongs to the key of this engine. A database that belongs to none, because it is new or was
-    /// made by a version that kept no known text, belongs to it from now on, unless it opens nothing of what is there.
+    /// Makes sure that the database belongs to the key of this engine. A new one belongs to it from now on.
     pub(crate) async fn claim_installation(&self) -> Result<()> {
         let known = match self.rooms.store.read(known_text).await? {
             Some(known) => known,
             None => {
-                self.examine_sealed().await?;
                 let (first, now) = (self.rooms.tenancy.seal_key().seal(PURPOSE, KNOWN_TEXT)?, self.rooms.clock.now());
                 let write = move |tx: &mut Tx<'_>| {
                     documents::put_first(tx, OPERATOR, DocumentKind::InstallationKey, ID, &first, now)?;
@@ -102,24 +100,6 @@ impl Engine {
             }
         };
         is_known_text(self.rooms.tenancy.seal_key(), &known).then_some(()).ok_or_else(wrong_key)
-    }
-
-    /// Some of it may rightly be unreadable: a key that was lost before left it behind.
-    async fn examine_sealed(&self) -> Result<()> {
-        let sealed = self.rooms.store.read(all_sealed).await?;
-        let n_unreadable = sealed.iter().filter(|sealed| !sealed.is_opened_by(self.rooms.tenancy.seal_key())).count();
-        if n_unreadable == 0 {
-            return Ok(());
-        }
-        if n_unreadable == sealed.len() {
-            return Err(wrong_key());
-        }
-        tracing::warn!(
-            n_unreadable,
-            n_sealed = sealed.len(),
-            "some of what is encrypted in the database cannot be read with the secrets key; `aerogram doctor` names platforms"
-        );
-        Ok(())
     }
 }
 

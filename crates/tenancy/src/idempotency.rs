@@ -116,11 +116,8 @@ fn seal(key: &SealKey, answer: &str, now: UtcMillis) -> Result<String> {
 }
 
 fn open(key: &SealKey, sealed: &str) -> Result<String> {
-    match sealed.split_once('.') {
-        Some((hour, rest)) => key.of_hour(PURPOSE, hour.parse().map_err(Error::internal)?).open(PURPOSE, rest),
-        // Kept by a version that sealed with the key itself. No such answer is left a day after the update.
-        None => key.open(PURPOSE, sealed),
-    }
+    let (hour, rest) = sealed.split_once('.').ok_or_else(|| Error::internal("a kept answer has no hour"))?;
+    key.of_hour(PURPOSE, hour.parse().map_err(Error::internal)?).open(PURPOSE, rest)
 }
 
 #[cfg(test)]
@@ -128,12 +125,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_opened_in_later_hours_and_after_an_update() {
+    fn answers_are_opened_in_later_hours() {
         let key = SealKey::new(&[7; 32]);
         let (first, second) =
             (seal(&key, "a", UtcMillis(HOUR)).unwrap(), seal(&key, "b", UtcMillis(2 * HOUR)).unwrap());
         assert_eq!((open(&key, &first).unwrap(), open(&key, &second).unwrap()), ("a".to_owned(), "b".to_owned()));
         assert!(open(&key, &first.replace("1.", "2.")).is_err());
-        assert_eq!(open(&key, &key.seal(PURPOSE, "old").unwrap()).unwrap(), "old");
+        assert!(open(&key, &key.seal(PURPOSE, "without an hour").unwrap()).is_err());
     }
 }

@@ -148,10 +148,10 @@ async fn assert_only_the_sweep_is_left(installation: &Installation) {
 }
 
 async fn on_each_database(story: impl AsyncFn(Installation)) {
-    for engine in databases() {
+    for database in databases() {
         let receiver = OpenReceiver::start().await;
         let folder = tempfile::tempdir().unwrap();
-        Box::pin(story(Installation { folder, home: Home::new(engine), receiver })).await;
+        Box::pin(story(Installation { folder, home: Home::new(database), receiver })).await;
     }
 }
 

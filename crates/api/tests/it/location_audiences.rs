@@ -295,9 +295,9 @@ async fn where_devices_were_is_forgotten() {
 
 #[tokio::test]
 async fn places_are_kept_for_as_many_days_as_the_operator_says() {
-    for engine in databases() {
+    for database in databases() {
         let locations = LocationSettings { kept_days: 3, ..LocationSettings::default() };
-        let app = Box::pin(TestApp::with_locations(engine, locations)).await;
+        let app = Box::pin(TestApp::with_locations(database, locations)).await;
         let travelers = Travelers::register(&app, &["traveler"]).await;
         let portland = location(&place(&app, "?q=Portland&type=city").await, &json!({"recent": {"days": 60}}));
         let seattle = location(&place(&app, "?q=Seattle&type=city").await, &json!({"recent": {"days": 60}}));

@@ -2,12 +2,11 @@
 
 use devices::LocationSettings;
 use engine::{Engine, Error, Lost, LostThing, Retention, Settings};
-use model::app::{AppKey, Mode};
 use model::time::Clock;
 use sending::PlatformName;
 use serde_json::json;
-use store::{Store, Tx};
-use tenancy::{NewApp, SealKey};
+use store::Store;
+use tenancy::SealKey;
 use testkit::app::{START, on_each_database};
 use testkit::client::PATIENCE;
 use testkit::store::{databases, fresh};
@@ -38,22 +37,10 @@ async fn is_refused(store: &Store, key: [u8; 32]) {
     }
 }
 
-async fn create_app(engine: &Engine) -> AppKey {
-    let new =
-        NewApp { name: "App".to_owned(), mode: Mode::Development, key: None, app_secret: None, master_secret: None };
-    engine.tenancy().create_app(new, None).await.unwrap().key
-}
-
-/// As an earlier version left it.
-async fn forget_known_text(store: &Store) {
-    let forget = |tx: &mut Tx<'_>| tx.execute("delete from document where kind = 'installation_key'", &[]);
-    assert_eq!(store.write(model::ids::AppId(0), forget).await.unwrap(), 1);
-}
-
 #[tokio::test]
 async fn another_key_is_refused_from_the_first_start_on() {
-    for engine in databases() {
-        let (store, _home) = fresh(engine).await;
+    for database in databases() {
+        let (store, _home) = fresh(database).await;
         assert!(!engine::has_key(&store).await.unwrap());
         start(&store, FIRST).await.unwrap();
         assert!(engine::has_key(&store).await.unwrap());
@@ -64,31 +51,13 @@ async fn another_key_is_refused_from_the_first_start_on() {
 
 #[tokio::test]
 async fn of_two_keys_at_once_one_is_taken() {
-    for engine in databases() {
-        let (store, _home) = fresh(engine).await;
+    for database in databases() {
+        let (store, _home) = fresh(database).await;
         let (first, second) = tokio::join!(start(&store, FIRST), start(&store, SECOND));
         assert_eq!([first.is_ok(), second.is_ok()].into_iter().filter(|is_ok| *is_ok).count(), 1);
         let (taken, refused) = if first.is_ok() { (FIRST, SECOND) } else { (SECOND, FIRST) };
         start(&store, taken).await.unwrap();
         is_refused(&store, refused).await;
-    }
-}
-
-#[tokio::test]
-async fn a_database_of_an_earlier_version_belongs_to_the_key_that_opens_what_is_there() {
-    for engine in databases() {
-        let (store, _home) = fresh(engine).await;
-        create_app(&start(&store, FIRST).await.unwrap()).await;
-        forget_known_text(&store).await;
-        assert!(engine::has_key(&store).await.unwrap(), "something is encrypted");
-        is_refused(&store, SECOND).await;
-        start(&store, FIRST).await.unwrap();
-        is_refused(&store, SECOND).await;
-        // What a key that was lost left behind is no reason to refuse the present one.
-        forget_known_text(&store).await;
-        let damage = |tx: &mut Tx<'_>| tx.execute("update document set body = 'x' where kind = 'web_keys'", &[]);
-        store.write(model::ids::AppId(0), damage).await.unwrap();
-        start(&store, FIRST).await.unwrap();
     }
 }
 

@@ -5,7 +5,7 @@ use store::{Constraint, Error};
 use crate::{NO_APP, execute, on_both};
 
 #[tokio::test]
-async fn the_same_name_on_both_engines() {
+async fn the_same_name_on_both_databases() {
     on_both(async |store, _| {
         execute(store, "create table app_like (id bigint primary key)").await;
         let table = "create table thing (app bigint not null references app_like (id), id bigint not null, \

@@ -219,8 +219,8 @@ async fn a_change_during_the_copy_is_noticed() {
 
 #[tokio::test]
 async fn what_cannot_be_a_source_is_refused() {
-    for engine in databases() {
-        let ((store, first), second) = (fresh(engine).await, Home::new(engine));
+    for database in databases() {
+        let ((store, first), second) = (fresh(database).await, Home::new(database));
         execute(&store, "delete from schema_version where version = (select max(version) from schema_version)").await;
         store.close().await;
         assert!(refusal(copied(&first, &second).await).contains("older version"));

@@ -70,9 +70,9 @@ impl From<Error> for Refusal {
 /// Runs the test once per database, on a fresh store each. The last line of a failing test's output names its
 /// database.
 async fn on_both(test: impl AsyncFn(&Store, &Home)) {
-    for engine in databases() {
-        println!("on {engine:?}:");
-        let (store, home) = fresh(engine).await;
+    for database in databases() {
+        println!("on {database:?}:");
+        let (store, home) = fresh(database).await;
         test(&store, &home).await;
         store.close().await;
     }

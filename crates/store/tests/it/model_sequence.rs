@@ -26,7 +26,7 @@ const TRANSACTIONS: usize = 60;
 const END: UtcMillis = UtcMillis(1 << 40);
 
 #[test]
-fn both_engines_do_what_the_model_does() {
+fn both_databases_do_what_the_model_does() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let homes: Vec<_> = databases().into_iter().map(Home::new).collect();
     let stores: Vec<_> = homes.iter().map(|home| runtime.block_on(home.open())).collect();

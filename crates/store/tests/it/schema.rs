@@ -88,8 +88,8 @@ fn read_line(row: &Row<'_>) -> store::Result<(String, String, String, bool)> {
 #[tokio::test]
 async fn tables_columns_and_indexes_are_the_same() {
     let mut schemas = Vec::new();
-    for engine in databases() {
-        let (store, _home) = fresh(engine).await;
+    for database in databases() {
+        let (store, _home) = fresh(database).await;
         schemas.push(tables(&store).await);
         store.close().await;
     }

@@ -67,10 +67,11 @@ async fn databases_of_all_releases_are_upgraded() {
     let files = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().path());
     let files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "sql")).collect();
     assert!(!files.is_empty(), "the file of 0.1.0 is missing");
-    for (path, engine) in files.iter().flat_map(|path| databases().into_iter().map(move |engine| (path, engine))) {
+    for (path, database) in files.iter().flat_map(|path| databases().into_iter().map(move |database| (path, database)))
+    {
         let (version, text) = (path.file_stem().unwrap().to_string_lossy(), fs::read_to_string(path).unwrap());
-        println!("{version} on {engine:?}:");
-        let (store, home) = fresh(engine).await;
+        println!("{version} on {database:?}:");
+        let (store, home) = fresh(database).await;
         let newest = tables_in_any_order(&store).await;
         load(&store, text).await;
         assert_every_table_has_rows(&store, &version).await;

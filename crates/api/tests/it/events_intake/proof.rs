@@ -87,10 +87,10 @@ async fn a_token_uploads_for_its_own_channel_whatever_the_header_says() {
 
 #[tokio::test]
 async fn coordinates_are_kept_only_where_the_operator_wants_it() {
-    for engine in databases() {
+    for database in databases() {
         for keep_coordinates in [false, true] {
             let locations = LocationSettings { keep_coordinates, ..LocationSettings::default() };
-            let app = Box::pin(TestApp::with_locations(engine, locations)).await;
+            let app = Box::pin(TestApp::with_locations(database, locations)).await;
             let channel = register(&app, "ios", "A1").await;
             let place = json!({"lat": "59.9139", "long": "10.7522", "foreground": "true", "session_id": "s"});
             let headers = [("X-UA-App-Key", app.app.key.as_str()), ("X-UA-Channel-ID", &channel)];
