@@ -307,10 +307,10 @@ impl<'c> Tx<'c> {
     /// As [`Tx::commit`], for a caller that tries again if it is sure that nothing was done.
     fn try_commit(mut self) -> Result<BTreeSet<Signal>, FailedCommit> {
         let unsent = |error| FailedCommit { error, is_undone: true };
-        self.write_pending().map_err(unsent)?;
         if let Some(error) = self.broken.take() {
             return Err(unsent(error));
         }
+        self.write_pending().map_err(unsent)?;
         self.connection.commit()?;
         self.open = false;
         Ok(std::mem::take(&mut self.signals))

@@ -118,8 +118,8 @@ impl Store {
                     new(Arc::clone(&server)).map(Connection::Postgres)
                 };
                 let writers = (0..POSTGRES_WRITERS).map(|_| connect(PostgresConnection::writer));
-                let mut writers = writers.collect::<Result<Vec<_>>>()?;
-                migrate::run(&mut writers[0])?;
+                let writers = writers.collect::<Result<Vec<_>>>()?;
+                migrate::run(&mut connect(PostgresConnection::new)?)?;
                 let readers = (0..POSTGRES_READERS).map(|_| connect(PostgresConnection::new));
                 let readers = readers.collect::<Result<_>>()?;
                 let hub = Hub::for_many_nodes();

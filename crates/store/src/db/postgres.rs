@@ -118,7 +118,7 @@ impl PostgresConnection {
             let statement = link.prepare(sql).await?;
             let ready = link.make_ready(&queue).await?;
             let rows = link.client.query_raw(&statement, params).map_err(failure::classify);
-            let ((), (), rows) = future::try_join3(link.open(opening), link.send(&ready), rows).await?;
+            let ((), (), rows) = future::try_join3(link.open(opening), link.send_or_fail(&ready), rows).await?;
             let mut rows = pin!(rows);
             while let Some(row) = rows.try_next().await.map_err(failure::classify)? {
                 visit(&Row::postgres(&row))?;
@@ -137,7 +137,7 @@ impl PostgresConnection {
             let statement = link.prepare(sql).await?;
             let ready = link.make_ready(&queue).await?;
             let changed = link.client.execute_raw(&statement, params).map_err(failure::classify);
-            let ((), (), changed) = future::try_join3(link.open(opening), link.send(&ready), changed).await?;
+            let ((), (), changed) = future::try_join3(link.open(opening), link.send_or_fail(&ready), changed).await?;
             Ok(changed)
         })
     }
@@ -210,7 +210,7 @@ impl PostgresConnection {
     }
 
     pub(super) fn stop_gathering(&mut self) {
-        self.batch.is_gathering = false;
+        self.batch.stop_gathering();
     }
 
     /// Puts the command aside if it is run against what is known.
@@ -232,7 +232,7 @@ impl PostgresConnection {
             let ready = link.make_ready(&queue).await?;
             let asked = link.ask(needs).await?;
             let answers = future::try_join_all(asked.iter().map(|asked| link.answer(asked)));
-            let ((), (), answers) = future::try_join3(link.open(opening), link.send(&ready), answers).await?;
+            let ((), (), answers) = future::try_join3(link.open(opening), link.send_or_fail(&ready), answers).await?;
             Ok::<_, Error>(asked.into_iter().zip(answers).collect::<Vec<_>>())
         })?;
         for (asked, answers) in answers {
@@ -252,7 +252,7 @@ impl PostgresConnection {
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let ready = link.make_ready(&queue).await?;
-            future::try_join(link.open(opening), link.send(&ready)).await.map(drop)
+            future::try_join(link.open(opening), link.send_or_fail(&ready)).await.map(drop)
         })
     }
 
@@ -313,11 +313,11 @@ impl PostgresConnection {
         let (runtime, link, opening) = self.parts().map_err(|error| FailedCommit { error, is_undone: true })?;
         runtime.block_on(async {
             let ready = link.make_ready(&queue).await.map_err(|error| FailedCommit { error, is_undone: true })?;
-            let commit = link.client.batch_execute("commit").map_err(failure::classify);
-            let (opened, sent, committed) = future::join3(link.open(opening), link.send(&ready), commit).await;
-            // The server answers a commit after a failed statement by rolling back, and says so only by that failure.
-            let is_undone = !link.client.is_closed();
-            opened.and(sent).map_err(|error| FailedCommit { error, is_undone })?;
+            let (opened, sent, committed) = future::join3(link.open(opening), link.send(&ready), link.commit()).await;
+            // The server answers a commit after a failed statement by rolling back, and says so only by that failure. Without an
+            // answer to the statement it is not known what became of the commit.
+            opened.map_err(|error| FailedCommit { error, is_undone: false })?;
+            sent.map_err(|failed| FailedCommit { is_undone: failed.is_answer(), error: failed.into() })?;
             committed.map_err(|error| FailedCommit { error, is_undone: false })
         })
     }

@@ -94,7 +94,7 @@ impl Writer {
                 (RunOutcome::StoppedAtFailure, _) if commands.len() == 1 => {
                     return BatchOutcome::Answered { has_changes: false };
                 }
-                (RunOutcome::StoppedAtFailure, _) => run = run_with_savepoints,
+                (RunOutcome::StoppedAtFailure | RunOutcome::CannotGather, _) => run = run_with_savepoints,
                 (RunOutcome::Completed, _) => {
                     let has_changes = tx.changed;
                     match tx.try_commit() {
@@ -126,6 +126,9 @@ enum RunOutcome {
     Completed,
     /// A command failed and has left something to undo; those after it were not run.
     StoppedAtFailure,
+    /// What the commands ask for cannot be read together: what was queued before conflicts, and which of them is to blame is found by
+    /// running each by itself.
+    CannotGather,
 }
 
 enum BatchOutcome {
@@ -157,7 +160,8 @@ fn run_gathering(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome {
                 break;
             }
             if tx.read_needs().is_err() {
-                return RunOutcome::Completed;
+                tx.stop_gathering();
+                return RunOutcome::CannotGather;
             }
         }
         tx.stop_gathering();

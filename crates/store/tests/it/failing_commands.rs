@@ -4,7 +4,7 @@
 use model::device_type::DeviceType;
 use model::ids::{AppId, Offset, Ordinal};
 use store::counters::{self, Metric};
-use store::{Error, Tx, Value, apps, log};
+use store::{Error, Tx, Value, apps, idempotency, log};
 
 use crate::batch::{Command, in_one_batch};
 use crate::sample::{self, NOW, record};
@@ -127,6 +127,30 @@ async fn a_statement_that_writes_and_yields_rows_is_a_change() {
         let written: Result<Vec<i64>, Error> = store.write(NO_APP, insert).await;
         assert_eq!(written.unwrap(), [1, 2]);
         assert_eq!(ids(store).await, [1, 2]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_conflict_that_shows_while_others_ask_costs_only_its_own_command() {
+    with_apps(async |store, _| {
+        let keep = |key: &'static str| -> Command<u64> {
+            Box::new(move |tx| {
+                let kept = idempotency::Kept { request: vec![1], answer: "{}".to_owned() };
+                idempotency::keep(tx, APP, key, &kept, NOW)?;
+                Ok(0)
+            })
+        };
+        // What this one asks for depends on what the others have written, so that has to be sent first.
+        let count: Command<u64> = Box::new(|tx| {
+            let sql = "select count(*) from idempotency where app = $1";
+            Ok(tx.query_one::<i64>(sql, &[APP.into()], |row| row.get(0))?.unsigned_abs())
+        });
+        let (answers, n_commits) = in_one_batch(store, APP, vec![keep("a"), keep("a"), count, keep("b")]).await;
+        assert_eq!(n_commits, 1);
+        assert_eq!(answers.iter().filter(|answer| answer.is_err()).count(), 1, "{answers:?}");
+        assert!(answers[0].is_err() != answers[1].is_err(), "{answers:?}");
+        assert!(matches!(answers[2], Ok(1 | 2)), "{answers:?}");
     })
     .await;
 }

@@ -85,6 +85,14 @@ impl Batch {
         self.must_send_queue = false;
     }
 
+    /// Forgets what was read: from here on statements are run as they come.
+    pub(crate) fn stop_gathering(&mut self) {
+        self.known.clear();
+        self.needs = Needs::default();
+        self.is_gathering = false;
+        self.must_send_queue = false;
+    }
+
     /// The rows of a question that is answered from memory; else the command is put aside.
     pub(crate) fn look_up(&mut self, sql: &str, params: &[Value]) -> Result<Answer> {
         let statement = self.shapes.get(sql);

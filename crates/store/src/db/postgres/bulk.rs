@@ -15,6 +15,7 @@ impl PostgresConnection {
     pub(in crate::db) fn append(&mut self, table: &Table, cells: &[Value]) -> Result<u64> {
         let types: Vec<Type> = table.columns.iter().map(|column| wire_type(column.kind)).collect();
         let sql = format!("copy \"{}\" ({}) from stdin (format binary)", table.name, table.column_list());
+        self.send_queue()?;
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             link.open(opening).await?;

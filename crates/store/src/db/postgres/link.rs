@@ -11,7 +11,7 @@ use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 use model::ids::AppId;
 
 use super::batch::{self, Group, Needs};
-use super::{failure, sets};
+use super::{failure, sets, types};
 use crate::app_numbers::AppNumbers;
 use crate::db::{LockedApps, Value};
 use crate::error::{Error, Result};
@@ -43,6 +43,22 @@ pub(super) struct Asked {
     pub(super) of: Arc<batch::Statement>,
     pub(super) statement: Statement,
     pub(super) rows: Vec<Vec<Value>>,
+}
+
+/// A write that failed.
+pub(super) struct FailedWrite(tokio_postgres::Error);
+
+impl FailedWrite {
+    /// Whether the server has refused it, and with it the rest of the transaction.
+    pub(super) fn is_answer(&self) -> bool {
+        self.0.code().is_some()
+    }
+}
+
+impl From<FailedWrite> for Error {
+    fn from(failed: FailedWrite) -> Self {
+        failure::classify(failed.0)
+    }
 }
 
 impl Link {
@@ -78,21 +94,30 @@ impl Link {
     pub(super) async fn make_ready<'q>(&mut self, queue: &'q [Group]) -> Result<Vec<Ready<'q>>> {
         let mut ready = Vec::with_capacity(queue.len());
         for Group { statement, rows, .. } in queue {
+            let one = self.prepare(&statement.sql).await?;
+            if !rows.iter().all(|row| types::fit(row, one.params())) {
+                return Err(Error::corrupt(format!("parameters do not fit: {}", statement.sql)));
+            }
             let set = if rows.len() > 1 { self.prepare_set(statement).await? } else { None };
             match set {
                 Some(set) => ready.extend(rows.chunks(sets::MOST_ROWS).map(|rows| Ready::Set(set.clone(), rows))),
-                None => {
-                    let one = self.prepare(&statement.sql).await?;
-                    ready.extend(rows.iter().map(|row| Ready::One(one.clone(), row)));
-                }
+                None => ready.extend(rows.iter().map(|row| Ready::One(one.clone(), row))),
             }
         }
         Ok(ready)
     }
 
     /// Sends writes one after the other, without waiting for the answer to each.
-    pub(super) async fn send(&self, writes: &[Ready<'_>]) -> Result<()> {
-        future::try_join_all(writes.iter().map(|write| self.send_one(write))).await.map(drop).map_err(failure::classify)
+    pub(super) async fn send(&self, writes: &[Ready<'_>]) -> Result<(), FailedWrite> {
+        future::try_join_all(writes.iter().map(|write| self.send_one(write))).await.map(drop).map_err(FailedWrite)
+    }
+
+    pub(super) async fn send_or_fail(&self, writes: &[Ready<'_>]) -> Result<()> {
+        self.send(writes).await.map_err(Error::from)
+    }
+
+    pub(super) async fn commit(&self) -> Result<()> {
+        self.client.batch_execute("commit").await.map_err(failure::classify)
     }
 
     async fn send_one(&self, write: &Ready<'_>) -> Result<u64, tokio_postgres::Error> {

@@ -31,6 +31,20 @@ impl ToSql for Value {
     to_sql_checked!();
 }
 
+/// Whether values can be the parameters of a statement: what cannot is refused before anything is sent.
+pub(super) fn fit(values: &[Value], wanted: &[Type]) -> bool {
+    let fits = |(value, wanted): (&Value, &Type)| match value {
+        Value::Null => true,
+        Value::Int(number) => {
+            *base(wanted) == Type::INT8 || (*base(wanted) == Type::INT4 && i32::try_from(*number).is_ok())
+        }
+        Value::Real(_) => *base(wanted) == Type::FLOAT8,
+        Value::Text(_) => *base(wanted) == Type::TEXT,
+        Value::Bytes(_) => *base(wanted) == Type::BYTEA,
+    };
+    values.len() == wanted.len() && values.iter().zip(wanted).all(fits)
+}
+
 impl<'r> FromSql<'r> for Column<'r> {
     fn from_sql(found: &Type, raw: &'r [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         match *base(found) {

@@ -18,7 +18,7 @@ pub(crate) struct Shape {
     pub(crate) keys: Vec<(String, usize)>,
     /// The columns that it sets, with their parameters where they are set to one.
     pub(crate) sets: Vec<(String, Option<usize>)>,
-    /// The columns that a select yields, if it yields columns and nothing else.
+    /// The columns that a select yields, if it yields columns and nothing else, of all rows with its keys.
     pub(crate) yields: Vec<String>,
     /// Whether a write leaves nothing of what an earlier run of it for the same row has written.
     pub(crate) overwrites: bool,
@@ -84,14 +84,19 @@ impl Shape {
             None
         };
         let shape = read.unwrap_or_else(|| Self::with(Verb::Other, Vec::new(), Vec::new(), None));
-        // The columns of a join belong to one of its tables, and the text does not always say to which.
-        let keys = if tables.len() == 1 { shape.keys } else { Vec::new() };
+        // The columns of a join belong to one of its tables, and the text does not always say to which. A select inside of another
+        // reads other rows.
+        let n_selects = tokens.iter().filter(|it| it.token == Token::Word("select")).count();
+        let keys = if tables.len() == 1 && n_selects <= 1 { shape.keys } else { Vec::new() };
         Self { tables, keys, ..shape }
     }
 
     fn reading(verb: Verb, tokens: &[Placed<'_>], seam: Seam) -> Self {
-        let yields = if verb == Verb::Select { yields(tokens) } else { Vec::new() };
-        Self { yields, ..Self::with(verb, keys(tokens), Vec::new(), Some(seam)) }
+        let keys = keys(tokens);
+        let is_plain =
+            verb == Verb::Select && place(tokens, "where").is_some_and(|at| keys.len() == n_conditions(&tokens[at..]));
+        let yields = if is_plain { yields(tokens) } else { Vec::new() };
+        Self { yields, ..Self::with(verb, keys, Vec::new(), Some(seam)) }
     }
 
     fn with(verb: Verb, keys: Vec<(String, usize)>, sets: Vec<(String, Option<usize>)>, seam: Option<Seam>) -> Self {
@@ -174,12 +179,18 @@ fn update(tokens: &[Placed<'_>]) -> Option<Shape> {
     }
     let seam = Some(Seam::Where(tokens[end].at));
     let keys = keys(tokens);
-    let n_conditions = tokens[end + 1..].iter().filter(|it| it.token == Token::Word("and")).count() + 1;
     let is_set = |column: &String| sets.iter().any(|(set, _)| set == column);
     let overwrites = sets.iter().all(|(_, n)| n.is_some())
-        && keys.len() == n_conditions
+        && keys.len() == n_conditions(&tokens[end..])
         && !keys.iter().any(|(column, _)| is_set(column));
     Some(Shape { overwrites, ..Shape::with(Verb::Update, keys, sets, seam) })
+}
+
+/// How many conditions a row has to satisfy, counted so that nothing is overlooked: whatever is not one counts as well.
+fn n_conditions(from_where: &[Placed<'_>]) -> usize {
+    let n_tokens = from_where.len() - 1;
+    // `column = $n` and `and`.
+    (n_tokens + 1).div_ceil(4)
 }
 
 /// The equalities that the outermost condition consists of, or a part of them.

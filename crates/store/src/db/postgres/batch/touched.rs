@@ -52,6 +52,11 @@ impl Touched {
         }
     }
 
+    /// Whether any row of the tables of a statement was touched.
+    pub(super) fn is_about(&self, shape: &Shape) -> bool {
+        shape.tables.iter().any(|table| self.tables.contains_key(table))
+    }
+
     /// Whether a statement may read or write a row that was touched. It does not if the values of some column tell all touched
     /// rows of a table from those of the statement.
     pub(crate) fn may_affect(&self, shape: &Shape, params: &[Value]) -> bool {
