@@ -2,6 +2,7 @@
 
 use devices::LocationSettings;
 use engine::{Engine, Error, Lost, LostThing, Retention, Settings};
+use model::app::AppKey;
 use model::time::Clock;
 use sending::PlatformName;
 use serde_json::json;
