@@ -34,8 +34,8 @@ const UNRECORDED: usize = 4096;
 const CHECKPOINT: usize = UNRECORDED / 2;
 /// How often a block has its platform paused for objections to devices, which may be its own devices only.
 const DOUBTED_TRIES: u32 = 3;
-/// A run turns at least twice a second. If it has not for this long, the process stood still, its lease may have run out, and another
-/// node may be sending the rest.
+/// A run turns at least twice a second. If it has not for this long, the process stood still, its lease may have run out, and
+/// another node may be sending the rest.
 const STANDSTILL: Duration = Duration::from_secs(10);
 /// Answers taken in before new messages go out.
 const ANSWERS_AT_ONCE: usize = 64;

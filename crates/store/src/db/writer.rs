@@ -126,8 +126,8 @@ enum RunOutcome {
     Completed,
     /// A command failed and has left something to undo; those after it were not run.
     StoppedAtFailure,
-    /// What the commands ask for cannot be read together: what was queued before conflicts, and which of them is to blame is found by
-    /// running each by itself.
+    /// What the commands ask for cannot be read together: what was queued before conflicts, and which of them is to blame is found
+    /// by running each by itself.
     CannotGather,
 }
 

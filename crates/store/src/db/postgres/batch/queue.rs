@@ -88,8 +88,8 @@ impl Queue {
             return;
         }
         let is_key = |table: &str, column: &str| shapes.is_key(table, column);
-        // New rows are different rows, or the database refuses them in any order. But a row that was changed or deleted before may have
-        // made way for them, by whichever of its columns is unique.
+        // New rows are different rows, or the database refuses them in any order. But a row that was changed or deleted before may
+        // have made way for them, by whichever of its columns is unique.
         let is_next = match shape.verb {
             Verb::Insert => self.changed_by_last.is_about(shape),
             _ => self.touched_by_last.may_affect(shape, &params),
