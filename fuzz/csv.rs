@@ -1,13 +1,13 @@
 //! The rows of any file are the same however it is cut into chunks, and the members among them print as a file that has them.
 #![no_main]
 
-use model::static_list::{CsvRows, Member, Row};
+use model::static_list::{CsvRows, Member, ListRow};
 
 const MOST_ROWS: u64 = 20;
 
-fn rows<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Row> {
+fn rows<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<ListRow> {
     let mut reader = CsvRows::new(MOST_ROWS);
-    let mut rows: Vec<Row> = chunks.into_iter().flat_map(|chunk| reader.feed(chunk)).collect();
+    let mut rows: Vec<ListRow> = chunks.into_iter().flat_map(|chunk| reader.feed(chunk)).collect();
     rows.extend(reader.finish());
     rows
 }
