@@ -39,6 +39,10 @@ pub(crate) async fn run() -> Result<()> {
     let sqlite = Side::new("SQLite", vec![Server::start(folders[0].path())?], None).await?;
     let one = Server::start_on(folders[1].path(), &url)?;
     let postgres = Side::new("PostgreSQL", vec![one], Some(server)).await?;
+    // Nodes of one database have the same key.
+    let key = "aerogram-data/secrets.key";
+    std::fs::create_dir(folders[2].path().join("aerogram-data"))?;
+    std::fs::copy(folders[1].path().join(key), folders[2].path().join(key))?;
     let two = Server::start_on(folders[2].path(), &url)?;
     let mut sides = [sqlite, postgres];
     measure(&mut sides, &cluster, &url).await?;
