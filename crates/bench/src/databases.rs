@@ -1,6 +1,5 @@
 //! `bench databases`: the same requests with SQLite, with PostgreSQL and one node, and with PostgreSQL and two nodes.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,12 +12,12 @@ use testkit::postgres::Cluster;
 use crate::clients::{self, CLIENTS, Until, Work};
 use crate::http::{Connection, request};
 use crate::report::{self, number, percent, ratio};
-use crate::server::{Server, device_authorization, master_authorization};
+use crate::server::{Server, master_authorization};
 use crate::usage::Process;
 use crate::{events, writes};
 
 /// Channels that exist before the measurement.
-const DEVICES: u64 = 5_000;
+const DEVICES: u32 = 5_000;
 /// Rounds take turns, so that a noisy neighbor disturbs all sides.
 const ROUNDS: usize = 5;
 const TIME: Duration = Duration::from_secs(3);
@@ -83,7 +82,7 @@ struct Side {
 
 impl Side {
     async fn new(name: &'static str, nodes: Vec<Server>, database: Option<Process>) -> Result<Self> {
-        let channels = register(nodes[0].address).await?;
+        let channels = events::register(&mut Connection::open(nodes[0].address).await?, DEVICES).await?.into();
         let (rounds, statements) = ([const { Vec::new() }; KINDS.len()], [0.0; KINDS.len()]);
         Ok(Self { name, nodes, database, channels, n_rounds: 0, rounds, statements })
     }
@@ -172,17 +171,4 @@ fn print(name: &str, sqlite: &[Work], postgres: &[Work], statements: f64) -> Res
     report::goal("rate, of that with SQLite", &percent(rate), "at least 60 %", rate >= LEAST_RATE)?;
     let text = format!("{statements:.2}");
     report::goal("statements of the database per request", &text, "under 0.5", statements < MOST_STATEMENTS)
-}
-
-async fn register(address: SocketAddr) -> Result<Arc<[ChannelId]>> {
-    let mut connection = Connection::open(address).await?;
-    let device = device_authorization();
-    let mut channels = Vec::new();
-    for n in 0..DEVICES {
-        let body =
-            json!({"channel": {"device_type": "android", "opt_in": true, "push_address": format!("device-{n}")}});
-        let made = connection.expect(&request("POST", "/api/channels", &device, &body.to_string())).await?;
-        channels.push(made["channel_id"].as_str().unwrap_or_default().parse()?);
-    }
-    Ok(channels.into())
 }

@@ -53,16 +53,22 @@ pub(crate) async fn run() -> Result<()> {
 async fn prepare(server: &Server) -> Result<Vec<ChannelId>> {
     report::progress("preparing");
     let mut connection = Connection::open(server.address).await?;
-    let (device, master) = (device_authorization(), master_authorization());
+    let channels = register(&mut connection, DEVICES).await?;
+    let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
+    connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
+    Ok(channels)
+}
+
+/// Devices with short addresses, one after the other.
+pub(crate) async fn register(connection: &mut Connection, n_devices: u32) -> Result<Vec<ChannelId>> {
+    let device = device_authorization();
     let mut channels = Vec::new();
-    for n in 0..DEVICES {
+    for n in 0..n_devices {
         let body =
             json!({"channel": {"device_type": "android", "opt_in": true, "push_address": format!("device-{n}")}});
         let made = connection.expect(&request("POST", "/api/channels", &device, &body.to_string())).await?;
         channels.push(made["channel_id"].as_str().unwrap_or_default().parse()?);
     }
-    let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
-    connection.expect(&request("POST", "/api/push", &master, &push.to_string())).await?;
     Ok(channels)
 }
 
