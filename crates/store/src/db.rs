@@ -33,6 +33,7 @@ pub(crate) mod copying;
 mod differences;
 mod gathering;
 mod health;
+mod pace;
 mod pending;
 pub(crate) mod postgres;
 pub(crate) mod reader;

@@ -120,6 +120,14 @@ impl Connection {
         }
     }
 
+    /// Whether a transaction is a conversation with another process.
+    pub(super) fn is_remote(&self) -> bool {
+        match self {
+            Connection::Sqlite(_) => false,
+            Connection::Postgres(_) => true,
+        }
+    }
+
     /// Maintenance that can wait until the callers of the last commit have their answers.
     pub(crate) fn maintain(&mut self) {
         match self {

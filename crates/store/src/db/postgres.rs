@@ -26,7 +26,7 @@ use crate::app_numbers::AppNumbers;
 use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
 use batch::{Batch, Group};
-use link::{Link, Opening};
+use link::{Begin, Link, Opening};
 use server::{CONNECT_TIMEOUT, Server};
 
 pub(super) use batch::Suspended;
@@ -37,11 +37,6 @@ const STATEMENTS_IN_FLIGHT: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long the server waits for the next statement of a transaction that writes. A node that freezes or is
-/// cut off in the middle of one has the rows of its apps locked, and all other nodes would wait for it.
-/// Leases of jobs last a little longer than this.
-const IDLE_LIMIT_MS: u32 = 10_000;
-
 /// Our tables have a schema to themselves. It comes before the system's, so that `text` means ours. JIT
 /// compilation of a statement takes longer than running any of ours, and the planner would do it to every
 /// recursive one.
@@ -50,6 +45,9 @@ const SESSION: &str = "set search_path = aerogram, pg_catalog; set jit = off";
 /// of a table that was empty when the statement was first planned.
 const WRITING_SESSION: &str = "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; \
                                set plan_cache_mode = force_generic_plan";
+/// How long the server waits for the next statement of a transaction that writes. A node that freezes or is cut off in the middle
+/// of one has the rows of its apps locked, and all other nodes would wait for it. Leases of jobs last a little longer than this.
+const IDLE_LIMIT: &str = "set idle_in_transaction_session_timeout = 10000";
 /// The number is arbitrary; only our own programs take this lock.
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
 /// Held until the connection ends.
@@ -65,22 +63,9 @@ pub(super) const IS_SERVED: &str = "select count(*) > 0 from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid()
      and application_name in ('aerogram', current_setting('application_name'))";
 
-/// The rest of a `begin` that locks the rows of apps: other transactions that change these apps wait until
-/// this one ends. So the rows that a command reads before it writes are unchanged when it writes, on however
-/// many nodes, as on SQLite, where there is one writer.
-///
-/// A transaction without apps migrates or copies, and has no time limit.
-fn lock_apps(apps: &[AppId]) -> String {
-    if apps.is_empty() {
-        return String::new();
-    }
-    let limit = format!("; set local idle_in_transaction_session_timeout = {IDLE_LIMIT_MS}");
-    let ids: Vec<String> = apps.iter().filter(|app| **app != OPERATOR).map(|app| app.0.to_string()).collect();
-    if ids.is_empty() {
-        return limit;
-    }
-    let (columns, ids) = (AppNumbers::COLUMNS, ids.join(", "));
-    format!("{limit}; select id, {columns} from app where id in ({ids}) order by id for update")
+/// Locks the rows of apps, in the order that all nodes keep to.
+fn lock_apps() -> String {
+    format!("select id, {} from app where id = any($1::pg_catalog.int8[]) order by id for update", AppNumbers::COLUMNS)
 }
 
 pub(crate) struct PostgresConnection {
@@ -88,7 +73,7 @@ pub(crate) struct PostgresConnection {
     runtime: Runtime,
     link: Option<Link>,
     /// A `begin` sent together with the first statement, which saves waiting for its answer.
-    opening: Option<String>,
+    opening: Option<Begin>,
     locked: LockedApps,
     batch: Box<Batch>,
     is_writer: bool,
@@ -277,14 +262,25 @@ impl PostgresConnection {
         }
         self.locked = LockedApps::default();
         self.batch.start();
-        self.opening = Some(match access {
-            Access::Snapshot => "begin isolation level repeatable read, read only".to_owned(),
+        let begin = match access {
+            Access::Snapshot => Begin::Snapshot,
             Access::Write(apps) => {
                 self.locked = LockedApps::none_found(apps);
-                format!("begin isolation level read committed{}", lock_apps(apps))
+                self.begin_writing(apps)?
             }
-        });
+        };
+        self.opening = Some(begin);
         Ok(())
+    }
+
+    fn begin_writing(&mut self, apps: &[AppId]) -> Result<Begin> {
+        let apps: Vec<i64> = apps.iter().filter(|app| **app != OPERATOR).map(|app| app.0).collect();
+        if apps.is_empty() {
+            return Ok(Begin::Write);
+        }
+        let (runtime, link, _) = self.parts()?;
+        let lock = runtime.block_on(link.prepare(&lock_apps()))?;
+        Ok(Begin::Lock(lock, apps))
     }
 
     /// Known once the transaction is open.
@@ -355,6 +351,7 @@ impl PostgresConnection {
             client.batch_execute(SESSION).await?;
             if self.is_writer {
                 client.batch_execute(WRITING_SESSION).await?;
+                client.batch_execute(IDLE_LIMIT).await?;
             }
             Ok(Link { client, driver, statements: HashMap::new(), sets: HashMap::new() })
         });
@@ -377,7 +374,7 @@ impl PostgresConnection {
             return Ok(()); // Nothing was sent, so there is nothing to end.
         }
         let (runtime, link, _) = self.parts()?;
-        runtime.block_on(link.client.batch_execute(sql)).map_err(failure::classify)
+        runtime.block_on(link.run(sql))
     }
 
     fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<Opening<'_>>)> {

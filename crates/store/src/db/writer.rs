@@ -1,14 +1,16 @@
-//! Group commit: a thread takes every command that queued while the last commit ran, and commits them
-//! together. No command waits for a timer, and the more commands come, the cheaper each gets.
+//! Group commit: a thread takes every command that queued while the last commit ran, and commits them together. The more commands
+//! come, the cheaper each gets.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
 use super::answer::Change;
+use super::pace::Pace;
 use super::postgres::Suspended;
 use super::{Access, Connection, DatabaseHealth, FailedCommit, Hub, Operation, Tx};
 use crate::error::{Error, Result};
@@ -42,11 +44,21 @@ pub(crate) struct Writer {
 impl Writer {
     /// Serves until every sender is gone and the queue is empty.
     pub(crate) fn run(mut self) {
-        let mut batch = Vec::new();
+        let (mut batch, mut pace) = (Vec::new(), Pace::default());
         while self.connection.wait(self.queue.recv_many(&mut batch, BATCH)) > 0 {
+            if self.connection.is_remote() {
+                pace.wait(|| batch.len() + self.queue.len());
+                while batch.len() < BATCH
+                    && let Ok(command) = self.queue.try_recv()
+                {
+                    batch.push(command);
+                }
+            }
             // One order for all: two nodes that lock the same apps lock them in the same sequence.
             batch.sort_by_key(|command| command.app);
+            let (n_commands, began) = (batch.len(), Instant::now());
             self.run_batch(std::mem::take(&mut batch));
+            pace.note(n_commands, self.queue.len(), began.elapsed());
             self.connection.maintain();
         }
         self.connection.close();

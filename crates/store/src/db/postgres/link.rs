@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::{TryStreamExt, future};
 use tokio::task::JoinHandle;
-use tokio_postgres::{Client, SimpleQueryMessage, Statement};
+use tokio_postgres::{Client, Statement};
 
 use model::ids::AppId;
 
@@ -17,6 +17,7 @@ use crate::db::{LockedApps, Value};
 use crate::error::{Error, Result};
 
 const CACHED_STATEMENTS: usize = 512;
+const BEGIN_WRITING: &str = "begin isolation level read committed";
 
 pub(super) struct Link {
     pub(super) client: Client,
@@ -26,9 +27,18 @@ pub(super) struct Link {
     pub(super) sets: HashMap<usize, Option<Statement>>,
 }
 
+/// How a transaction begins.
+pub(super) enum Begin {
+    Snapshot,
+    Write,
+    /// Other transactions that change these apps wait until this one ends. So the rows that a command reads before it writes are
+    /// unchanged when it writes, on however many nodes, as on SQLite, where there is one writer.
+    Lock(Statement, Vec<i64>),
+}
+
 /// Begins a transaction and locks its apps.
 pub(super) struct Opening<'a> {
-    pub(super) begin: String,
+    pub(super) begin: Begin,
     pub(super) locked: &'a mut LockedApps,
 }
 
@@ -117,7 +127,7 @@ impl Link {
     }
 
     pub(super) async fn commit(&self) -> Result<()> {
-        self.client.batch_execute("commit").await.map_err(failure::classify)
+        self.run("commit").await
     }
 
     async fn send_one(&self, write: &Ready<'_>) -> Result<u64, tokio_postgres::Error> {
@@ -153,17 +163,24 @@ impl Link {
 
     pub(super) async fn open(&self, opening: Option<Opening<'_>>) -> Result<()> {
         let Some(Opening { begin, locked }) = opening else { return Ok(()) };
-        for message in self.client.simple_query(&begin).await.map_err(failure::classify)? {
-            if let SimpleQueryMessage::Row(row) = message {
-                // Such an answer is all text.
-                let mut cells = 0..row.len();
-                let mut number = || {
-                    let text = cells.next().and_then(|index| row.get(index));
-                    let number = text.and_then(|text| text.parse().ok());
-                    number.ok_or_else(|| Error::corrupt("a number of an app that is none"))
-                };
-                locked.add(AppId(number()?), AppNumbers::read(number)?);
+        match begin {
+            Begin::Snapshot => self.run("begin isolation level repeatable read, read only").await,
+            Begin::Write => self.run(BEGIN_WRITING).await,
+            Begin::Lock(statement, apps) => {
+                future::try_join(self.run(BEGIN_WRITING), self.lock(&statement, apps, locked)).await.map(drop)
             }
+        }
+    }
+
+    pub(super) async fn run(&self, sql: &str) -> Result<()> {
+        self.client.batch_execute(sql).await.map_err(failure::classify)
+    }
+
+    async fn lock(&self, statement: &Statement, apps: Vec<i64>, locked: &mut LockedApps) -> Result<()> {
+        for row in self.client.query(statement, &[&apps]).await.map_err(failure::classify)? {
+            let mut columns = 0..row.len();
+            let mut number = || row.try_get(columns.next().unwrap_or_default()).map_err(failure::classify);
+            locked.add(AppId(number()?), AppNumbers::read(number)?);
         }
         Ok(())
     }

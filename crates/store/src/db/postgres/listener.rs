@@ -20,6 +20,9 @@ use crate::nodes::Node;
 const LISTEN: &str = "set synchronous_commit = off; listen aerogram";
 /// Shared, because the server may not have noticed yet that the connection before is gone.
 const LOCK_NODE: &str = "select pg_advisory_lock_shared($1, $2)";
+/// Signals of the commits of this time leave together: under load there are hundreds of commits a second, and each notice is a
+/// transaction that every node hears of.
+const BETWEEN_NOTICES: Duration = Duration::from_millis(5);
 const NOTIFY: &str = "select pg_notify('aerogram', $1)";
 
 /// Distinguishes the signals of this process from those of others.
@@ -82,6 +85,7 @@ impl Listener {
                     for signal in signals {
                         client.execute(&notify, &[&format!("{node} {}", print(signal))]).await.map_err(failed)?;
                     }
+                    tokio::time::sleep(BETWEEN_NOTICES).await;
                 }
                 ended = &mut driver => return Err(ended.unwrap_or_else(|error| error.to_string())),
             }
