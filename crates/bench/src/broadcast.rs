@@ -3,6 +3,7 @@
 
 mod bare;
 mod devices;
+pub(crate) mod postgres;
 mod provider;
 mod tool;
 
@@ -14,9 +15,10 @@ use sim::Protocol;
 
 use crate::Size;
 use crate::http::{Connection, request};
+use crate::loading::Place;
 use crate::report::{self, duration, mebibytes, number, percent};
 use crate::sample::Sample;
-use crate::server::{Server, master_authorization, operator_authorization};
+use crate::server::{master_authorization, operator_authorization};
 use devices::Devices;
 use provider::Provider;
 
@@ -42,29 +44,17 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
     let provider = Provider::start()?;
     let devices = Devices::of(protocol, &provider)?;
     let folder = tempfile::tempdir()?;
-    devices.load(folder.path(), n_devices).await?;
-    let server = Server::start(folder.path())?;
+    let place = Place::embedded(folder.path());
+    devices.load(&place, n_devices).await?;
+    let server = place.start()?;
     let mut connection = Connection::open(server.address).await?;
-    let path = devices.platform_path();
-    connection
-        .expect(&request("PUT", &path, &operator_authorization(), &devices.platform(&provider).to_string()))
-        .await?;
+    set_up(&mut connection, &provider, &devices).await?;
 
     single(&mut connection, &provider, &devices).await?;
     let idle = server.process().memory()?;
     server.process().forget_peak()?;
-    let (sent, cpu) = (Work::of(n_devices), server.process().cpu()?);
-    let before = provider.messages(protocol);
-    let began = Instant::now();
-    let push = send(&mut connection, &devices.push(&json!("all"))).await?;
-    let accepted = Instant::now();
-    provider.wait_for(protocol, before + 1).await;
-    let first = accepted.elapsed();
-    let status = until_done(&mut connection, &push).await?;
-    let sent = sent.took(began.elapsed(), server.process().cpu()? - cpu);
+    let (sent, first) = to_all(&mut connection, &provider, &devices, n_devices, || server.process().cpu()).await?;
     let peak = server.process().memory()?.peak.saturating_sub(idle.resident);
-    let delivered = status["platforms"][devices.device_type_name()]["delivered"].as_u64();
-    ensure!(delivered == Some(u64::from(n_devices)), "Not everybody was served: {status}");
     server.stop()?;
 
     let n_reference = n_devices.min(MOST_REFERENCE);
@@ -75,7 +65,7 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
             .into_iter()
             .filter_map(|(name, work)| Some(work?.row(name)))
             .collect();
-    report::table(&["", "per second", "per CPU-second", "CPU each"], &rows)?;
+    report::table(&HEADING, &rows)?;
     report::line("answer to first delivery of all", &duration(first))?;
     let share = sent.per_cpu_second() / bare.per_cpu_second();
     match protocol {
@@ -91,6 +81,34 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
     report::goal("peak memory above idle", &mebibytes(peak), "≤ 200 MB", peak <= 200_000_000)
 }
 
+async fn set_up(connection: &mut Connection, provider: &Provider, devices: &Devices) -> Result<()> {
+    let (path, platform) = (devices.platform_path(), devices.platform(provider).to_string());
+    connection.expect(&request("PUT", &path, &operator_authorization(), &platform)).await.map(drop)
+}
+
+/// A push to all devices: the work, and the time from its answer to the first delivery.
+async fn to_all(
+    connection: &mut Connection,
+    provider: &Provider,
+    devices: &Devices,
+    n_devices: u32,
+    cpu: impl Fn() -> Result<Duration>,
+) -> Result<(Work, Duration)> {
+    let (before, cpu_before, began) = (provider.messages(devices.protocol), cpu()?, Instant::now());
+    let push = send(connection, &devices.push(&json!("all"))).await?;
+    let accepted = Instant::now();
+    provider.wait_for(devices.protocol, before + 1).await;
+    let first = accepted.elapsed();
+    let status = until_done(connection, &push).await?;
+    let work = Work { n_messages: n_devices, elapsed: began.elapsed(), cpu: cpu()?.saturating_sub(cpu_before) };
+    let delivered = status["platforms"][devices.device_type_name()]["delivered"].as_u64();
+    ensure!(delivered == Some(u64::from(n_devices)), "Not everybody was served: {status}");
+    Ok((work, first))
+}
+
+/// The columns of [`Work::row`].
+const HEADING: [&str; 4] = ["", "per second", "per CPU-second", "CPU each"];
+
 /// How many messages were sent, in what time, and the CPU time of the sender.
 struct Work {
     n_messages: u32,
@@ -99,14 +117,6 @@ struct Work {
 }
 
 impl Work {
-    fn of(n_messages: u32) -> Self {
-        Self { n_messages, elapsed: Duration::ZERO, cpu: Duration::ZERO }
-    }
-
-    fn took(self, elapsed: Duration, cpu: Duration) -> Self {
-        Self { elapsed, cpu, ..self }
-    }
-
     fn per_cpu_second(&self) -> f64 {
         f64::from(self.n_messages) / self.cpu.as_secs_f64().max(0.01)
     }

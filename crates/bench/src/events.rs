@@ -12,7 +12,7 @@ use crate::clients::{self, CLIENTS, Until, Work};
 use crate::commits::Commits;
 use crate::http::{Connection, request};
 use crate::report::{self, number, percent};
-use crate::server::{APP_KEY, Server, device_authorization, master_authorization};
+use crate::server::{APP_KEY, App, Server, master_authorization};
 
 /// Devices that take turns.
 const DEVICES: u32 = 5_000;
@@ -29,13 +29,13 @@ pub(crate) async fn run() -> Result<()> {
     let commits = Commits::open(other.path()).await?;
     let server = Server::start(folder.path())?;
     let channels = prepare(&server).await?;
-    let n_bytes = upload(&channels, 0, 0).len();
+    let n_bytes = upload(APP_KEY, &channels, 0, 0).len();
     let (mut http, mut bare) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS as u64 {
         report::progress(&format!("round {} of {ROUNDS}", round + 1));
         bare.push(commits.of_bytes(TIME, CLIENTS, n_bytes).await?);
         let channels = channels.clone();
-        http.push(clients::call(server.address, server.process(), TIME, move |n| upload(&channels, round, n)).await?);
+        http.push(clients::call(server.address, server.process(), TIME, move |n| upload(APP_KEY, &channels, round, n)).await?);
     }
     commits.close().await;
     server.stop()?;
@@ -53,15 +53,15 @@ pub(crate) async fn run() -> Result<()> {
 async fn prepare(server: &Server) -> Result<Vec<ChannelId>> {
     report::progress("preparing");
     let mut connection = Connection::open(server.address).await?;
-    let channels = register(&mut connection, DEVICES).await?;
+    let channels = register(&mut connection, &App::first(), DEVICES).await?;
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
     connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
     Ok(channels)
 }
 
 /// Devices with short addresses, one after the other.
-pub(crate) async fn register(connection: &mut Connection, n_devices: u32) -> Result<Vec<ChannelId>> {
-    let device = device_authorization();
+pub(crate) async fn register(connection: &mut Connection, app: &App, n_devices: u32) -> Result<Vec<ChannelId>> {
+    let device = app.device();
     let mut channels = Vec::new();
     for n in 0..n_devices {
         let body =
@@ -73,7 +73,7 @@ pub(crate) async fn register(connection: &mut Connection, n_devices: u32) -> Res
 }
 
 /// The upload of a device after it was used, as it goes over the wire.
-pub(crate) fn upload(channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
+pub(crate) fn upload(app_key: &str, channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
     let position = usize::try_from(n).unwrap_or(0) % channels.len();
     let now = Clock::System.now().seconds();
     let session = Uuid::from_u64_pair(round + 1, n);
@@ -97,7 +97,7 @@ pub(crate) fn upload(channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
     let body = serde_json::Value::Array(events.collect()).to_string();
     let (channel, length) = (channels[position], body.len());
     format!(
-        "POST /warp9/ HTTP/1.1\r\nHost: bench\r\nX-UA-App-Key: {APP_KEY}\r\nX-UA-Channel-ID: {channel}\r\n\
+        "POST /warp9/ HTTP/1.1\r\nHost: bench\r\nX-UA-App-Key: {app_key}\r\nX-UA-Channel-ID: {channel}\r\n\
          X-UA-Locale-Language: en\r\nX-UA-Lib-Version: 17.8.1\r\nContent-Type: application/json\r\n\
          Content-Length: {length}\r\n\r\n{body}"
     )

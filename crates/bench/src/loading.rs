@@ -18,6 +18,33 @@ use crate::server::{APP_KEY, DATABASE, Server};
 
 const PER_TRANSACTION: u32 = 10_000;
 
+/// Where a server has its data.
+pub(crate) struct Place<'p> {
+    pub(crate) folder: &'p Path,
+    /// The URL of its database, if that is not in the folder.
+    pub(crate) database: Option<&'p str>,
+}
+
+impl<'p> Place<'p> {
+    pub(crate) fn embedded(folder: &'p Path) -> Self {
+        Self { folder, database: None }
+    }
+
+    pub(crate) fn start(&self) -> Result<Server> {
+        match self.database {
+            None => Server::start(self.folder),
+            Some(url) => Server::start_on(self.folder, url),
+        }
+    }
+
+    fn url(&self) -> DatabaseUrl {
+        match self.database {
+            None => DatabaseUrl::Sqlite(self.folder.join(DATABASE)),
+            Some(url) => DatabaseUrl::Postgres(url.to_owned()),
+        }
+    }
+}
+
 /// The named users of the channels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Users {
@@ -28,7 +55,7 @@ pub(crate) enum Users {
 
 /// Fills the database of a folder, in an app that the server has created there.
 pub(crate) async fn load(folder: &Path, population: &Population, n_channels: u32, users: Users) -> Result<()> {
-    load_channels(folder, population.terms(), n_channels, |ordinal, numbers| {
+    load_channels(&Place::embedded(folder), population.terms(), n_channels, |ordinal, numbers| {
         let (mut channel, keys) = population.channel(ordinal, numbers);
         if users == Users::OneEach {
             channel.named_user = NamedUserId::new(&user_name(ordinal.0)).ok();
@@ -40,14 +67,14 @@ pub(crate) async fn load(folder: &Path, population: &Population, n_channels: u32
 
 /// The same with channels of any kind. `make` gets the numbers of the terms, in ascending order.
 pub(crate) async fn load_channels(
-    folder: &Path,
+    place: &Place<'_>,
     names: &[Term],
     n_channels: u32,
     make: impl Fn(Ordinal, &[TermId]) -> (Channel, Vec<Key>),
 ) -> Result<()> {
-    Server::start(folder)?.stop()?;
+    place.start()?.stop()?;
     let began = Instant::now();
-    let (store, app) = open(folder).await?;
+    let (store, app) = open_at(place).await?;
     let names = names.to_vec();
     let numbered = store.write(app, move |tx| {
         let numbers: store::Result<Vec<TermId>> = names.iter().map(|term| terms::insert(tx, app, term)).collect();
@@ -71,11 +98,12 @@ pub(crate) async fn load_channels(
     if let Some(written) = writing {
         written.await??;
     }
+    let n_bytes = store.read(|tx| tx.database_bytes()).await?;
     store.close().await;
     let elapsed = began.elapsed();
     let per_second = number(f64::from(n_channels) / elapsed.as_secs_f64());
     report::line("loaded through the store", &format!("{} ({per_second}/s)", duration(elapsed)))?;
-    report::line("size of the database", &mebibytes(std::fs::metadata(folder.join(DATABASE))?.len()))
+    report::line("size of the database", &mebibytes(u64::try_from(n_bytes)?))
 }
 
 /// The named user of a channel with a user of its own.
@@ -85,7 +113,11 @@ pub(crate) fn user_name(ordinal: u32) -> String {
 
 /// The database of a folder, and the app in it.
 pub(crate) async fn open(folder: &Path) -> Result<(Store, AppId)> {
-    let store = Store::open(&DatabaseUrl::Sqlite(folder.join(DATABASE))).await?;
+    open_at(&Place::embedded(folder)).await
+}
+
+async fn open_at(place: &Place<'_>) -> Result<(Store, AppId)> {
+    let store = Store::open(&place.url()).await?;
     let found = store.read(|tx| apps::by_key(tx, APP_KEY)).await?;
     let (app, _) = found.context("the server has made no app")?;
     Ok((store, app.id))

@@ -28,6 +28,7 @@ mod http;
 mod list;
 mod loading;
 mod location;
+mod nodes;
 mod population;
 mod pushes;
 mod report;
@@ -60,7 +61,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 12] = [
+const BENCHES: [Bench; 14] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -78,8 +79,13 @@ const BENCHES: [Bench; 12] = [
     },
     Bench {
         name: "databases",
-        about: "registrations, tag updates, events and pushes on SQLite, on PostgreSQL, and with two nodes on it",
+        about: "registrations, tag updates, events and pushes on SQLite and on PostgreSQL",
         run: |_| Box::pin(databases::run()),
+    },
+    Bench {
+        name: "nodes",
+        about: "the same with one, two and four nodes on PostgreSQL, for one app and for four",
+        run: |_| Box::pin(nodes::run()),
     },
     Bench {
         name: "list",
@@ -90,6 +96,11 @@ const BENCHES: [Bench; 12] = [
         name: "broadcast",
         about: "pushes to 1,000,000 devices by way of simulated providers, beside a bare HTTP/2 loop and h2load",
         run: |size| Box::pin(broadcast::run(size)),
+    },
+    Bench {
+        name: "spread",
+        about: "pushes to 1,000,000 devices with SQLite, and with one and two nodes on PostgreSQL",
+        run: |size| Box::pin(broadcast::postgres::run(size)),
     },
     Bench {
         name: "faults",

@@ -8,7 +8,9 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 
+use crate::http::{Connection, request};
 use crate::usage::Process;
 
 pub(crate) const APP_KEY: &str = "benchmark_key_00000000";
@@ -18,6 +20,8 @@ const OPERATOR_TOKEN: &str = "the-operator-of-the-benchmark";
 
 /// The file of the database in the folder of a server.
 pub(crate) const DATABASE: &str = "aerogram.db";
+/// The key with which secrets are sealed, in the same folder.
+pub(crate) const SECRETS_KEY: &str = "aerogram-data/secrets.key";
 
 pub(crate) struct Server {
     child: Child,
@@ -95,21 +99,54 @@ impl Drop for Server {
     }
 }
 
-/// The value of the `Authorization` header of each kind of caller.
+/// An app and its secrets.
+pub(crate) struct App {
+    pub(crate) key: String,
+    app_secret: String,
+    master_secret: String,
+}
+
+impl App {
+    /// The app that every server is started with.
+    pub(crate) fn first() -> Self {
+        let [key, app_secret, master_secret] = [APP_KEY, APP_SECRET, MASTER_SECRET].map(str::to_owned);
+        Self { key, app_secret, master_secret }
+    }
+
+    pub(crate) async fn create(connection: &mut Connection) -> Result<Self> {
+        let create = request("POST", "/operator/apps", &operator_authorization(), r#"{"name": "another"}"#);
+        let made = connection.expect(&create).await?;
+        let text = |value: &Value| value.as_str().map(str::to_owned).context("an app without a key or secrets");
+        let [key, app_secret, master_secret] = [&made["app"]["key"], &made["app_secret"], &made["master_secret"]].map(text);
+        Ok(Self { key: key?, app_secret: app_secret?, master_secret: master_secret? })
+    }
+
+    /// The value of the `Authorization` header of its devices.
+    pub(crate) fn device(&self) -> String {
+        self.basic(&self.app_secret)
+    }
+
+    /// The value of the `Authorization` header of its servers.
+    pub(crate) fn master(&self) -> String {
+        self.basic(&self.master_secret)
+    }
+
+    fn basic(&self, secret: &str) -> String {
+        format!("Basic {}", STANDARD.encode(format!("{}:{secret}", self.key)))
+    }
+}
+
+/// The value of the `Authorization` header of each kind of caller of the first app.
 pub(crate) fn device_authorization() -> String {
-    basic(APP_SECRET)
+    App::first().device()
 }
 
 pub(crate) fn master_authorization() -> String {
-    basic(MASTER_SECRET)
+    App::first().master()
 }
 
 pub(crate) fn operator_authorization() -> String {
     format!("Bearer {OPERATOR_TOKEN}")
-}
-
-fn basic(secret: &str) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{APP_KEY}:{secret}")))
 }
 
 /// Waits for the line that says where the server listens, and has the rest of the log read by a thread: a log without a

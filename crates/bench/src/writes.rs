@@ -14,7 +14,7 @@ use crate::clients::{self, CLIENTS, Until, Work};
 use crate::commits::Commits;
 use crate::http::request;
 use crate::report::{self, percent};
-use crate::server::{DATABASE, Server, device_authorization, master_authorization};
+use crate::server::{App, DATABASE, Server};
 
 /// Channels that exist before the measurement.
 const PREPARED: u64 = 1_000_000;
@@ -91,12 +91,12 @@ async fn prepare(folder: &Path) -> Result<bare::Prepared> {
 }
 
 async fn register(server: &Server, until: Until, name: &str) -> Result<Work> {
-    clients::call(server.address, server.process(), until, registration(name)).await
+    clients::call(server.address, server.process(), until, registration(&App::first(), name)).await
 }
 
 /// The requests of devices that register.
-pub(crate) fn registration(name: &str) -> impl Fn(u64) -> Vec<u8> + Clone + Send + 'static {
-    let (authorization, name) = (device_authorization(), name.to_owned());
+pub(crate) fn registration(app: &App, name: &str) -> impl Fn(u64) -> Vec<u8> + Clone + Send + 'static {
+    let (authorization, name) = (app.device(), name.to_owned());
     move |n| {
         // Like real addresses, in no order, so that each has its own page of an index.
         let mut start = DefaultHasher::new();
@@ -114,12 +114,16 @@ pub(crate) fn registration(name: &str) -> impl Fn(u64) -> Vec<u8> + Clone + Send
 
 /// Sets the tags of the channels in turn, different ones in each round.
 async fn update(server: &Server, channels: &Arc<[ChannelId]>, until: Until, name: &str) -> Result<Work> {
-    clients::call(server.address, server.process(), until, tag_update(channels, name)).await
+    clients::call(server.address, server.process(), until, tag_update(&App::first(), channels, name)).await
 }
 
 /// The requests of a server that tags channels.
-pub(crate) fn tag_update(channels: &Arc<[ChannelId]>, name: &str) -> impl Fn(u64) -> Vec<u8> + Clone + Send + 'static {
-    let (authorization, channels, name) = (master_authorization(), Arc::clone(channels), name.to_owned());
+pub(crate) fn tag_update(
+    app: &App,
+    channels: &Arc<[ChannelId]>,
+    name: &str,
+) -> impl Fn(u64) -> Vec<u8> + Clone + Send + 'static {
+    let (authorization, channels, name) = (app.master(), Arc::clone(channels), name.to_owned());
     move |n| {
         let all = channels.len() as u64;
         let channel = usize::try_from(n % all).map_or(channels[0], |position| channels[position]);

@@ -1,7 +1,5 @@
 //! The devices of a broadcast: how they are registered, how they are reached, and their pushes.
 
-use std::path::Path;
-
 use anyhow::{Result, bail};
 use model::device_type::DeviceType;
 use model::ids::{ChannelId, Ordinal};
@@ -13,7 +11,7 @@ use store::channels::{Channel, Key};
 use uuid::Uuid;
 
 use super::provider::Provider;
-use crate::loading;
+use crate::loading::{self, Place};
 use crate::server::APP_KEY;
 
 /// 2026-01-01.
@@ -47,10 +45,10 @@ impl Devices {
         Ok(Self { protocol, device_type, platform, root: provider.sim.url(protocol), profile: profile.to_string() })
     }
 
-    pub(super) async fn load(&self, folder: &Path, n_devices: u32) -> Result<()> {
+    pub(super) async fn load(&self, place: &Place<'_>, n_devices: u32) -> Result<()> {
         let terms =
             [Term::DeviceType(self.device_type.clone()), Term::Reach(Reach::Addressed), Term::Reach(Reach::Alert)];
-        loading::load_channels(folder, &terms, n_devices, |ordinal, numbers| {
+        loading::load_channels(place, &terms, n_devices, |ordinal, numbers| {
             let address = device_address(self.protocol, u64::from(ordinal.0), &self.root);
             let channel = Channel {
                 ordinal,

@@ -1,0 +1,61 @@
+//! `bench nodes`: the same requests to one, two and four nodes on one PostgreSQL, for one app and for four.
+
+use std::path::Path;
+
+use anyhow::Result;
+use tempfile::TempDir;
+
+use crate::clients::{self, CLIENTS, Work};
+use crate::databases::{self, Database, KINDS, Side};
+use crate::report::{self, percent};
+use crate::server::{SECRETS_KEY, Server};
+
+const NODES: [usize; 3] = [1, 2, 4];
+const APPS: [usize; 2] = [1, 4];
+const LEAST: f64 = 0.85;
+
+pub(crate) async fn run() -> Result<()> {
+    for n_apps in APPS {
+        let apps = if n_apps == 1 { "one app".to_owned() } else { format!("{n_apps} apps") };
+        report::heading(format_args!("One to four nodes on one PostgreSQL, {CLIENTS} clients, durable, {apps}"))?;
+        report::progress("preparing");
+        let database = Database::start()?;
+        let folders: Vec<TempDir> = (0..NODES[2]).map(|_| TempDir::new()).collect::<std::io::Result<_>>()?;
+        let mut nodes = Vec::new();
+        for folder in &folders {
+            nodes.push(start_another(folder.path(), folders[0].path(), &database.url)?);
+        }
+        let all = Side::new("all", nodes, Some(database.process), n_apps).await?;
+        let mut sides = NODES.map(|n_nodes| all.on_nodes(n_nodes));
+        databases::measure(&mut sides, &database).await?;
+        for (kind, name) in KINDS.into_iter().enumerate() {
+            print(name, &sides, kind)?;
+        }
+    }
+    Ok(())
+}
+
+/// Starts a node with the key of the first: nodes of one database have the same.
+pub(crate) fn start_another(folder: &Path, first: &Path, url: &str) -> Result<Server> {
+    if folder != first {
+        let key = folder.join(SECRETS_KEY);
+        if let Some(parent) = key.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::copy(first.join(SECRETS_KEY), key)?;
+    }
+    Server::start_on(folder, url)
+}
+
+fn print(name: &str, sides: &[Side], kind: usize) -> Result<()> {
+    report::heading(format_args!("{name}"))?;
+    let rows: Vec<_> = sides.iter().map(|side| clients::row(&side.name, &side.rounds[kind])).collect();
+    report::table(&clients::HEADING, &rows)?;
+    let per_cpu = |side: &Side| clients::middle(&side.rounds[kind], Work::per_cpu_second);
+    for side in &sides[1..] {
+        let share = per_cpu(side) / per_cpu(&sides[0]);
+        let text = format!("per CPU-second with {}, of that with one", side.name);
+        report::goal(&text, &percent(share), "at least 85 %", share >= LEAST)?;
+    }
+    Ok(())
+}
