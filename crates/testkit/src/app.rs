@@ -59,7 +59,12 @@ impl TestApp {
 
     /// A service with other settings for the positions of devices.
     pub async fn with_locations(database: Database, locations: LocationSettings) -> Self {
-        let (home, clock) = (Home::new(database), Clock::stepped(START));
+        Self::at(Home::new(database), locations).await
+    }
+
+    /// A service on a database that the test has made.
+    pub async fn at(home: Home, locations: LocationSettings) -> Self {
+        let clock = Clock::stepped(START);
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
         let parts = Parts::start(&home, &clock, snapshots.path(), locations).await;
         let app = create_app(&parts.engine, Mode::Development).await;

@@ -1,5 +1,5 @@
 //! A private PostgreSQL server for the tests of one process. It lives in a temporary folder, is reached by a socket in that
-//! folder only, and goes away with the process, however that ends.
+//! folder only, and goes away with the process, however that ends. Tests of a failover have two of their own.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, chown};
@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
 
 const USER: &str = "aerogram";
 
@@ -15,9 +18,14 @@ const USER: &str = "aerogram";
 /// server alone keeps the error output, so that its end can be seen there. Text has an order that is not that of its bytes, as on
 /// most real servers.
 const GUARD: &str = r#"
-if "$1/initdb" -D "$2/data" -U "$3" -A trust -E UTF8 --no-sync --locale=C --locale-provider=icu --icu-locale=en-US \
-    </dev/null >/dev/null
-then
+make() {
+    if [ -n "$4" ]; then
+        "$1/pg_basebackup" -h "$4" -U "$3" -D "$2/data" -c fast -R --no-sync
+    else
+        "$1/initdb" -D "$2/data" -U "$3" -A trust -E UTF8 --no-sync --locale=C --locale-provider=icu --icu-locale=en-US
+    fi
+}
+if make "$1" "$2" "$3" "$5" </dev/null >/dev/null; then
     "$1/postgres" -D "$2/data" -c listen_addresses= -c unix_socket_directories="$2" \
         -c max_connections=300 -c wal_level=minimal -c max_wal_senders=0 $4 &
     server=$!
@@ -31,6 +39,9 @@ rm -rf "$2"
 
 /// Quick rather than safe, since the data is thrown away.
 const QUICK: &str = "-c shared_buffers=32MB -c fsync=off -c full_page_writes=off -c synchronous_commit=off";
+/// As [`QUICK`], for a server that others follow, or that follows another: a commit is as safe as the two are together.
+const REPLICATED: &str = "-c shared_buffers=32MB -c fsync=off -c full_page_writes=off -c wal_level=replica \
+                          -c max_wal_senders=4";
 /// As a careful administrator has it, with an account of all statements.
 const DURABLE: &str = "-c shared_buffers=1GB -c max_wal_size=8GB -c checkpoint_timeout=15min \
                        -c shared_preload_libraries=pg_stat_statements";
@@ -39,6 +50,8 @@ pub struct Cluster {
     programs: PathBuf,
     folder: PathBuf,
     n_databases: AtomicU32,
+    /// Ends with the last process of the server.
+    log: Mutex<Option<JoinHandle<()>>>,
     /// The server lives as long as this end of the pipe is open.
     _alive: ChildStdin,
 }
@@ -46,7 +59,7 @@ pub struct Cluster {
 /// The server of this process, started on first use.
 pub fn cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-    CLUSTER.get_or_init(|| Cluster::start(QUICK).unwrap_or_else(|why| panic!("{why}")))
+    CLUSTER.get_or_init(|| Cluster::start(QUICK, None).unwrap_or_else(|why| panic!("{why}")))
 }
 
 /// Whether the developer chose to do without PostgreSQL.
@@ -64,9 +77,47 @@ impl Cluster {
         let created = psql.arg(format!("create database {name}")).stdin(Stdio::null()).output();
         let created = created.unwrap_or_else(|error| panic!("psql cannot be started: {error}"));
         assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
-        let host = self.folder.to_string_lossy().replace('%', "%25").replace('/', "%2F");
         // A server that is busy starting hundreds of processes is slow, but not down.
-        format!("postgres://{USER}@{host}/{name}?connect_timeout=60")
+        format!("postgres://{USER}@{}/{name}?connect_timeout=60", self.host())
+    }
+
+    /// As a URL names it.
+    pub fn host(&self) -> String {
+        self.folder.to_string_lossy().replace('%', "%25").replace('/', "%2F")
+    }
+
+    /// A server of its own, and a standby that has every change before its commit is answered.
+    pub fn with_standby() -> (Self, Self) {
+        let started = Self::start(REPLICATED, None).and_then(|primary| {
+            let standby = Self::start(REPLICATED, Some(&primary))?;
+            Ok((primary, standby))
+        });
+        let (primary, standby) = started.unwrap_or_else(|why| panic!("{why}"));
+        primary.set("synchronous_standby_names", "*");
+        (primary, standby)
+    }
+
+    /// Changes a setting of the running server.
+    pub fn set(&self, name: &str, value: &str) {
+        let url = format!("postgres://{USER}@{}/postgres", self.host());
+        self.ask(&url, &format!("alter system set {name} = '{value}'"));
+        self.ask(&url, "select pg_reload_conf()");
+    }
+
+    /// Ends the server at once, as if its machine had lost power, and returns when no process of it is left.
+    pub fn kill(&self) {
+        let process = self.process().unwrap_or_else(|| panic!("the server has ended before"));
+        let killed = Command::new("kill").args(["-QUIT", &process.to_string()]).status();
+        assert!(killed.is_ok_and(|status| status.success()), "the server cannot be ended");
+        if let Some(log) = self.log.lock().take() {
+            log.join().unwrap_or_else(|_| panic!("the log was not read to its end"));
+        }
+    }
+
+    /// Makes a standby a primary, and returns when it is one.
+    pub fn promote(&self) {
+        let url = format!("postgres://{USER}@{}/postgres", self.host());
+        assert_eq!(self.ask(&url, "select pg_promote(true, 600)"), "t");
     }
 
     /// A server for measurements, whose commits are durable.
@@ -74,7 +125,7 @@ impl Cluster {
     /// # Errors
     /// When PostgreSQL is not installed or does not start.
     pub fn durable() -> Result<Self, String> {
-        Self::start(DURABLE)
+        Self::start(DURABLE, None)
     }
 
     /// The answer of a database to a statement, as text.
@@ -92,12 +143,14 @@ impl Cluster {
         file.lines().next()?.trim().parse().ok()
     }
 
-    fn start(settings: &str) -> Result<Self, String> {
+    /// A new server, or a copy of another that follows it.
+    fn start(settings: &str, followed: Option<&Self>) -> Result<Self, String> {
         let programs = find_programs()?;
         let folder =
             tempfile::Builder::new().prefix("aerogram-postgres-").tempdir().map_err(|error| error.to_string())?;
         let mut guard = Command::new("sh");
         guard.args(["-c", GUARD, "guard"]).arg(&programs).arg(folder.path()).arg(USER).arg(settings);
+        guard.arg(followed.map(|server| server.folder.as_os_str()).unwrap_or_default());
         guard.current_dir(folder.path()).env("LC_ALL", "C");
         if let Some((user, group)) = unprivileged(folder.path())? {
             guard.uid(user).gid(group);
@@ -110,8 +163,8 @@ impl Cluster {
         };
         // From here on the guard removes the folder.
         let folder = folder.keep();
-        wait_until_ready(log)?;
-        Ok(Self { programs, folder, n_databases: AtomicU32::new(0), _alive: alive })
+        let log = Mutex::new(Some(wait_until_ready(log)?));
+        Ok(Self { programs, folder, n_databases: AtomicU32::new(0), log, _alive: alive })
     }
 }
 
@@ -154,14 +207,15 @@ fn unprivileged(folder: &Path) -> Result<Option<(u32, u32)>, String> {
     Ok(Some((user, group)))
 }
 
-fn wait_until_ready(log: ChildStderr) -> Result<(), String> {
+/// Returns the thread that reads on until the server has ended.
+fn wait_until_ready(log: ChildStderr) -> Result<JoinHandle<()>, String> {
     let mut lines = BufReader::new(log).lines();
     let mut said = String::new();
     for line in lines.by_ref().map_while(Result::ok) {
-        if line.contains("ready to accept connections") {
+        // A standby is ready to accept "read-only connections".
+        if line.contains("ready to accept") {
             // Continues to read, so that the server never waits for room in the pipe.
-            std::thread::spawn(move || lines.for_each(drop));
-            return Ok(());
+            return Ok(std::thread::spawn(move || lines.for_each(drop)));
         }
         said = said + &line + "\n";
     }

@@ -35,6 +35,11 @@ impl Home {
         }
     }
 
+    /// A database that the test has made.
+    pub fn at(url: &str) -> Self {
+        Self { url: DatabaseUrl::parse(url).unwrap_or_else(|error| panic!("{error}")), _folder: None }
+    }
+
     /// Opens the store that lives here.
     pub async fn open(&self) -> Store {
         Store::open(&self.url).await.unwrap_or_else(|error| panic!("{}: {error}", self.url))
