@@ -308,11 +308,14 @@ impl<'c> Tx<'c> {
     /// As [`Tx::commit`], for a caller that tries again if it is sure that nothing was done.
     fn try_commit(mut self) -> Result<BTreeSet<Signal>, FailedCommit> {
         let unsent = |error| FailedCommit { error, is_undone: true };
-        if let Some(error) = self.broken.take() {
-            return Err(unsent(error));
+        if let Some(error) = &self.broken {
+            return Err(unsent(error.clone()));
         }
         self.write_pending().map_err(unsent)?;
-        self.connection.commit()?;
+        if let Err(failed) = self.connection.commit() {
+            self.broken = Some(failed.error.clone());
+            return Err(failed);
+        }
         self.open = false;
         Ok(std::mem::take(&mut self.signals))
     }
@@ -348,7 +351,7 @@ impl<'c> Tx<'c> {
 impl Drop for Tx<'_> {
     fn drop(&mut self) {
         if self.open {
-            self.connection.rollback();
+            self.connection.rollback(self.broken.as_ref());
         }
     }
 }

@@ -54,6 +54,11 @@ impl Cause {
     pub(crate) fn new(message: impl Into<String>, source: impl StdError + Send + Sync + 'static) -> Self {
         Self { message: message.into(), source: Some(Arc::new(source)) }
     }
+
+    /// The driver's error, if it is of this kind.
+    pub(crate) fn source<E: StdError + 'static>(&self) -> Option<&E> {
+        self.source.as_ref()?.downcast_ref()
+    }
 }
 
 impl fmt::Display for Error {

@@ -36,6 +36,7 @@ pub mod pipeline_sent;
 pub mod pipeline_spans;
 pub mod pipeline_timers;
 pub mod place_days;
+mod postgres_settings;
 pub mod push_audience;
 pub mod push_causes;
 pub mod pushes;
@@ -61,20 +62,17 @@ use tokio::sync::{mpsc, oneshot};
 pub use db::answer::Answer;
 pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
 pub use error::{Cause, Constraint, Error, Result};
+pub use postgres_settings::PostgresSettings;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 use db::answer::{Change, Done, Look};
-use db::postgres::{PostgresConnection, listener::Listener, server::Server};
+use db::postgres::{PostgresConnection, listener::Listener, refuse_shared_sessions, server::Server};
 use db::reader::{self, Query, Reader};
 use db::writer::{self, Command, Writer};
 use db::{Connection, DatabaseHealth, Hub, sqlite};
 use nodes::Node;
 
 const SQLITE_READERS: usize = 4;
-const POSTGRES_READERS: usize = 4;
-/// Each app always uses the same one, so that its changes share commits instead of waiting for each other's
-/// locks.
-const POSTGRES_WRITERS: usize = 4;
 
 /// The database. Cheap to clone.
 #[derive(Clone)]
@@ -102,6 +100,11 @@ struct Queues {
 impl Store {
     /// Connects and brings the schema up to date.
     pub async fn open(url: &DatabaseUrl) -> Result<Store> {
+        Self::open_with(url, PostgresSettings::default()).await
+    }
+
+    /// As [`Store::open`], with settings that count for PostgreSQL.
+    pub async fn open_with(url: &DatabaseUrl, settings: PostgresSettings) -> Result<Store> {
         let url = url.clone();
         let opened = tokio::task::spawn_blocking(move || match url {
             DatabaseUrl::Sqlite(path) => {
@@ -112,23 +115,29 @@ impl Store {
                 let readers = readers.collect::<Result<_>>()?;
                 Opening { single_process: true, hub: Hub::for_one_process(), writers: vec![writer], readers }.start()
             }
-            DatabaseUrl::Postgres(url) => {
-                let server = Arc::new(Server::at(&url)?);
-                let connect = |new: fn(Arc<Server>) -> Result<PostgresConnection>| {
-                    new(Arc::clone(&server)).map(Connection::Postgres)
-                };
-                let writers = (0..POSTGRES_WRITERS).map(|_| connect(PostgresConnection::writer));
-                let writers = writers.collect::<Result<Vec<_>>>()?;
-                migrate::run(&mut connect(PostgresConnection::new)?)?;
-                let readers = (0..POSTGRES_READERS).map(|_| connect(PostgresConnection::new));
-                let readers = readers.collect::<Result<_>>()?;
-                let hub = Hub::for_many_nodes();
-                let store = Opening { single_process: false, hub, writers, readers }.start()?;
-                store.listen(server)?;
-                Ok(store)
-            }
+            DatabaseUrl::Postgres(url) => Self::open_postgres(&url, settings),
         });
         opened.await.map_err(|error| Error::Unavailable(Cause::new("opening was interrupted", error)))?
+    }
+
+    fn open_postgres(url: &str, settings: PostgresSettings) -> Result<Store> {
+        let server = Arc::new(Server::at(url, settings.statement_limit)?);
+        let connections = |n: usize, new: fn(Arc<Server>) -> Result<PostgresConnection>| {
+            (0..n).map(|_| new(Arc::clone(&server))).collect::<Result<Vec<_>>>()
+        };
+        let mut readers = connections(settings.n_readers(), PostgresConnection::reader)?;
+        let mut writers = connections(settings.n_writers(), PostgresConnection::writer)?;
+        let mut migrating = PostgresConnection::maintainer(Arc::clone(&server))?;
+        refuse_shared_sessions(&mut migrating, &mut readers[0])?;
+        let mut migrating = Connection::Postgres(migrating);
+        migrate::run(&mut migrating)?;
+        migrating.close();
+        // At the start, so that an operator hears of a server that does not have as many.
+        readers.iter_mut().chain(&mut writers).try_for_each(PostgresConnection::connect)?;
+        let [readers, writers] = [readers, writers].map(|some| some.into_iter().map(Connection::Postgres).collect());
+        let store = Opening { single_process: false, hub: Hub::for_many_nodes(), writers, readers }.start()?;
+        store.listen(server)?;
+        Ok(store)
     }
 
     /// Runs `body` on one consistent state of the database. It cannot change anything.
@@ -240,7 +249,7 @@ impl Store {
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let thread = spawn("store-listener".to_owned(), move || runtime.block_on(listener.run()))?;
         self.shared.threads.lock().push(thread);
-        listening.blocking_recv().map_err(|_| closed())
+        listening.blocking_recv().map_err(|_| closed())?
     }
 }
 

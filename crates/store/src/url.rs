@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::db::postgres::server;
+use crate::db::postgres::address;
 
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
@@ -29,7 +29,7 @@ impl DatabaseUrl {
             return Ok(DatabaseUrl::Sqlite(PathBuf::from(path)));
         }
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return match server::describe(text) {
+            return match address::describe(text) {
                 Ok(_) => Ok(DatabaseUrl::Postgres(text.to_owned())),
                 Err(why) => Err(InvalidDatabaseUrl(format!("The PostgreSQL URL cannot be read: {why}."))),
             };
@@ -59,7 +59,7 @@ impl fmt::Display for DatabaseUrl {
         match self {
             DatabaseUrl::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             DatabaseUrl::Postgres(url) => {
-                f.write_str(&server::describe(url).unwrap_or_else(|_| "postgres:".to_owned()))
+                f.write_str(&address::describe(url).unwrap_or_else(|_| "postgres:".to_owned()))
             }
         }
     }

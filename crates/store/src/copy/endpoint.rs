@@ -41,7 +41,8 @@ impl Endpoint {
                 connection.map(Connection::Sqlite)
             }
             DatabaseUrl::Postgres(url) => {
-                postgres::PostgresConnection::new(Arc::new(Server::at(url)?)).map(Connection::Postgres)
+                postgres::PostgresConnection::maintainer(Arc::new(Server::for_maintenance(url)?))
+                    .map(Connection::Postgres)
             }
         };
         let connection = opened().map_err(|error| CopyError::Database { url: url.clone(), error })?;

@@ -105,10 +105,11 @@ impl Connection {
         done.map(drop)
     }
 
-    pub(super) fn rollback(&mut self) {
+    /// Ends a transaction without its changes, because of an error or because its owner has declined.
+    pub(super) fn rollback(&mut self, failure: Option<&Error>) {
         match self {
             Connection::Sqlite(sqlite) => sqlite.rollback(),
-            Connection::Postgres(postgres) => postgres.rollback(),
+            Connection::Postgres(postgres) => postgres.rollback(failure),
         }
     }
 

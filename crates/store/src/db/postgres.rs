@@ -1,12 +1,16 @@
 //! PostgreSQL: a connection with its own event loop, driven only by the thread that owns it.
 
+pub(crate) mod address;
 mod batch;
 mod bulk;
-mod failure;
+mod catalog;
+pub(super) mod failure;
 mod link;
 pub(crate) mod listener;
+mod pooling;
 mod preparation;
 pub(crate) mod server;
+mod session;
 mod sets;
 mod tls;
 mod types;
@@ -25,43 +29,21 @@ use super::{Access, FailedCommit, LockedApps, Row, Rows, Value, Visit};
 use crate::app_numbers::AppNumbers;
 use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
+use address::CONNECT_TIMEOUT;
 use batch::{Batch, Group};
 use link::{Begin, Link, Opening};
-use server::{CONNECT_TIMEOUT, Server};
+use server::Server;
+use session::{COMMIT, Purpose};
 
 pub(super) use batch::Suspended;
+pub(super) use catalog::{IS_SERVED, LIVING_NODES, LOCK, LOCK_FOR_COPY, NODE_LOCKS, SERVER_FACTS};
+pub(crate) use pooling::refuse_shared_sessions;
 pub(super) use preparation::prepare_database;
 
 /// Statements of one `execute_many` that are in flight at the same time.
 const STATEMENTS_IN_FLIGHT: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-
-/// Our tables have a schema to themselves. It comes before the system's, so that `text` means ours. JIT
-/// compilation of a statement takes longer than running any of ours, and the planner would do it to every
-/// recursive one.
-const SESSION: &str = "set search_path = aerogram, pg_catalog; set jit = off";
-/// Sets of rows are joined with the tables they are about, row by row and by an index, whatever the server believes about the size
-/// of a table that was empty when the statement was first planned.
-const WRITING_SESSION: &str = "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; \
-                               set plan_cache_mode = force_generic_plan";
-/// How long the server waits for the next statement of a transaction that writes. A node that freezes or is cut off in the middle
-/// of one has the rows of its apps locked, and all other nodes would wait for it. Leases of jobs last a little longer than this.
-const IDLE_LIMIT: &str = "set idle_in_transaction_session_timeout = 10000";
-/// The number is arbitrary; only our own programs take this lock.
-pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
-/// Held until the connection ends.
-pub(super) const LOCK_FOR_COPY: &str = "select pg_try_advisory_lock(4703278012655317)";
-/// The first half of the locks of nodes; the second is the number of the node.
-pub(super) const NODE_LOCKS: i32 = 470_327_801;
-/// The second halves of the locks of nodes that are held in this database.
-pub(super) const LIVING_NODES: &str = "select cast(objid as bigint) from pg_locks
-     where locktype = 'advisory' and cast(classid as bigint) = $1 and granted
-     and database = (select oid from pg_database where datname = current_database())";
-/// The application name of our connections; if the URL sets another, this connection has the same.
-pub(super) const IS_SERVED: &str = "select count(*) > 0 from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid()
-     and application_name in ('aerogram', current_setting('application_name'))";
 
 /// Locks the rows of apps, in the order that all nodes keep to.
 fn lock_apps() -> String {
@@ -76,21 +58,30 @@ pub(crate) struct PostgresConnection {
     opening: Option<Begin>,
     locked: LockedApps,
     batch: Box<Batch>,
-    is_writer: bool,
+    purpose: Purpose,
 }
 
 impl PostgresConnection {
     /// For batches of commands. Connects when it is first needed.
     pub(crate) fn writer(server: Arc<Server>) -> Result<Self> {
-        Ok(Self { is_writer: true, ..Self::new(server)? })
+        Self::new(server, Purpose::Write)
     }
 
     /// Connects when it is first needed.
-    pub(crate) fn new(server: Arc<Server>) -> Result<Self> {
+    pub(crate) fn reader(server: Arc<Server>) -> Result<Self> {
+        Self::new(server, Purpose::Read)
+    }
+
+    /// For work without a time limit. Connects when it is first needed.
+    pub(crate) fn maintainer(server: Arc<Server>) -> Result<Self> {
+        Self::new(server, Purpose::Maintain)
+    }
+
+    fn new(server: Arc<Server>, purpose: Purpose) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let (locked, batch) = (LockedApps::default(), Box::default());
-        Ok(Self { server, runtime, link: None, opening: None, locked, batch, is_writer: false })
+        Ok(Self { server, runtime, link: None, opening: None, locked, batch, purpose })
     }
 
     pub(super) fn for_each(&mut self, sql: &str, params: &[Value], visit: &mut Visit<'_>) -> Result<()> {
@@ -257,9 +248,7 @@ impl PostgresConnection {
             tokio::task::yield_now().await;
         });
         self.link.take_if(|link| link.client.is_closed());
-        if self.link.is_none() {
-            self.connect()?;
-        }
+        self.connect()?;
         self.locked = LockedApps::default();
         self.batch.start();
         let begin = match access {
@@ -304,7 +293,7 @@ impl PostgresConnection {
     pub(super) fn commit(&mut self) -> Result<(), FailedCommit> {
         let queue: Vec<Group> = self.batch.take_queue().into_groups().collect();
         if queue.is_empty() {
-            return self.end("commit").map_err(|error| FailedCommit { error, is_undone: false });
+            return self.end(COMMIT).map_err(|error| FailedCommit { error, is_undone: false });
         }
         let (runtime, link, opening) = self.parts().map_err(|error| FailedCommit { error, is_undone: true })?;
         runtime.block_on(async {
@@ -318,10 +307,11 @@ impl PostgresConnection {
         })
     }
 
-    pub(super) fn rollback(&mut self) {
+    /// Ends a transaction that has failed, perhaps with an error of the server.
+    pub(super) fn rollback(&mut self, failure: Option<&Error>) {
         self.batch.start();
-        if self.end("rollback").is_err() {
-            // The server rolls back by itself when the connection goes.
+        // The server rolls back by itself when the connection goes. A new one may lead to a server that takes changes.
+        if self.end("rollback").is_err() || failure.is_some_and(failure::is_of_standby) {
             self.link = None;
         }
     }
@@ -338,21 +328,20 @@ impl PostgresConnection {
         }
     }
 
-    fn connect(&mut self) -> Result<()> {
+    /// Makes the connection, if there is none.
+    pub(crate) fn connect(&mut self) -> Result<()> {
+        if self.link.is_some() {
+            return Ok(());
+        }
         self.server.check()?;
         let connected = self.runtime.block_on(async {
-            let (client, connection) = self.server.connect().await?;
+            let (client, connection) = self.server.connect(self.purpose).await?;
             let driver = tokio::spawn(async move {
                 if let Err(error) = connection.await {
                     // The next caller reconnects, and reports if that fails.
                     tracing::debug!(error = failure::text(&error), "a connection to PostgreSQL was lost");
                 }
             });
-            client.batch_execute(SESSION).await?;
-            if self.is_writer {
-                client.batch_execute(WRITING_SESSION).await?;
-                client.batch_execute(IDLE_LIMIT).await?;
-            }
             Ok(Link { client, driver, statements: HashMap::new(), sets: HashMap::new() })
         });
         match connected {
@@ -362,7 +351,6 @@ impl PostgresConnection {
                 Ok(())
             }
             Err(error) => {
-                let error = failure::connecting(error);
                 self.server.failed(&error);
                 Err(error)
             }

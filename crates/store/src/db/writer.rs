@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::answer::Change;
 use super::pace::Pace;
-use super::postgres::Suspended;
+use super::postgres::{Suspended, failure::is_timeout};
 use super::{Access, Connection, DatabaseHealth, FailedCommit, Hub, Operation, Tx};
 use crate::error::{Error, Result};
 
@@ -91,7 +91,8 @@ impl Writer {
         apps.dedup();
         let mut run: fn(&mut Tx<'_>, &mut [Command]) -> RunOutcome = run_gathering;
         let (mut n_attempts, mut last) = (0, None);
-        while n_attempts < ATTEMPTS {
+        // A statement that has taken too long would only do so again.
+        while n_attempts < ATTEMPTS && !last.as_ref().is_some_and(is_timeout) {
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
                 Ok(tx) => tx,
                 Err(error) => return BatchOutcome::Unavailable(error),

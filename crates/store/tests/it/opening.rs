@@ -139,9 +139,15 @@ fn urls() {
         format!("{url} {url:?}"),
         "postgres://ann@db.example:5432/mail DatabaseUrl(postgres://ann@db.example:5432/mail)"
     );
-    for wrong in
-        ["", "sqlite:", "mysql://ann:s3cret@host/db", "/var/lib/a.db", "ann:s3cret@db", "postgres://h:s3cret/x"]
-    {
+    for wrong in [
+        "",
+        "sqlite:",
+        "mysql://ann:s3cret@host/db",
+        "/var/lib/a.db",
+        "ann:s3cret@db",
+        "postgres://h:s3cret/x",
+        "postgres://ann:s3cret@a,b/db?target_session_attrs=standby",
+    ] {
         let error = DatabaseUrl::parse(wrong).unwrap_err().to_string();
         assert!(error.ends_with('.') && !error.contains("s3cret"), "{wrong}: {error}");
     }

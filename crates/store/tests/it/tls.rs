@@ -120,6 +120,15 @@ async fn a_server_is_reached_by_tls_and_is_who_it_says() {
         assert_eq!(ids(&store).await, [7]);
         store.close().await;
     }
+    // Each host of a URL has to be who it says.
+    let strict = format!("sslmode=verify-full&sslrootcert={ours}");
+    let other_name = format!("127.0.0.1:{}", gate.port);
+    let store = open(&format!("{other_name},localhost"), &strict).await.unwrap();
+    assert_eq!(ids(&store).await, [7]);
+    store.close().await;
+    let error = open(&format!("localhost:1,{other_name},127.0.0.1"), &strict).await.err().unwrap().to_string();
+    assert!(error.contains("localhost:1: ") && error.matches("not valid for name").count() == 2, "{error}");
+
     let refused = [
         ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={ours}"), "not valid for name"),
         ("localhost", format!("sslmode=verify-full&sslrootcert={other}"), "invalid peer certificate"),

@@ -30,15 +30,51 @@ pub(super) fn classify(error: tokio_postgres::Error) -> Error {
 }
 
 fn is_passing(state: &SqlState) -> bool {
-    // The server became a standby, or an administrator has closed it for changes; or we were cut off in
-    // mid-transaction.
-    let of_transactions = [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT];
-    of_transactions.contains(state) || PASSING.iter().any(|class| state.code().starts_with(class))
+    let single = [
+        // The server became a standby, or an administrator has closed it for changes.
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        // We were cut off in mid-transaction.
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        // Somebody holds a lock for longer than we wait for one.
+        SqlState::LOCK_NOT_AVAILABLE,
+    ];
+    single.contains(state) || PASSING.iter().any(|class| state.code().starts_with(class))
 }
 
-/// There is no connection, for any reason.
-pub(super) fn connecting(error: tokio_postgres::Error) -> Error {
-    Error::Unavailable(Cause::new(format!("PostgreSQL cannot be reached: {}", text(&error)), error))
+/// Why there is no connection, and what to do about it where that is known.
+pub(super) fn connecting(error: &tokio_postgres::Error) -> String {
+    let text = text(error);
+    match error.code() {
+        // The limit of the server, of the role or of the database.
+        Some(state) if *state == SqlState::TOO_MANY_CONNECTIONS => format!(
+            "it has no connection left for this node ({text}); raise max_connections there (or the limit of the role or the \
+             database), or lower database_connections of the nodes"
+        ),
+        Some(_) | None => text,
+    }
+}
+
+/// Whether the server of the connection takes no changes. Another connection may lead to one that does.
+pub(super) fn is_of_standby(error: &Error) -> bool {
+    has_state(error, &[SqlState::READ_ONLY_SQL_TRANSACTION])
+}
+
+/// Whether a statement has taken too long. Running it again would take as long.
+pub(in crate::db) fn is_timeout(error: &Error) -> bool {
+    has_state(error, &[SqlState::QUERY_CANCELED, SqlState::LOCK_NOT_AVAILABLE])
+}
+
+/// Whether the other side does not speak the protocol as a server of PostgreSQL does.
+pub(super) fn is_of_protocol(error: &Error) -> bool {
+    has_state(error, &[SqlState::PROTOCOL_VIOLATION])
+}
+
+fn has_state(error: &Error, states: &[SqlState]) -> bool {
+    let source = match error {
+        Error::Unavailable(cause) | Error::Corrupt(cause) => cause.source::<tokio_postgres::Error>(),
+        Error::Conflict(_) => None,
+    };
+    source.and_then(tokio_postgres::Error::code).is_some_and(|state| states.contains(state))
 }
 
 /// The error in one line. The driver keeps the interesting half in the source.
@@ -56,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_passes_by_itself_is_no_fault_of_ours() {
-        for code in ["08006", "25006", "25P03", "40001", "53100", "57P01", "58030"] {
+        for code in ["08006", "25006", "25P03", "40001", "53100", "55P03", "57014", "57P01", "58030"] {
             assert!(is_passing(&SqlState::from_code(code)), "{code}");
         }
         for code in ["22001", "25P02", "42601", "23505"] {

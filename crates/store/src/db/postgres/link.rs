@@ -11,6 +11,7 @@ use tokio_postgres::{Client, Statement};
 use model::ids::AppId;
 
 use super::batch::{self, Group, Needs};
+use super::session::COMMIT;
 use super::{failure, sets, types};
 use crate::app_numbers::AppNumbers;
 use crate::db::{LockedApps, Value};
@@ -127,7 +128,7 @@ impl Link {
     }
 
     pub(super) async fn commit(&self) -> Result<()> {
-        self.run("commit").await
+        self.run(COMMIT).await
     }
 
     async fn send_one(&self, write: &Ready<'_>) -> Result<u64, tokio_postgres::Error> {

@@ -10,19 +10,23 @@ use std::time::Duration;
 
 use model::ids::{AppId, Id};
 use tokio::sync::oneshot;
-use tokio_postgres::{AsyncMessage, Connection, Socket};
+use tokio_postgres::AsyncMessage;
 
-use super::server::Server;
-use super::{FIRST_PAUSE, LONGEST_PAUSE, NODE_LOCKS, failure, tls};
+use super::server::{Connection, Server};
+use super::session::Purpose;
+use super::{FIRST_PAUSE, NODE_LOCKS, failure};
 use crate::db::{Hub, Signal};
+use crate::error::{Error, Result};
 use crate::nodes::Node;
 
-const LISTEN: &str = "set synchronous_commit = off; listen aerogram";
+const LISTEN: &str = "listen aerogram";
 /// Shared, because the server may not have noticed yet that the connection before is gone.
 const LOCK_NODE: &str = "select pg_advisory_lock_shared($1, $2)";
 /// Signals of the commits of this time leave together: under load there are hundreds of commits a second, and each notice is a
 /// transaction that every node hears of.
 const BETWEEN_NOTICES: Duration = Duration::from_millis(5);
+/// Shorter than that of other connections: after a failover, nodes whose lock is not there for two seconds count as dead.
+const LONGEST_PAUSE_OF_NODE: Duration = Duration::from_secs(1);
 const NOTIFY: &str = "select pg_notify('aerogram', $1)";
 
 /// Distinguishes the signals of this process from those of others.
@@ -33,23 +37,28 @@ pub(crate) struct Listener {
     pub(crate) hub: Arc<Hub>,
     /// Whose lock the connection holds.
     pub(crate) node: Node,
-    /// Signaled once the first connection listens.
-    pub(crate) ready: Option<oneshot::Sender<()>>,
+    /// Told once the first connection listens, or why it does not.
+    pub(crate) ready: Option<oneshot::Sender<Result<()>>>,
     /// Whether the log already says that signals are missed.
     pub(crate) is_interrupted: bool,
 }
 
 impl Listener {
-    /// Serves until the store closes; a lost connection is made again.
+    /// Serves until the store closes; a lost connection is made again, unless it is the first.
     pub(crate) async fn run(mut self) {
         let node = Id::<NodeKind>::random().to_string();
         let mut pause = FIRST_PAUSE;
         while let Err(error) = self.serve(&node, &mut pause).await {
+            if let Some(ready) = self.ready.take() {
+                // Whoever opens the store has gone if nobody hears of it.
+                let _ = ready.send(Err(error));
+                return;
+            }
             if !std::mem::replace(&mut self.is_interrupted, true) {
-                tracing::warn!(error, "signals from other nodes are interrupted");
+                tracing::warn!(%error, "signals from other nodes are interrupted");
             }
             let mut over = pin!(tokio::time::sleep(pause));
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(LONGEST_PAUSE_OF_NODE);
             loop {
                 tokio::select! {
                     () = &mut over => break,
@@ -61,20 +70,19 @@ impl Listener {
     }
 
     /// Returns without an error only when the store closes.
-    async fn serve(&mut self, node: &str, pause: &mut Duration) -> Result<(), String> {
-        let failed = |error: tokio_postgres::Error| failure::text(&error);
-        let (client, connection) = self.server.connect().await.map_err(failed)?;
+    async fn serve(&mut self, node: &str, pause: &mut Duration) -> Result<()> {
+        let (client, connection) = self.server.connect(Purpose::Listen).await?;
         let mut driver = tokio::spawn(hear(connection, node.to_owned(), Arc::clone(&self.hub)));
-        let number = i32::try_from(self.node.0).map_err(|error| error.to_string())?;
-        client.query(LOCK_NODE, &[&NODE_LOCKS, &number]).await.map_err(failed)?;
-        client.batch_execute(LISTEN).await.map_err(failed)?;
-        let notify = client.prepare(NOTIFY).await.map_err(failed)?;
+        let number = i32::try_from(self.node.0).map_err(|error| Error::corrupt(error.to_string()))?;
+        client.query(LOCK_NODE, &[&NODE_LOCKS, &number]).await.map_err(failure::classify)?;
+        client.batch_execute(LISTEN).await.map_err(failure::classify)?;
+        let notify = client.prepare(NOTIFY).await.map_err(failure::classify)?;
         *pause = FIRST_PAUSE;
         if std::mem::take(&mut self.is_interrupted) {
             tracing::info!("signals from other nodes are heard again");
         }
         match self.ready.take() {
-            Some(ready) => drop(ready.send(())),
+            Some(ready) => drop(ready.send(Ok(()))),
             // Notifications sent meanwhile are lost.
             None => self.hub.publish_here(&BTreeSet::from([Signal::Jobs, Signal::Apps])),
         }
@@ -83,11 +91,11 @@ impl Listener {
                 signals = self.hub.outgoing() => {
                     let Some(signals) = signals else { break };
                     for signal in signals {
-                        client.execute(&notify, &[&format!("{node} {}", print(signal))]).await.map_err(failed)?;
+                        client.execute(&notify, &[&format!("{node} {}", print(signal))]).await.map_err(failure::classify)?;
                     }
                     tokio::time::sleep(BETWEEN_NOTICES).await;
                 }
-                ended = &mut driver => return Err(ended.unwrap_or_else(|error| error.to_string())),
+                ended = &mut driver => return Err(Error::unavailable(ended.unwrap_or_else(|error| error.to_string()))),
             }
         }
         // Without a client the driver says goodbye to the server and ends.
@@ -100,7 +108,7 @@ impl Listener {
 }
 
 /// Passes on the signals of the other nodes until the connection ends; returns why it ended.
-async fn hear(mut connection: Connection<Socket, tls::Stream>, node: String, hub: Arc<Hub>) -> String {
+async fn hear(mut connection: Connection, node: String, hub: Arc<Hub>) -> String {
     loop {
         match poll_fn(|context| connection.poll_message(context)).await {
             Some(Ok(AsyncMessage::Notification(notification))) => {

@@ -4,7 +4,11 @@ use crate::db::Tx;
 use crate::error::Result;
 
 pub(in crate::db) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
-    tx.execute("create schema if not exists aerogram", &[])?;
+    // Looked for, because a role that owns the schema need not have the right to make one, and is refused even if there is one.
+    let found = "select count(*) from pg_namespace where nspname = 'aerogram'";
+    if tx.query_one(found, &[], |row| row.get::<i64>(0))? == 0 {
+        tx.execute("create schema aerogram", &[])?;
+    }
     let types = [
         ("blob", "create domain aerogram.blob as pg_catalog.bytea"),
         ("text", "create domain aerogram.text as pg_catalog.text collate pg_catalog.\"C\""),
