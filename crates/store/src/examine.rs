@@ -1,12 +1,13 @@
-//! Looking into an SQLite file without changing it, whether it is in use or not: could a node of this program
+//! Looking into a database without changing it, whether it is in use or not: could a node of this program
 //! start on it?
 
-use std::path::Path;
+use std::sync::Arc;
 
-use crate::Tx;
+use crate::db::postgres::{PostgresConnection, server::Server};
 use crate::db::{Access, Connection, sqlite};
 use crate::error::{Cause, Error, Result};
 use crate::migrate::{self, History};
+use crate::{DatabaseUrl, Tx};
 
 /// A database on which a node of this program can start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,15 +20,30 @@ pub enum Examined<T> {
     Current(T),
 }
 
-/// Looks into a file, and for something in it if it is of this version. Fails for a file that is no database,
-/// or one that only a newer or another program can use.
+/// A server of PostgreSQL as a node would find it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerFacts {
+    pub version: String,
+    /// Connections that are in use.
+    pub n_connections: i64,
+    /// Connections that it has for ordinary roles.
+    pub most_connections: i64,
+}
+
+/// Looks into a database, and for something in it if it is of this version. Fails for a file that is no database,
+/// or a database that only a newer or another program can use.
 pub async fn examine<T: Send + 'static>(
-    path: &Path,
+    url: &DatabaseUrl,
     look: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
-) -> Result<Examined<T>> {
-    let path = path.to_owned();
+) -> Result<(Examined<T>, Option<ServerFacts>)> {
+    let url = url.clone();
     let examined = tokio::task::spawn_blocking(move || {
-        let mut connection = Connection::Sqlite(sqlite::open_read_only(&path)?);
+        let mut connection = match &url {
+            DatabaseUrl::Sqlite(path) => Connection::Sqlite(sqlite::open_read_only(path)?),
+            DatabaseUrl::Postgres(url) => {
+                Connection::Postgres(PostgresConnection::maintainer(Arc::new(Server::for_maintenance(url)?))?)
+            }
+        };
         let found = look_into(&mut connection, look);
         connection.close();
         found
@@ -35,18 +51,23 @@ pub async fn examine<T: Send + 'static>(
     examined.await.map_err(|error| Error::Unavailable(Cause::new("looking was interrupted", error)))?
 }
 
-fn look_into<T>(connection: &mut Connection, look: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<Examined<T>> {
+fn look_into<T>(
+    connection: &mut Connection,
+    look: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+) -> Result<(Examined<T>, Option<ServerFacts>)> {
     let mut tx = connection.begin(Access::Snapshot)?;
+    let facts = tx.server_facts()?;
     let tables = tx.tables()?;
     if tables.is_empty() {
-        return Ok(Examined::Empty);
+        return Ok((Examined::Empty, facts));
     }
     if !tables.iter().any(|table| table.name == migrate::TABLE) {
         return Err(Error::corrupt("it is the database of another program"));
     }
-    match migrate::history(&mut tx)? {
-        History::NEWEST => Ok(Examined::Current(look(&mut tx)?)),
-        History::Steps(_) => Ok(Examined::Older),
-        History::Unfinished => Err(migrate::unfinished_copy()),
-    }
+    let found = match migrate::history(&mut tx)? {
+        History::NEWEST => Examined::Current(look(&mut tx)?),
+        History::Steps(_) => Examined::Older,
+        History::Unfinished => return Err(migrate::unfinished_copy()),
+    };
+    Ok((found, facts))
 }

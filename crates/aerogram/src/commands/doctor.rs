@@ -13,7 +13,7 @@ use clap::Args;
 use model::time::Clock;
 use serde::Deserialize;
 use store::DatabaseUrl;
-use store::examine::Examined;
+use store::examine::{Examined, ServerFacts};
 
 use crate::client::{Client, Refused, Reply};
 use crate::config::{Data, Remote, Sealing, Sources};
@@ -88,7 +88,7 @@ impl Doctor {
     async fn database(&self) -> Result<Finding> {
         match &self.data.database {
             DatabaseUrl::Sqlite(path) => match std::fs::OpenOptions::new().read(true).write(true).open(path) {
-                Ok(_) => self.examine(path).await,
+                Ok(_) => self.examine(&path.display().to_string()).await,
                 Err(error) if error.kind() == ErrorKind::NotFound && !is_in_a_folder(path) => {
                     Ok(Finding::Note(format!("There is no {} here, so it was not checked.", path.display())))
                 }
@@ -99,36 +99,47 @@ impl Doctor {
             },
             DatabaseUrl::Postgres(_) => {
                 let database = &self.data.database;
-                Ok(Finding::Note(format!(
-                    "{database} was not asked; `ready` says whether the server reaches its database."
-                )))
+                match self.examine(&database.to_string()).await {
+                    Err(error) if is_away(&error) => Ok(Finding::Note(format!(
+                        "{database} was not asked; `ready` says whether the server reaches its database. {}.",
+                        error.root_cause()
+                    ))),
+                    examined => examined,
+                }
             }
         }
     }
 
-    /// Whether this program can start on a file that is there.
-    async fn examine(&self, path: &Path) -> Result<Finding> {
+    /// Whether this program can start on a database that is there.
+    async fn examine(&self, shown: &str) -> Result<Finding> {
         let key = match &self.sealing.secrets_key {
             Some(key) => Some(key.clone()),
             // That it is missing is told with the files.
             None => DataFolder::of(&self.data).secrets_key()?,
         };
-        let shown = path.display();
         let seal_key = key.map(|key| key.seal_key());
         let look = move |tx: &mut store::Tx<'_>| seal_key.map(|key| engine::is_open_to(tx, &key)).transpose();
-        let examined = store::examine::examine(path, look).await;
-        let examined = examined.with_context(|| format!("{shown} is not what a node could start on"))?;
+        let examined = store::examine::examine(&self.data.database, look).await;
+        let (examined, server) = examined.with_context(|| format!("{shown} is not what a node could start on"))?;
+        let server = server.map(|facts| {
+            let ServerFacts { version, n_connections, most_connections } = facts;
+            format!(" PostgreSQL {version} has {n_connections} of {most_connections} connections in use.")
+        });
+        let server = server.unwrap_or_default();
         Ok(match examined {
-            Examined::Empty => Finding::Note(format!("{shown} is empty; tables are made when the service starts.")),
+            Examined::Empty => {
+                Finding::Note(format!("{shown} is empty; tables are made when the service starts.{server}"))
+            }
             Examined::Older => Finding::Note(format!(
-                "{shown} is of a version before this program, which brings it up to date when it starts; its key was not looked at."
+                "{shown} is of a version before this program, which brings it up to date when it starts; its key was not \
+                 looked at.{server}"
             )),
             Examined::Current(Some(false)) => bail!("{shown}: {}", engine::WRONG_KEY),
             Examined::Current(Some(true)) => {
-                Finding::Fine(format!("{shown} can be read and written, and the secrets key fits it."))
+                Finding::Fine(format!("{shown} can be read and written, and the secrets key fits it.{server}"))
             }
             Examined::Current(None) => {
-                Finding::Fine(format!("{shown} can be read and written; there is no secrets key to try."))
+                Finding::Fine(format!("{shown} can be read and written; there is no secrets key to try.{server}"))
             }
         })
     }
@@ -167,6 +178,11 @@ impl Doctor {
             }
         }
     }
+}
+
+/// Whether the server of the database cannot be asked from here.
+fn is_away(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(store::Error::Unavailable(_)))
 }
 
 /// Whether the folder of the file exists, so that this may be the machine of the service.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Connection, Tx, Value, postgres};
 use crate::error::Result;
+use crate::examine::ServerFacts;
 use crate::nodes::Node;
 
 impl Tx<'_> {
@@ -22,6 +23,20 @@ impl Tx<'_> {
             Connection::Postgres(_) => "select pg_database_size(current_database())",
         };
         self.query_one(sql, &[], |row| row.get(0))
+    }
+
+    /// What an operator wants to know of a server before a node starts; `None` without a server.
+    pub(crate) fn server_facts(&mut self) -> Result<Option<ServerFacts>> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(None),
+            Connection::Postgres(_) => self.query_one(postgres::SERVER_FACTS, &[], |row| {
+                Ok(Some(ServerFacts {
+                    version: row.next()?,
+                    n_connections: row.next()?,
+                    most_connections: row.next()?,
+                }))
+            }),
+        }
     }
 
     /// The nodes that have the database open, if there can be several.

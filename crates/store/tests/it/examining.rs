@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 
-use store::examine::{Examined, examine};
+use store::examine::{self, Examined};
 use store::{DatabaseUrl, Row};
-use testkit::store::{Database, fresh};
+use testkit::store::{Database, Home, databases, fresh};
 
 use crate::execute;
 
@@ -14,6 +14,15 @@ use crate::execute;
 fn listing(path: &Path) -> BTreeSet<OsString> {
     let files = std::fs::read_dir(path.parent().unwrap()).unwrap();
     files.map(|file| file.unwrap().file_name()).collect()
+}
+
+async fn examine<T: Send + 'static>(
+    path: &Path,
+    look: impl FnOnce(&mut store::Tx<'_>) -> store::Result<T> + Send + 'static,
+) -> store::Result<Examined<T>> {
+    let (examined, server) = examine::examine(&DatabaseUrl::Sqlite(path.to_owned()), look).await?;
+    assert_eq!(server, None, "a file has no server");
+    Ok(examined)
 }
 
 #[tokio::test]
@@ -54,4 +63,25 @@ async fn what_is_no_database_of_ours_is_called_so() {
     std::fs::write(&path, "not a database at all, but long enough to be looked at".repeat(100)).unwrap();
     let error = examine(&path, look).await.unwrap_err().to_string();
     assert!(error.contains("not a database"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_is_examined_without_a_trace() {
+    if !databases().contains(&Database::Postgres) {
+        return;
+    }
+    let home = Home::new(Database::Postgres);
+    let look =
+        |tx: &mut store::Tx<'_>| tx.query_one("select count(*) from app", &[], |row: &Row<'_>| row.get::<i64>(0));
+    let (examined, server) = examine::examine(&home.url, look).await.unwrap();
+    assert_eq!(examined, Examined::Empty);
+    let server = server.unwrap();
+    assert!(server.version.starts_with(|first: char| first.is_ascii_digit()), "{server:?}");
+    assert!((1..server.most_connections).contains(&server.n_connections), "{server:?}");
+    assert_eq!(examine::examine(&home.url, look).await.unwrap().0, Examined::Empty, "nothing was made");
+    let store = home.open().await;
+    assert_eq!(examine::examine(&home.url, look).await.unwrap().0, Examined::Current(0));
+    execute(&store, "delete from schema_version where version > 3").await;
+    assert_eq!(examine::examine(&home.url, look).await.unwrap().0, Examined::Older);
+    store.close().await;
 }
