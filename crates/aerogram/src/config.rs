@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use devices::MOST_KEPT_DAYS;
 use engine::Retention;
 use model::app::{AppKey, Secret};
-use store::DatabaseUrl;
+use store::{DatabaseUrl, PostgresSettings};
 use tracing_subscriber::filter::Targets;
 
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
@@ -59,6 +59,8 @@ pub(crate) struct Node {
     pub(crate) allow_private_addresses: bool,
 
     #[command(flatten)]
+    pub(crate) database: DatabaseUse,
+    #[command(flatten)]
     pub(crate) history: History,
     #[command(flatten)]
     pub(crate) locations: Locations,
@@ -70,6 +72,38 @@ pub(crate) struct Node {
     pub(crate) sealing: Sealing,
     #[command(flatten)]
     pub(crate) logging: Logging,
+}
+
+/// How much a node asks of a PostgreSQL server.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct DatabaseUse {
+    /// How many connections the node keeps to a PostgreSQL server
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = PostgresSettings::CONNECTIONS,
+        value_parser = number_in(PostgresSettings::FEWEST_CONNECTIONS..=PostgresSettings::MOST_CONNECTIONS)
+    )]
+    pub(crate) database_connections: usize,
+
+    /// After how many seconds a PostgreSQL server ends a statement
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = PostgresSettings::STATEMENT_SECONDS,
+        value_parser = number_in(1_u64..=86_400)
+    )]
+    pub(crate) database_statement_seconds: u64,
+}
+
+impl DatabaseUse {
+    pub(crate) fn settings(&self) -> PostgresSettings {
+        PostgresSettings {
+            n_connections: self.database_connections,
+            statement_limit: Duration::from_secs(self.database_statement_seconds),
+        }
+    }
 }
 
 /// How much of what happened is kept.
@@ -124,7 +158,7 @@ pub(crate) struct Locations {
 #[derive(Args, Debug)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct Data {
-    /// `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`
+    /// `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`, also with several hosts
     #[arg(long, global = true, value_name = "URL", default_value = "sqlite:./aerogram-data/aerogram.db")]
     pub(crate) database: DatabaseUrl,
 

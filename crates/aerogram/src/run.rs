@@ -35,7 +35,8 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let folder = DataFolder::of(&node.data);
     let operator_token = prepare(&folder, &node.data, sources)?;
     let database = &node.data.database;
-    let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
+    let opened = Store::open_with(database, node.database.settings()).await;
+    let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
     // Listen before creating the first app: its secrets are shown once, which must not happen in a start that fails.
     let (listener, address) = listen(node.listen).await?;
     let settings = engine_settings(node, &folder, &store, address).await?;

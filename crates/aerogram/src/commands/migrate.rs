@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use store::Store;
+use store::{PostgresSettings, Store};
 
 use crate::config::{Data, Logging};
 use crate::data::DataFolder;
@@ -24,7 +24,8 @@ impl Migrate {
         DataFolder::of(&self.data).create()?;
         let database = &self.data.database;
         // Opening a database is what migrates it.
-        let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
+        let opened = Store::open_with(database, PostgresSettings::least()).await;
+        let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
         store.close().await;
         output::line(format_args!("{database} is up to date."))?;
         Ok(ExitCode::SUCCESS)

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use engine::{Lost, LostThing};
 use model::time::Clock;
-use store::Store;
+use store::{PostgresSettings, Store};
 
 use crate::config::{Data, Logging, Sealing};
 use crate::data::DataFolder;
@@ -57,7 +57,8 @@ impl Accept {
         let folder = DataFolder::of(&self.data);
         folder.create()?;
         let database = &self.data.database;
-        let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
+        let opened = Store::open_with(database, PostgresSettings::least()).await;
+        let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
         if !engine::has_key(&store).await? {
             store.close().await;
             bail!(

@@ -70,6 +70,7 @@ fn nothing_set_gives_the_defaults() {
     assert!(!node.allow_private_addresses);
     assert!(node.app.credentials().unwrap().is_none());
     assert_eq!(node.logging.log, LogFormat::Text);
+    assert_eq!(node.database.settings(), PostgresSettings::default());
     assert_eq!(DataFolder::of(&node.data).path(), Path::new("./aerogram-data"));
 }
 
@@ -169,6 +170,9 @@ fn every_setting_refuses_nonsense() {
         ("app_key", "short"),
         ("app_secret", "spaces are not allowed"),
         ("database", "mysql://localhost/x"),
+        ("database", "postgres://localhost,b/x?target_session_attrs=standby"),
+        ("database_connections", "2"),
+        ("database_statement_seconds", "0"),
         ("event_days", "week"),
         ("event_gigabytes", "0"),
         ("keep_places_days", "1462"),

@@ -13,6 +13,8 @@ mod doctor_story;
 #[cfg(test)]
 mod operator_story;
 #[cfg(test)]
+mod postgres_story;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod sim_story;

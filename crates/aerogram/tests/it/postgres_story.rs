@@ -1,0 +1,42 @@
+//! A node on PostgreSQL by a URL with several hosts, and what the commands say of it.
+
+use testkit::postgres::cluster;
+use testkit::store::{Database, databases};
+
+use crate::server::{Server, aerogram};
+
+#[test]
+fn a_url_with_several_hosts_is_migrated_served_and_looked_at() {
+    if !databases().contains(&Database::Postgres) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let url = cluster().fresh_database().replacen('@', ":hunter2@%2Fnowhere,", 1) + "&target_session_attrs=read-write";
+    let doctor = |server: &str| {
+        let output = aerogram(folder.path()).args(["doctor", "--url", server, "--database", &url]).output().unwrap();
+        let report = String::from_utf8(output.stdout).unwrap();
+        assert!(!report.contains("hunter2"), "{report}");
+        report.lines().find(|line| line.contains(" database ")).unwrap_or_else(|| panic!("{report}")).to_owned()
+    };
+    let before = doctor("http://127.0.0.1:1");
+    assert!(before.starts_with("note") && before.contains("is empty"), "{before}");
+    let migrated = aerogram(folder.path()).args(["migrate", "--database", &url]).output().unwrap();
+    assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
+    let said = String::from_utf8(migrated.stdout).unwrap();
+    assert!(said.starts_with("postgres://aerogram@/nowhere:5432,") && said.contains("is up to date."), "{said}");
+
+    let server = Server::start(folder.path(), &["--database", &url, "--database-connections", "3"]);
+    let fine = doctor(&server.url);
+    assert!(
+        fine.starts_with("ok ") && fine.contains("the secrets key fits") && fine.contains("connections in use"),
+        "{fine}"
+    );
+    server.signal("TERM");
+    assert_eq!(server.wait().0, Some(0));
+
+    let standby = "postgres://a,b/c?target_session_attrs=standby";
+    let refused = aerogram(folder.path()).args(["migrate", "--database", standby]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let complaint = String::from_utf8(refused.stderr).unwrap();
+    assert!(complaint.contains("the service needs a server that takes changes"), "{complaint}");
+}
