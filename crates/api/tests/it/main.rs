@@ -22,6 +22,7 @@ mod event_stream;
 mod events_intake;
 mod every_event;
 mod experiments;
+mod failover;
 mod hindered_platforms;
 mod idempotency;
 mod inbox;
