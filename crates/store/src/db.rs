@@ -22,6 +22,7 @@
 //! 9. *Sets.* PostgreSQL is told of what the commands of a batch read and write in a few statements for all of
 //!    them ([`gathering`], [`Tx::write`]); SQLite runs each statement at once.
 //! 10. *Nodes.* Which of them live is told by their locks in PostgreSQL ([`Tx::living_nodes`]); SQLite has one.
+//! 11. *Limits.* A server ends statements that take too long ([`postgres`]); nothing else waits for a connection to SQLite.
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the
 //! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends

@@ -93,15 +93,24 @@ impl Cluster {
             Ok((primary, standby))
         });
         let (primary, standby) = started.unwrap_or_else(|why| panic!("{why}"));
+        primary.set("synchronous_commit", "remote_apply");
         primary.set("synchronous_standby_names", "*");
+        let attached = "select count(*) from pg_stat_replication where sync_state = 'sync'";
+        while primary.ask(&primary.own_database(), attached) != "1" {}
         (primary, standby)
     }
 
-    /// Changes a setting of the running server.
+    /// Changes a setting of the running server, and returns when it counts for new sessions.
     pub fn set(&self, name: &str, value: &str) {
-        let url = format!("postgres://{USER}@{}/postgres", self.host());
+        let url = self.own_database();
         self.ask(&url, &format!("alter system set {name} = '{value}'"));
         self.ask(&url, "select pg_reload_conf()");
+        while self.ask(&url, &format!("show {name}")) != value {}
+    }
+
+    /// The database that every server has.
+    fn own_database(&self) -> String {
+        format!("postgres://{USER}@{}/postgres", self.host())
     }
 
     /// Ends the server at once, as if its machine had lost power, and returns when no process of it is left.
@@ -116,8 +125,7 @@ impl Cluster {
 
     /// Makes a standby a primary, and returns when it is one.
     pub fn promote(&self) {
-        let url = format!("postgres://{USER}@{}/postgres", self.host());
-        assert_eq!(self.ask(&url, "select pg_promote(true, 600)"), "t");
+        assert_eq!(self.ask(&self.own_database(), "select pg_promote(true, 600)"), "t");
     }
 
     /// A server for measurements, whose commits are durable.
