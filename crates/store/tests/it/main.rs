@@ -17,6 +17,7 @@ mod copying;
 mod counters;
 mod documents;
 mod examining;
+mod expanding;
 mod failing_commands;
 mod failover;
 mod followers;
