@@ -32,6 +32,9 @@ pub use serve::serve;
 /// Often enough for clients and proxies not to take a quiet stream for a dead one.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// Long enough for callers that send one request after the other to notice that a node stops.
+pub const DRAIN: Duration = Duration::from_secs(1);
+
 /// Settings of the edge beyond the engine.
 pub struct Settings {
     /// The base URL clients see, for absolute links. Without it links follow the `Host` header of each request.

@@ -4,9 +4,11 @@ mod spelling;
 mod unread;
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
+use http::HeaderValue;
+use http::header::CONNECTION;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -24,6 +26,11 @@ use unread::Unread;
 /// After a failed accept, most likely for want of file descriptors, which only come back with time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// How often a server that stops looks whether its callers have gone.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// For the requests of callers that connected a moment before the server stopped to listen.
+const LAST_CALL: Duration = Duration::from_millis(200);
+
 /// How long the server waits for callers.
 #[derive(Clone, Copy)]
 struct Patience {
@@ -31,19 +38,28 @@ struct Patience {
     head: Duration,
     /// For the rest of a body that nobody reads: callers mostly send it together with the head.
     rest: Duration,
-    /// For requests in work once the server stops.
+    /// For callers that do not know yet that the server stops.
+    drain: Duration,
+    /// For requests in work once the server has stopped to listen.
     stop: Duration,
 }
 
-const PATIENCE: Patience =
-    Patience { head: Duration::from_secs(60), rest: Duration::from_secs(1), stop: Duration::from_secs(20) };
+const PATIENCE: Patience = Patience {
+    head: Duration::from_secs(60),
+    rest: Duration::from_secs(1),
+    drain: Duration::ZERO,
+    stop: Duration::from_secs(20),
+};
 
 /// Serves until `shutdown` turns true, then answers the requests received already, within bounds.
 ///
+/// A caller that keeps its connection may have sent its next request when the connection is closed, and cannot know what became of
+/// it. So for as long as `drain` says, callers are still served, and every answer says that its connection ends.
+///
 /// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling, except for the names
 /// in `spelling`. TLS and other versions of HTTP are the business of a proxy in front.
-pub async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
-    serve_within(PATIENCE, listener, router, shutdown).await;
+pub async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>, drain: Duration) {
+    serve_within(Patience { drain, ..PATIENCE }, listener, router, shutdown).await;
 }
 
 async fn serve_within(patience: Patience, listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
@@ -51,24 +67,55 @@ async fn serve_within(patience: Patience, listener: TcpListener, router: Router,
     let stopping = Stopping(Some(shutdown));
     let spelling = Spelling::learn();
     let mut stops = stopping.clone();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    let connection = connect(stream, router.clone(), stopping.clone(), spelling.clone(), patience);
-                    run(connections.watch(connection));
-                },
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            },
-            () = stops.wait() => break,
-        }
+    let begin = |stream| {
+        let connection = connect(stream, router.clone(), stopping.clone(), spelling.clone(), patience);
+        run(connections.watch(connection));
+    };
+    let drained = async {
+        stops.wait().await;
+        wait_until_gone(&connections, patience.drain).await;
+    };
+    tokio::select! {
+        never = accept(&listener, begin) => match never {},
+        () = drained => {}
     }
-    drop(listener);
+    if take_last(listener, begin) > 0 {
+        wait_until_gone(&connections, patience.drain.min(LAST_CALL)).await;
+    }
     if tokio::time::timeout(patience.stop, connections.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time");
+    }
+}
+
+async fn accept(listener: &TcpListener, begin: impl Fn(TcpStream)) -> Infallible {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => begin(stream),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Stops to listen. Connections that the system has made meanwhile would be reset; they are taken instead.
+fn take_last(listener: TcpListener, begin: impl Fn(TcpStream)) -> usize {
+    let Ok(listener) = listener.into_std() else { return 0 };
+    let mut n_taken = 0;
+    while let Ok((stream, _)) = listener.accept() {
+        if let Ok(stream) = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
+            begin(stream);
+            n_taken += 1;
+        }
+    }
+    n_taken
+}
+
+async fn wait_until_gone(connections: &GracefulShutdown, patience: Duration) {
+    let began = Instant::now();
+    while connections.count() > 0 && began.elapsed() < patience {
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
@@ -87,10 +134,16 @@ fn connect(
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         path::normalize(request.uri_mut());
         request.extensions_mut().insert(stopping.clone());
-        let (spelling, unread) = (spelling.clone(), unread.clone());
+        let (spelling, unread, is_last) = (spelling.clone(), unread.clone(), stopping.is_near());
         // A router is always ready.
         let answer = router.clone().call(unread.watch(request));
-        async move { Ok::<_, Infallible>(unread.settle(spelling.keep(answer.await?), patience.rest).await) }
+        async move {
+            let mut answer = unread.settle(spelling.keep(answer.await?), patience.rest).await;
+            if is_last {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(answer)
+        }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
@@ -115,7 +168,12 @@ mod tests {
     use std::net::SocketAddr;
 
     async fn start(head: Duration) -> (SocketAddr, watch::Sender<bool>) {
-        let patience = Patience { head, rest: Duration::from_millis(100), stop: Duration::from_millis(100) };
+        let patience =
+            Patience { head, rest: Duration::from_millis(100), stop: Duration::from_millis(100), ..PATIENCE };
+        start_within(patience).await
+    }
+
+    async fn start_within(patience: Patience) -> (SocketAddr, watch::Sender<bool>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stops) = watch::channel(false);
@@ -177,5 +235,31 @@ mod tests {
         assert!(head.contains("\r\nX-UA-Max-Batch: 500"), "{head}");
         assert!(head.contains("\r\nX-Ua-Else: X-Ua-Max-Batch") && head.contains("\r\nContent-Type: "), "{head}");
         assert_eq!(body, "X-Ua-Max-Batch");
+    }
+
+    #[tokio::test]
+    async fn callers_that_do_not_know_of_the_stop_are_served_and_told() {
+        let (address, stop) = start_within(Patience { drain: Duration::from_secs(60), ..PATIENCE }).await;
+        let request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+        let talk = move || {
+            let mut kept = std::net::TcpStream::connect(address).unwrap();
+            kept.write_all(request).unwrap();
+            let mut first = Vec::new();
+            while !first.ends_with(b"hello") {
+                let mut byte = [0];
+                kept.read_exact(&mut byte).unwrap();
+                first.extend(byte);
+            }
+            stop.send_replace(true);
+            [kept, std::net::TcpStream::connect(address).unwrap()].map(|mut stream| {
+                stream.write_all(request).unwrap();
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).unwrap();
+                answer
+            })
+        };
+        for answer in tokio::task::spawn_blocking(talk).await.unwrap() {
+            assert!(answer.contains("\r\nConnection: close\r\n") && answer.ends_with("hello"), "{answer:?}");
+        }
     }
 }

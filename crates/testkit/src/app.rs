@@ -190,7 +190,7 @@ impl Parts {
             keep_alive: api::KEEP_ALIVE,
         };
         let router = api::router(engine.clone(), settings);
-        let server = tokio::spawn(api::serve(listener, router, stops.clone()));
+        let server = tokio::spawn(api::serve(listener, router, stops.clone(), Duration::ZERO));
         let follows = engine.clone();
         let follower = tokio::spawn(async move { follows.follow(stops).await });
         Self { engine, base, stop, server, follower }

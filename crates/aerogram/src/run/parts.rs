@@ -36,7 +36,7 @@ impl Parts {
             serves_api: node.has(Role::Api),
             keep_alive: api::KEEP_ALIVE,
         };
-        let server = tokio::spawn(api::serve(listener, api::router(engine, settings), listening_stops));
+        let server = tokio::spawn(api::serve(listener, api::router(engine, settings), listening_stops, api::DRAIN));
         Ok(Self { server, stop_listening, background, stop_working })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
+use std::time::Duration;
 
 use api::{Access, Route, routes};
 use bytes::Bytes;
@@ -255,7 +256,7 @@ async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
         let settings =
             api::Settings { public_url: None, operator_token, serves_api: false, keep_alive: api::KEEP_ALIVE };
         let (_stop, stops) = tokio::sync::watch::channel(false);
-        tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops));
+        tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops, Duration::ZERO));
         let server = Caller::new(base.clone()).basic(&app.app.key, &app.app.master_secret);
         let operator = Caller::new(base).bearer(OPERATOR_TOKEN);
         for route in routes() {

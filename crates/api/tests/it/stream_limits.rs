@@ -114,7 +114,7 @@ async fn a_quiet_stream_shows_that_it_is_alive() {
             keep_alive: Duration::from_millis(5),
         };
         let (_stop, stops) = tokio::sync::watch::channel(false);
-        tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops));
+        tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops, Duration::ZERO));
         let caller = Caller::new(base).basic(&app.app.key, &app.app.master_secret);
         register(&app).await;
         let end = EventOffset::end_of(head_of_log(&app).await).to_string();
