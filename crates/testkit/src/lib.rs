@@ -4,6 +4,7 @@
 pub mod app;
 pub mod bad_channels;
 pub mod bad_pushes;
+pub mod balanced;
 pub mod bulk;
 pub mod client;
 mod conformance;

@@ -1,7 +1,7 @@
 //! A private PostgreSQL server for the tests of one process. It lives in a temporary folder, is reached by a socket in that
 //! folder only, and goes away with the process, however that ends. Tests of a failover have two of their own.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,15 @@ use std::process::{ChildStderr, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 const USER: &str = "aerogram";
 
-/// Makes the server and runs it until the guard's input ends, which is when the test process does, even by SIGKILL. The
-/// server alone keeps the error output, so that its end can be seen there. Text has an order that is not that of its bytes, as on
-/// most real servers.
+/// Makes the server and runs it until the guard's input ends, which is when the test process does, even by SIGKILL. A line of
+/// input has it end the server without warning and start it again. The server alone keeps the error output, so that its end can be
+/// seen there. Text has an order that is not that of its bytes, as on most real servers.
 const GUARD: &str = r#"
 make() {
     if [ -n "$4" ]; then
@@ -25,13 +26,18 @@ make() {
         "$1/initdb" -D "$2/data" -U "$3" -A trust -E UTF8 --no-sync --locale=C --locale-provider=icu --icu-locale=en-US
     fi
 }
-if make "$1" "$2" "$3" "$5" </dev/null >/dev/null; then
+serve() {
     "$1/postgres" -D "$2/data" -c listen_addresses= -c unix_socket_directories="$2" \
         -c max_connections=300 -c wal_level=minimal -c max_wal_senders=0 $4 &
     server=$!
-fi
+}
+if make "$1" "$2" "$3" "$5" </dev/null >/dev/null; then serve "$@"; fi
 exec 2>/dev/null
-cat
+while read -r _; do
+    kill -QUIT "$server"
+    wait "$server"
+    serve "$@"
+done
 if [ -n "$server" ]; then kill -QUIT "$server"; wait "$server"; fi
 cd /
 rm -rf "$2"
@@ -46,6 +52,9 @@ const REPLICATED: &str = "-c shared_buffers=32MB -c fsync=off -c full_page_write
 const DURABLE: &str = "-c shared_buffers=1GB -c max_wal_size=8GB -c checkpoint_timeout=15min \
                        -c shared_preload_libraries=pg_stat_statements";
 
+/// For a restart, after which the server first recovers what it has committed.
+const START: Duration = Duration::from_secs(60);
+
 pub struct Cluster {
     programs: PathBuf,
     folder: PathBuf,
@@ -53,7 +62,7 @@ pub struct Cluster {
     /// Ends with the last process of the server.
     log: Mutex<Option<JoinHandle<()>>>,
     /// The server lives as long as this end of the pipe is open.
-    _alive: ChildStdin,
+    guard: Mutex<ChildStdin>,
 }
 
 /// The server of this process, started on first use.
@@ -77,6 +86,10 @@ impl Cluster {
         let created = psql.arg(format!("create database {name}")).stdin(Stdio::null()).output();
         let created = created.unwrap_or_else(|error| panic!("psql cannot be started: {error}"));
         assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
+        self.url(&name)
+    }
+
+    fn url(&self, name: &str) -> String {
         // A server that is busy starting hundreds of processes is slow, but not down.
         format!("postgres://{USER}@{}/{name}?connect_timeout=60", self.host())
     }
@@ -138,11 +151,35 @@ impl Cluster {
 
     /// The answer of a database to a statement, as text.
     pub fn ask(&self, url: &str, sql: &str) -> String {
+        self.try_ask(url, sql).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// As [`Cluster::ask`], of a server that may be away.
+    ///
+    /// # Errors
+    /// What `psql` says.
+    pub fn try_ask(&self, url: &str, sql: &str) -> Result<String, String> {
         let mut psql = Command::new(self.programs.join("psql"));
         let asked = psql.args(["-X", "-At", "-d", url, "-c", sql]).stdin(Stdio::null()).output();
-        let asked = asked.unwrap_or_else(|error| panic!("psql cannot be started: {error}"));
-        assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
-        String::from_utf8_lossy(&asked.stdout).trim().to_owned()
+        let asked = asked.map_err(|error| format!("psql cannot be started: {error}"))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if asked.status.success() { Ok(text(&asked.stdout)) } else { Err(text(&asked.stderr)) }
+    }
+
+    /// Ends the server without warning, as `pg_ctl stop -m immediate` does, and starts it again. Returns when it answers.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn restart(&self) -> Result<(), String> {
+        let (began, before) = (Instant::now(), self.process());
+        self.guard.lock().write_all(b"restart\n").map_err(|error| error.to_string())?;
+        let url = self.url("postgres");
+        while self.process() == before || self.try_ask(&url, "select 1").is_err() {
+            if began.elapsed() > START {
+                return Err("The PostgreSQL server does not answer after its restart.".to_owned());
+            }
+        }
+        Ok(())
     }
 
     /// The process that all others of the server were started by.
@@ -172,7 +209,7 @@ impl Cluster {
         // From here on the guard removes the folder.
         let folder = folder.keep();
         let log = Mutex::new(Some(wait_until_ready(log)?));
-        Ok(Self { programs, folder, n_databases: AtomicU32::new(0), log, _alive: alive })
+        Ok(Self { programs, folder, n_databases: AtomicU32::new(0), log, guard: Mutex::new(alive) })
     }
 }
 
