@@ -11,6 +11,8 @@ mod crash_story;
 #[cfg(test)]
 mod doctor_story;
 #[cfg(test)]
+mod nodes_story;
+#[cfg(test)]
 mod operator_story;
 #[cfg(test)]
 mod postgres_story;

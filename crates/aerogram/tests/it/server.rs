@@ -23,8 +23,13 @@ pub(crate) fn aerogram(folder: &Path) -> Command {
 impl Server {
     /// Starts on a free port and returns when it serves.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        Self::start_at(folder, "127.0.0.1:0", arguments)
+    }
+
+    /// Starts on a certain port, as one that is started again does.
+    pub(crate) fn start_at(folder: &Path, listen: &str, arguments: &[&str]) -> Self {
         let mut child = aerogram(folder)
-            .args(["serve", "--listen", "127.0.0.1:0", "--log", "json"])
+            .args(["serve", "--listen", listen, "--log", "json"])
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
