@@ -20,6 +20,7 @@
 mod audience;
 mod broadcast;
 mod clients;
+mod cluster;
 mod commits;
 mod databases;
 mod events;
@@ -61,7 +62,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 14] = [
+const BENCHES: [Bench; 15] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -132,12 +133,21 @@ const BENCHES: [Bench; 14] = [
         about: "300,000 events forwarded to a webhook in order, beside a bare HTTP client",
         run: |size| Box::pin(webhooks::run(size)),
     },
+    Bench {
+        name: cluster::NAME,
+        about: "three nodes and their database under load, killed, paused and restarted, and whether the books agree",
+        run: |size| Box::pin(cluster::run(size)),
+    },
 ];
 
-/// How many channels to measure with.
+/// How much to measure.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     at_most: u32,
+    /// For how long to disturb a cluster.
+    pub(crate) seconds: u64,
+    /// The disturbances follow from it.
+    pub(crate) seed: Option<u64>,
 }
 
 impl Size {
@@ -156,6 +166,12 @@ struct Wish {
     /// Use no more channels than this, for a quick look; the goals are meant for the full number
     #[arg(long, default_value_t = u32::MAX, hide_default_value = true)]
     at_most: u32,
+    /// For how many seconds `cluster` disturbs its nodes
+    #[arg(long, default_value_t = 600)]
+    seconds: u64,
+    /// A number that `cluster` has printed, for the same disturbances again; another one each time when absent
+    #[arg(long)]
+    seed: Option<u64>,
 }
 
 fn names() -> Vec<PossibleValue> {
@@ -166,12 +182,12 @@ fn names() -> Vec<PossibleValue> {
 fn main() -> Result<()> {
     let wish = Wish::parse();
     let is_wanted = |bench: &&Bench| wish.what.iter().any(|name| name == bench.name || name == "all");
-    server::build()?;
+    server::build(BENCHES.iter().filter(is_wanted).any(|bench| bench.name != cluster::NAME))?;
     // One thread for all callers: the other cores are for the measured server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(async {
         for bench in BENCHES.iter().filter(is_wanted) {
-            (bench.run)(Size { at_most: wish.at_most }).await?;
+            (bench.run)(Size { at_most: wish.at_most, seconds: wish.seconds, seed: wish.seed }).await?;
         }
         Ok(())
     })

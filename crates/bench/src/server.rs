@@ -1,7 +1,8 @@
 //! The measured program: the release build of `aerogram`, as a process of its own.
 
-use std::io::{BufRead, BufReader, Read};
-use std::net::SocketAddr;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
@@ -18,6 +19,11 @@ const APP_SECRET: &str = "benchmark_app_00000000";
 const MASTER_SECRET: &str = "benchmark_master_00000";
 const OPERATOR_TOKEN: &str = "the-operator-of-the-benchmark";
 
+/// The key of all nodes of one database.
+const SECRETS_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+const LOG: &str = "node.log";
+
 /// The file of the database in the folder of a server.
 pub(crate) const DATABASE: &str = "aerogram.db";
 /// The key with which secrets are sealed, in the same folder.
@@ -29,11 +35,13 @@ pub(crate) struct Server {
 }
 
 /// Builds the server, so that one command measures the sources as they are.
-pub(crate) fn build() -> Result<()> {
-    ensure!(!cfg!(debug_assertions), "A debug build says nothing about speed; use `cargo run --release -p bench`.");
+pub(crate) fn build(is_about_speed: bool) -> Result<()> {
+    let is_debug = cfg!(debug_assertions);
+    let objection = "A debug build says nothing about speed; use `cargo run --release -p bench`.";
+    ensure!(!is_debug || !is_about_speed, objection);
     let mut cargo = Command::new(env!("CARGO"));
     // Both, because building one of them alone would build their common dependencies once more with other features.
-    cargo.args(["build", "--release", "--quiet", "-p", "aerogram", "-p", "bench"]);
+    cargo.args(["build", "--quiet", "-p", "aerogram", "-p", "bench"]).args((!is_debug).then_some("--release"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     // `cargo run` sets variables about this package, which would make dependencies that read them build once more.
     for (name, _) in std::env::vars_os() {
@@ -54,21 +62,34 @@ impl Server {
 
     /// Starts in a folder, on any database.
     pub(crate) fn start_on(folder: &Path, database: &str) -> Result<Self> {
+        Self::spawn(folder, database, ANY_PORT, None)
+    }
+
+    /// Starts one of several nodes, whose log is kept in its folder.
+    pub(crate) fn start_node(folder: &Path, database: &str, listen: SocketAddr) -> Result<Self> {
+        let log =
+            OpenOptions::new().create(true).append(true).open(folder.join(LOG)).context("a log cannot be kept")?;
+        Self::spawn(folder, database, listen, Some(log))
+    }
+
+    fn spawn(folder: &Path, database: &str, listen: SocketAddr, kept_log: Option<File>) -> Result<Self> {
         let program = std::env::current_exe().context("this program has no path")?.with_file_name("aerogram");
         let mut child = Command::new(&program)
-            .args(["serve", "--listen", "127.0.0.1:0", "--allow-private-addresses"])
+            .args(["serve", "--allow-private-addresses"])
+            .arg(format!("--listen={listen}"))
             .args(["--app-key", APP_KEY, "--app-secret", APP_SECRET, "--master-secret", MASTER_SECRET])
             .args(["--operator-token", OPERATOR_TOKEN])
             .arg(format!("--database={database}"))
             .current_dir(folder)
             .env_clear()
+            .envs(kept_log.is_some().then_some(("AEROGRAM_SECRETS_KEY", SECRETS_KEY)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("{} cannot be started", program.display()))?;
         let log = child.stderr.take().context("the server has no log")?;
-        match address(log) {
+        match address(log, kept_log) {
             Ok(address) => Ok(Self { child, address }),
             Err(error) => {
                 drop(child.kill());
@@ -82,10 +103,15 @@ impl Server {
         Process(self.child.id())
     }
 
+    pub(crate) fn signal(&self, name: &str) -> Result<()> {
+        let signaled = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        ensure!(signaled.context("kill cannot be started")?.success(), "The server cannot be sent SIG{name}.");
+        Ok(())
+    }
+
     /// Stops as a service manager would.
     pub(crate) fn stop(mut self) -> Result<()> {
-        let signaled = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        ensure!(signaled.context("kill cannot be started")?.success(), "The server cannot be stopped.");
+        self.signal("TERM")?;
         ensure!(self.child.wait()?.success(), "The server did not stop properly.");
         Ok(())
     }
@@ -151,7 +177,7 @@ pub(crate) fn operator_authorization() -> String {
 
 /// Waits for the line that says where the server listens, and has the rest of the log read by a thread: a log without a
 /// reader would stop the server.
-fn address(log: ChildStderr) -> Result<SocketAddr> {
+fn address(log: ChildStderr, mut kept_log: Option<File>) -> Result<SocketAddr> {
     let mut log = BufReader::new(log);
     let mut said = String::new();
     loop {
@@ -159,12 +185,18 @@ fn address(log: ChildStderr) -> Result<SocketAddr> {
         if log.read_line(&mut said)? == 0 {
             bail!("The server ended:\n{said}");
         }
+        if let Some(kept) = &mut kept_log {
+            kept.write_all(&said.as_bytes()[start..])?;
+        }
         let mut words = said[start..].split_whitespace();
         if words.any(|word| word == "serving") {
             let address = words.find_map(|word| word.strip_prefix("listen=")?.parse().ok());
             std::thread::spawn(move || {
                 let mut buffer = vec![0; 1 << 16];
-                while log.read(&mut buffer).is_ok_and(|n_bytes| n_bytes > 0) {}
+                while let Ok(n_bytes @ 1..) = log.read(&mut buffer) {
+                    // A log that cannot be kept is lost, which disturbs nothing.
+                    kept_log.as_mut().map(|kept| drop(kept.write_all(&buffer[..n_bytes])));
+                }
             });
             return address.context("the server does not say where it listens");
         }
