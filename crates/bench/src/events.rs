@@ -35,7 +35,10 @@ pub(crate) async fn run() -> Result<()> {
         report::progress(&format!("round {} of {ROUNDS}", round + 1));
         bare.push(commits.of_bytes(TIME, CLIENTS, n_bytes).await?);
         let channels = channels.clone();
-        http.push(clients::call(server.address, server.process(), TIME, move |n| upload(APP_KEY, &channels, round, n)).await?);
+        http.push(
+            clients::call(server.address, server.process(), TIME, move |n| upload(APP_KEY, &channels, round, n))
+                .await?,
+        );
     }
     commits.close().await;
     server.stop()?;

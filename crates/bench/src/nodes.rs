@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::clients::{self, CLIENTS, Work};
 use crate::databases::{self, Database, KINDS, Side};
 use crate::report::{self, percent};
-use crate::server::{SECRETS_KEY, Server};
+use crate::server::{KEY_FILE, Server};
 
 const NODES: [usize; 3] = [1, 2, 4];
 const APPS: [usize; 2] = [1, 4];
@@ -38,11 +38,11 @@ pub(crate) async fn run() -> Result<()> {
 /// Starts a node with the key of the first: nodes of one database have the same.
 pub(crate) fn start_another(folder: &Path, first: &Path, url: &str) -> Result<Server> {
     if folder != first {
-        let key = folder.join(SECRETS_KEY);
+        let key = folder.join(KEY_FILE);
         if let Some(parent) = key.parent() {
             std::fs::create_dir_all(parent)?;
         }
-        std::fs::copy(first.join(SECRETS_KEY), key)?;
+        std::fs::copy(first.join(KEY_FILE), key)?;
     }
     Server::start_on(folder, url)
 }

@@ -27,7 +27,7 @@ const LOG: &str = "node.log";
 /// The file of the database in the folder of a server.
 pub(crate) const DATABASE: &str = "aerogram.db";
 /// The key with which secrets are sealed, in the same folder.
-pub(crate) const SECRETS_KEY: &str = "aerogram-data/secrets.key";
+pub(crate) const KEY_FILE: &str = "aerogram-data/secrets.key";
 
 pub(crate) struct Server {
     child: Child,
@@ -143,7 +143,8 @@ impl App {
         let create = request("POST", "/operator/apps", &operator_authorization(), r#"{"name": "another"}"#);
         let made = connection.expect(&create).await?;
         let text = |value: &Value| value.as_str().map(str::to_owned).context("an app without a key or secrets");
-        let [key, app_secret, master_secret] = [&made["app"]["key"], &made["app_secret"], &made["master_secret"]].map(text);
+        let [key, app_secret, master_secret] =
+            [&made["app"]["key"], &made["app_secret"], &made["master_secret"]].map(text);
         Ok(Self { key: key?, app_secret: app_secret?, master_secret: master_secret? })
     }
 
@@ -195,7 +196,9 @@ fn address(log: ChildStderr, mut kept_log: Option<File>) -> Result<SocketAddr> {
                 let mut buffer = vec![0; 1 << 16];
                 while let Ok(n_bytes @ 1..) = log.read(&mut buffer) {
                     // A log that cannot be kept is lost, which disturbs nothing.
-                    kept_log.as_mut().map(|kept| drop(kept.write_all(&buffer[..n_bytes])));
+                    if let Some(kept) = &mut kept_log {
+                        drop(kept.write_all(&buffer[..n_bytes]));
+                    }
                 }
             });
             return address.context("the server does not say where it listens");

@@ -95,7 +95,7 @@ async fn register(server: &Server, until: Until, name: &str) -> Result<Work> {
 }
 
 /// The requests of devices that register.
-pub(crate) fn registration(app: &App, name: &str) -> impl Fn(u64) -> Vec<u8> + Clone + Send + 'static {
+pub(crate) fn registration(app: &App, name: &str) -> impl Fn(u64) -> Vec<u8> + Clone + Send + use<> {
     let (authorization, name) = (app.device(), name.to_owned());
     move |n| {
         // Like real addresses, in no order, so that each has its own page of an index.
@@ -122,7 +122,7 @@ pub(crate) fn tag_update(
     app: &App,
     channels: &Arc<[ChannelId]>,
     name: &str,
-) -> impl Fn(u64) -> Vec<u8> + Clone + Send + 'static {
+) -> impl Fn(u64) -> Vec<u8> + Clone + Send + use<> {
     let (authorization, channels, name) = (app.master(), Arc::clone(channels), name.to_owned());
     move |n| {
         let all = channels.len() as u64;

@@ -52,7 +52,7 @@ pub(super) async fn run(provider: &Provider, protocol: Protocol, n_messages: u32
         n_answers += 1;
     }
     // The connections run on this thread too.
-    Ok(Work::of(n_messages).took(began.elapsed(), thread_cpu()? - cpu))
+    Ok(Work { n_messages, elapsed: began.elapsed(), cpu: thread_cpu()? - cpu })
 }
 
 async fn exchange(sender: &mut SendRequest<Bytes>, requests: &Requests, n: u32) -> Result<()> {

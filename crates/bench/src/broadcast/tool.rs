@@ -45,5 +45,5 @@ pub(super) fn run(provider: &Provider, protocol: Protocol, n_messages: u32) -> R
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let all = format!("{n_messages} 2xx");
     ensure!(output.status.success() && said.contains(&all), "h2load was not served:\n{said}");
-    Ok(Some(Work::of(n_messages).took(began.elapsed(), Process::own().children_cpu()? - cpu)))
+    Ok(Some(Work { n_messages, elapsed: began.elapsed(), cpu: Process::own().children_cpu()? - cpu }))
 }

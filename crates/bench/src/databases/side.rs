@@ -50,7 +50,15 @@ impl Side {
         }
         let (rounds, statements) = ([const { Vec::new() }; KINDS.len()], [0.0; KINDS.len()]);
         let n_nodes = nodes.len();
-        Ok(Self { name: name.to_owned(), nodes: nodes.into(), n_nodes, database, apps: apps.into(), rounds, statements })
+        Ok(Self {
+            name: name.to_owned(),
+            nodes: nodes.into(),
+            n_nodes,
+            database,
+            apps: apps.into(),
+            rounds,
+            statements,
+        })
     }
 
     /// The same apps on the first nodes.
