@@ -33,7 +33,7 @@ use address::CONNECT_TIMEOUT;
 use batch::{Batch, Group};
 use link::{Begin, Link, Opening};
 use server::Server;
-use session::{COMMIT, Purpose};
+use session::Purpose;
 
 pub(super) use batch::Suspended;
 pub(super) use catalog::{IS_SERVED, LIVING_NODES, LOCK, LOCK_FOR_COPY, NODE_LOCKS, SERVER_FACTS};
@@ -293,7 +293,7 @@ impl PostgresConnection {
     pub(super) fn commit(&mut self) -> Result<(), FailedCommit> {
         let queue: Vec<Group> = self.batch.take_queue().into_groups().collect();
         if queue.is_empty() {
-            return self.end(COMMIT).map_err(|error| FailedCommit { error, is_undone: false });
+            return self.end("commit").map_err(|error| FailedCommit { error, is_undone: false });
         }
         let (runtime, link, opening) = self.parts().map_err(|error| FailedCommit { error, is_undone: true })?;
         runtime.block_on(async {

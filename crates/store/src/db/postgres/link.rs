@@ -11,7 +11,6 @@ use tokio_postgres::{Client, Statement};
 use model::ids::AppId;
 
 use super::batch::{self, Group, Needs};
-use super::session::COMMIT;
 use super::{failure, sets, types};
 use crate::app_numbers::AppNumbers;
 use crate::db::{LockedApps, Value};
@@ -128,7 +127,7 @@ impl Link {
     }
 
     pub(super) async fn commit(&self) -> Result<()> {
-        self.run(COMMIT).await
+        self.run("commit").await
     }
 
     async fn send_one(&self, write: &Ready<'_>) -> Result<u64, tokio_postgres::Error> {

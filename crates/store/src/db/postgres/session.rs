@@ -1,7 +1,8 @@
 //! What a connection sets for itself, according to its purpose.
 //!
 //! A statement that takes too long is ended by the server, so that it does not keep the connection, and everything that waits for
-//! it, for good. A commit has no such limit ([`COMMIT`]), and neither has what brings the tables up to date or copies them.
+//! it, for good. The time of a commit does not count, which may wait for a standby, and what brings the tables up to date or copies
+//! them has no limit.
 
 use std::time::Duration;
 
@@ -15,10 +16,6 @@ const WRITING_SESSION: &str = "set enable_seqscan = off; set enable_hashjoin = o
                                set plan_cache_mode = force_generic_plan";
 /// Notices are no changes: nobody has to wait for them to be on a disk.
 const LISTENING_SESSION: &str = "set synchronous_commit = off";
-
-/// A server that waits for a standby at the commit gives that up when the time of the statement is over, and reports success,
-/// although a failover would lose the change.
-pub(super) const COMMIT: &str = "set local statement_timeout = 0; commit";
 
 /// For how long a statement waits for a lock, such as one that an administrator holds for a change of a table. Longer than a node
 /// that stands still can keep the rows of its apps.
