@@ -1,8 +1,8 @@
 //! `bench audience`: memory, start and speed of the index of many channels, beside two databases with the same question.
 
-mod index;
+pub(crate) mod index;
 mod rivals;
-mod shapes;
+pub(crate) mod shapes;
 mod sql;
 
 use std::path::Path;
@@ -81,20 +81,10 @@ async fn restart(folder: &Path, n_channels: u32) -> Result<()> {
 
 fn evaluate(index: &Index) -> Result<()> {
     report::heading(format_args!("Counting and resolving audiences with the index"))?;
-    let cpu = || Process::own().cpu();
     let mut rows = Vec::new();
     let mut slowest = [Duration::ZERO; 3];
     for shape in shapes::all(index)? {
-        let plan = shape.tree.plan();
-        let found = index.count(&plan);
-        let count = Sample::take(&EFFORT, cpu, || {
-            ensure!(index.count(&plan) == found, "Counting twice gave two answers.");
-            Ok(())
-        })?;
-        let resolve = Sample::take(&EFFORT, cpu, || {
-            ensure!(index.resolve(&plan).len() == found, "Counting and resolving gave two answers.");
-            Ok(())
-        })?;
+        let Evaluated { found, count, resolve } = evaluate_one(index, &shape)?;
         let size = match shape.tree.n_terms() {
             ..=3 => 0,
             4..=10 => 1,
@@ -114,6 +104,28 @@ fn evaluate(index: &Index) -> Result<()> {
     report::goal("slowest median of one to three terms", &duration(three), "under 1 ms", three < millisecond)?;
     report::goal("slowest median of up to ten terms", &duration(ten), "under 10 ms", ten < 10 * millisecond)?;
     report::line("median of a hundred terms", &duration(hundred))
+}
+
+/// One audience, counted and resolved again and again.
+pub(crate) struct Evaluated {
+    pub(crate) found: u64,
+    pub(crate) count: Sample,
+    pub(crate) resolve: Sample,
+}
+
+pub(crate) fn evaluate_one(index: &Index, shape: &Shape) -> Result<Evaluated> {
+    let cpu = || Process::own().cpu();
+    let plan = shape.tree.plan();
+    let found = index.count(&plan);
+    let count = Sample::take(&EFFORT, cpu, || {
+        ensure!(index.count(&plan) == found, "Counting twice gave two answers.");
+        Ok(())
+    })?;
+    let resolve = Sample::take(&EFFORT, cpu, || {
+        ensure!(index.resolve(&plan).len() == found, "Counting and resolving gave two answers.");
+        Ok(())
+    })?;
+    Ok(Evaluated { found, count, resolve })
 }
 
 async fn compare(population: &Population, n_channels: u32) -> Result<()> {

@@ -26,6 +26,7 @@ mod databases;
 mod events;
 mod faults;
 mod http;
+mod index;
 mod list;
 mod loading;
 mod location;
@@ -41,6 +42,7 @@ mod usage;
 mod webhooks;
 mod writes;
 
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use anyhow::{Context, Result};
@@ -56,86 +58,109 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 struct Bench {
     name: &'static str,
     about: &'static str,
+    /// Whether it runs the server, which then has to be built.
+    needs_server: bool,
     run: fn(Size) -> Running,
 }
 
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 15] = [
+const BENCHES: [Bench; 16] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
+        needs_server: true,
         run: |size| Box::pin(audience::run(size)),
+    },
+    Bench {
+        name: "index",
+        about: "memory, start and speed of the index alone of 1, 10 and 100 million channels, and the cost per channel",
+        needs_server: false,
+        run: |size| Box::pin(index::run(size)),
     },
     Bench {
         name: "writes",
         about: "durable tag updates and registrations over HTTP, beside bare commits",
+        needs_server: true,
         run: |_| Box::pin(writes::run()),
     },
     Bench {
         name: "pushes",
         about: "pushes accepted over HTTP, and the time to the first delivery",
+        needs_server: true,
         run: |_| Box::pin(pushes::run()),
     },
     Bench {
         name: "databases",
         about: "registrations, tag updates, events and pushes on SQLite and on PostgreSQL",
+        needs_server: true,
         run: |_| Box::pin(databases::run()),
     },
     Bench {
         name: "nodes",
         about: "the same with one, two and four nodes on PostgreSQL, for one app and for four",
+        needs_server: true,
         run: |_| Box::pin(nodes::run()),
     },
     Bench {
         name: "list",
         about: "the upload of a list of 1,000,000 named users, each with a channel",
+        needs_server: true,
         run: |size| Box::pin(list::run(size)),
     },
     Bench {
         name: "broadcast",
         about: "pushes to 1,000,000 devices by way of simulated providers, beside a bare HTTP/2 loop and h2load",
+        needs_server: true,
         run: |size| Box::pin(broadcast::run(size)),
     },
     Bench {
         name: "spread",
         about: "pushes to 1,000,000 devices with SQLite, and with one and two nodes on PostgreSQL",
+        needs_server: true,
         run: |size| Box::pin(broadcast::postgres::run(size)),
     },
     Bench {
         name: "faults",
         about: "200,000 deliveries through a provider at its worst, and whether the counts agree",
+        needs_server: true,
         run: |size| Box::pin(faults::run(size)),
     },
     Bench {
         name: "location",
         about: "reading the atlas, and points, boxes and names per second on one core",
+        needs_server: false,
         run: |_| Box::pin(location::run()),
     },
     Bench {
         name: "events",
         about: "durable uploads of events by devices over HTTP, beside bare commits",
+        needs_server: true,
         run: |_| Box::pin(events::run()),
     },
     Bench {
         name: "timers",
         about: "200,000 channels that wait for pipelines, all due within one second, beside bare commits",
+        needs_server: true,
         run: |size| Box::pin(timers::run(size)),
     },
     Bench {
         name: "reports",
         about: "every report over a year of counts, of an app that sends 100 pushes a day",
+        needs_server: true,
         run: |_| Box::pin(reports::run()),
     },
     Bench {
         name: "webhooks",
         about: "300,000 events forwarded to a webhook in order, beside a bare HTTP client",
+        needs_server: true,
         run: |size| Box::pin(webhooks::run(size)),
     },
     Bench {
         name: cluster::NAME,
         about: "three nodes and their database under load, killed, paused and restarted, and whether the books agree",
+        needs_server: true,
         run: |size| Box::pin(cluster::run(size)),
     },
 ];
@@ -172,6 +197,9 @@ struct Wish {
     /// A number that `cluster` has printed, for the same disturbances again; another one each time when absent
     #[arg(long)]
     seed: Option<u64>,
+    /// Measure the index in this file; `bench index` starts itself with it, so that the memory of a process is that of one index
+    #[arg(long, hide = true)]
+    snapshot: Option<PathBuf>,
 }
 
 fn names() -> Vec<PossibleValue> {
@@ -182,7 +210,15 @@ fn names() -> Vec<PossibleValue> {
 fn main() -> Result<()> {
     let wish = Wish::parse();
     let is_wanted = |bench: &&Bench| wish.what.iter().any(|name| name == bench.name || name == "all");
-    server::build(BENCHES.iter().filter(is_wanted).any(|bench| bench.name != cluster::NAME))?;
+    if let Some(snapshot) = &wish.snapshot {
+        return index::measure(snapshot);
+    }
+    if BENCHES.iter().filter(is_wanted).any(|bench| bench.name != cluster::NAME) {
+        server::refuse_debug_build()?;
+    }
+    if BENCHES.iter().filter(is_wanted).any(|bench| bench.needs_server) {
+        server::build()?;
+    }
     // One thread for all callers: the other cores are for the measured server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(async {

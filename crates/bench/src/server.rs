@@ -34,14 +34,16 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
 }
 
+pub(crate) fn refuse_debug_build() -> Result<()> {
+    ensure!(!cfg!(debug_assertions), "A debug build says nothing about speed; use `cargo run --release -p bench`.");
+    Ok(())
+}
+
 /// Builds the server, so that one command measures the sources as they are.
-pub(crate) fn build(is_about_speed: bool) -> Result<()> {
-    let is_debug = cfg!(debug_assertions);
-    let objection = "A debug build says nothing about speed; use `cargo run --release -p bench`.";
-    ensure!(!is_debug || !is_about_speed, objection);
+pub(crate) fn build() -> Result<()> {
     let mut cargo = Command::new(env!("CARGO"));
     // Both, because building one of them alone would build their common dependencies once more with other features.
-    cargo.args(["build", "--quiet", "-p", "aerogram", "-p", "bench"]).args((!is_debug).then_some("--release"));
+    cargo.args(["build", "--quiet", "-p", "aerogram", "-p", "bench"]).args((!cfg!(debug_assertions)).then_some("--release"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     // `cargo run` sets variables about this package, which would make dependencies that read them build once more.
     for (name, _) in std::env::vars_os() {
