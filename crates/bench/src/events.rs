@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use model::ids::ChannelId;
-use model::time::Clock;
+use model::time::{Clock, UtcMillis};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ use crate::server::{APP_KEY, App, Server, master_authorization};
 /// Devices that take turns.
 const DEVICES: u32 = 5_000;
 /// Events of one upload: the app is opened, looked at, used and closed.
-const EVENTS: u64 = 10;
+pub(crate) const EVENTS: u64 = 10;
 /// Rounds take turns, so that a noisy neighbor disturbs both sides.
 const ROUNDS: usize = 3;
 const TIME: Until = Until::Time(Duration::from_secs(5));
@@ -77,8 +77,13 @@ pub(crate) async fn register(connection: &mut Connection, app: &App, n_devices: 
 
 /// The upload of a device after it was used, as it goes over the wire.
 pub(crate) fn upload(app_key: &str, channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
+    upload_to(app_key, Clock::System.now(), channels, round, n)
+}
+
+/// The same, at any time.
+pub(crate) fn upload_to(app_key: &str, now: UtcMillis, channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
     let position = usize::try_from(n).unwrap_or(0) % channels.len();
-    let now = Clock::System.now().seconds();
+    let now = now.seconds();
     let session = Uuid::from_u64_pair(round + 1, n);
     let event = |place: u64, kind: &str, mut data: serde_json::Value| {
         data["session_id"] = json!(session);

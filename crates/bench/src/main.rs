@@ -25,6 +25,7 @@ mod commits;
 mod databases;
 mod events;
 mod faults;
+mod growth;
 mod http;
 mod index;
 mod list;
@@ -66,7 +67,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 16] = [
+const BENCHES: [Bench; 17] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -138,6 +139,12 @@ const BENCHES: [Bench; 16] = [
         about: "durable uploads of events by devices over HTTP, beside bare commits",
         needs_server: true,
         run: |_| Box::pin(events::run()),
+    },
+    Bench {
+        name: "growth",
+        about: "sizes of all tables over two weeks of simulated time at constant load, on each database",
+        needs_server: false,
+        run: |size| Box::pin(growth::run(size)),
     },
     Bench {
         name: "timers",

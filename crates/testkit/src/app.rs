@@ -28,6 +28,7 @@ pub struct TestApp {
     clock: Clock,
     snapshots: TempDir,
     locations: LocationSettings,
+    retention: engine::Retention,
     parts: Parts,
     /// An app in development mode that exists from the start.
     pub app: Credentials,
@@ -59,22 +60,32 @@ impl TestApp {
 
     /// A service with other settings for the positions of devices.
     pub async fn with_locations(database: Database, locations: LocationSettings) -> Self {
-        Self::at(Home::new(database), locations).await
+        Self::start(Home::new(database), locations, engine::Retention::default()).await
+    }
+
+    /// A service that keeps the log and pushes for another time.
+    pub async fn with_retention(database: Database, retention: engine::Retention) -> Self {
+        Self::start(Home::new(database), LocationSettings::default(), retention).await
     }
 
     /// A service on a database that the test has made.
     pub async fn at(home: Home, locations: LocationSettings) -> Self {
+        Self::start(home, locations, engine::Retention::default()).await
+    }
+
+    async fn start(home: Home, locations: LocationSettings, retention: engine::Retention) -> Self {
         let clock = Clock::stepped(START);
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(&home, &clock, snapshots.path(), locations).await;
+        let parts = Parts::start(&home, &clock, snapshots.path(), (locations, retention)).await;
         let app = create_app(&parts.engine, Mode::Development).await;
-        Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, locations, parts, app }
+        Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, locations, retention, parts, app }
     }
 
     /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.
     pub async fn restart(self) -> Self {
         self.parts.stop().await;
-        let parts = Parts::start(&self.home, &self.clock, self.snapshots.path(), self.locations).await;
+        let parts =
+            Parts::start(&self.home, &self.clock, self.snapshots.path(), (self.locations, self.retention)).await;
         Self { caller: Caller::new(parts.base.clone()), parts, ..self }
     }
 
@@ -82,7 +93,7 @@ impl TestApp {
     pub async fn restart_without_snapshots(self) -> Self {
         self.parts.stop().await;
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(&self.home, &self.clock, snapshots.path(), self.locations).await;
+        let parts = Parts::start(&self.home, &self.clock, snapshots.path(), (self.locations, self.retention)).await;
         Self { caller: Caller::new(parts.base.clone()), parts, snapshots, ..self }
     }
 
@@ -101,7 +112,7 @@ impl TestApp {
         }
         from.close().await;
         to.close().await;
-        let parts = Parts::start(&home, &self.clock, self.snapshots.path(), self.locations).await;
+        let parts = Parts::start(&home, &self.clock, self.snapshots.path(), (self.locations, self.retention)).await;
         Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
     }
 
@@ -168,7 +179,12 @@ impl TestApp {
 }
 
 impl Parts {
-    async fn start(home: &Home, clock: &Clock, snapshots: &Path, locations: LocationSettings) -> Self {
+    async fn start(
+        home: &Home,
+        clock: &Clock,
+        snapshots: &Path,
+        (locations, retention): (LocationSettings, engine::Retention),
+    ) -> Self {
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));
@@ -176,7 +192,7 @@ impl Parts {
             seal_key: SealKey::new(&[7; 32]),
             allow_private_addresses: true,
             snapshot_folder: Some(snapshots.to_owned()),
-            retention: engine::Retention::default(),
+            retention,
             locations,
             public_url: base.clone(),
             timeouts: PATIENCE,
