@@ -14,7 +14,8 @@
 //! 3. *Waking.* Signals of other nodes come by LISTEN/NOTIFY on PostgreSQL; on SQLite there is one process.
 //! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte
 //!    order) that PostgreSQL lacks; SQLite has pragmas per connection instead.
-//! 5. *Upkeep.* We copy SQLite's log back ourselves ([`sqlite`]); PostgreSQL looks after itself.
+//! 5. *Upkeep.* We copy SQLite's log back ourselves ([`sqlite`]); PostgreSQL looks after itself, and earlier than by its own
+//!    settings ([`Tx::tune_tables`]).
 //! 6. *Backups.* We copy SQLite's file ourselves ([`crate::backup`]); PostgreSQL has its own tools.
 //! 7. *Copying* a whole database: each database has its own catalog of tables, its own way to add many rows
 //!    at once, and its own way to tell whether others use it ([`copying`]).

@@ -69,6 +69,7 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
         // A first start is no upgrade, and its steps are not worth a line each.
         let is_new = *first.get_or_insert(version) == 0;
         let Some(step) = STEPS.get(version) else {
+            tx.tune_tables()?;
             tx.commit()?;
             if is_new {
                 tracing::info!(steps = version, "the tables of a new database were made");

@@ -67,4 +67,13 @@ impl Tx<'_> {
             Connection::Postgres(_) => postgres::prepare_database(self),
         }
     }
+
+    /// Lets the database clean up its tables early enough, except those for which an administrator has decided otherwise. Call it
+    /// with the database locked and all tables made.
+    pub(crate) fn tune_tables(&mut self) -> Result<()> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(_) => postgres::tune_tables(self),
+        }
+    }
 }

@@ -38,7 +38,7 @@ use session::Purpose;
 pub(super) use batch::Suspended;
 pub(super) use catalog::{IS_SERVED, LIVING_NODES, LOCK, LOCK_FOR_COPY, NODE_LOCKS, SERVER_FACTS};
 pub(crate) use pooling::refuse_shared_sessions;
-pub(super) use preparation::prepare_database;
+pub(super) use preparation::{prepare_database, tune_tables};
 
 /// Statements of one `execute_many` that are in flight at the same time.
 const STATEMENTS_IN_FLIGHT: usize = 256;

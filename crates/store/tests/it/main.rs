@@ -50,6 +50,7 @@ mod tls;
 mod transactions;
 mod unknown_users;
 mod upgrade;
+mod upkeep;
 mod values;
 
 use model::ids::AppId;
