@@ -43,7 +43,9 @@ pub(crate) fn refuse_debug_build() -> Result<()> {
 pub(crate) fn build() -> Result<()> {
     let mut cargo = Command::new(env!("CARGO"));
     // Both, because building one of them alone would build their common dependencies once more with other features.
-    cargo.args(["build", "--quiet", "-p", "aerogram", "-p", "bench"]).args((!cfg!(debug_assertions)).then_some("--release"));
+    cargo
+        .args(["build", "--quiet", "-p", "aerogram", "-p", "bench"])
+        .args((!cfg!(debug_assertions)).then_some("--release"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     // `cargo run` sets variables about this package, which would make dependencies that read them build once more.
     for (name, _) in std::env::vars_os() {

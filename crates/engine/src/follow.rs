@@ -81,12 +81,14 @@ impl Engine {
         let mut here: HashSet<AppId> = self.rooms.index.apps().into_iter().collect();
         here.extend(self.rooms.sending.apps());
         here.extend(self.rooms.events.apps());
+        here.extend(self.rooms.store.apps_with_recent_log());
         let saved = self.rooms.index.saved_apps().await;
         if here.is_empty() && saved.as_ref().is_ok_and(HashSet::is_empty) {
             return Ok(());
         }
         let apps: HashSet<AppId> = self.rooms.tenancy.apps().await?.into_iter().map(|app| app.id).collect();
         self.rooms.sending.retain_recent(|app| apps.contains(&app));
+        self.rooms.store.retain_recent_logs(|app| apps.contains(&app));
         for deleted in here.into_iter().filter(|app| !apps.contains(app)) {
             self.rooms.index.forget(deleted);
             self.rooms.campaigns.forget_app(deleted);

@@ -34,6 +34,8 @@ pub(crate) struct Exposition {
     jobs_overdue_seconds: KnownGauge,
     indexes: Gauge,
     commits: Counter,
+    log_reads: Counter,
+    log_reads_spared: Counter,
     database_up: Gauge,
     database_bytes: KnownGauge,
     platforms: PlatformGauges,
@@ -48,6 +50,8 @@ impl Exposition {
             jobs_overdue_seconds: KnownGauge::default(),
             indexes: Gauge::default(),
             commits: Counter::default(),
+            log_reads: Counter::default(),
+            log_reads_spared: Counter::default(),
             database_up: Gauge::default(),
             database_bytes: KnownGauge::default(),
             platforms: PlatformGauges::default(),
@@ -66,6 +70,10 @@ impl Exposition {
         registry.register("jobs_overdue_seconds", text, self.jobs_overdue_seconds.clone());
         registry.register("audience_indexes", "Apps whose audience index is in memory", self.indexes.clone());
         registry.register("database_commits", "Write transactions committed by this process", self.commits.clone());
+        let text = "Statements by which this process has read records of logs";
+        registry.register("log_reads", text, self.log_reads.clone());
+        let text = "Times that records of logs were found in memory instead";
+        registry.register("log_reads_spared", text, self.log_reads_spared.clone());
         let text = "1 while the database can be read and written, otherwise 0";
         registry.register("database_up", text, self.database_up.clone());
         registry.register("database_bytes", "Room that the database takes on its disk", self.database_bytes.clone());
@@ -94,6 +102,9 @@ impl Engine {
         metrics.indexes.set(i64::try_from(self.rooms.index.apps().len()).unwrap_or(i64::MAX));
         let commits = self.rooms.store.commits();
         metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
+        let reads = self.rooms.store.log_reads();
+        metrics.log_reads.inc_by(reads.from_database.saturating_sub(metrics.log_reads.get()));
+        metrics.log_reads_spared.inc_by(reads.from_memory.saturating_sub(metrics.log_reads_spared.get()));
         let is_read = match time::timeout(DATABASE_PATIENCE, self.read_metrics()).await {
             Ok(Ok(())) => true,
             Ok(Err(error)) if !error.is_of_database() => return Err(error),

@@ -24,6 +24,8 @@
 //!    them ([`gathering`], [`Tx::write`]); SQLite runs each statement at once.
 //! 10. *Nodes.* Which of them live is told by their locks in PostgreSQL ([`Tx::living_nodes`]); SQLite has one.
 //! 11. *Limits.* A server ends statements that take too long ([`postgres`]); nothing else waits for a connection to SQLite.
+//! 12. *Failover.* Another PostgreSQL server may take over without the last commits, so that what is kept in memory of the
+//!     database belongs to one run of one server ([`Tx::server_run`]).
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the
 //! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends
@@ -47,6 +49,7 @@ mod value;
 pub(crate) mod writer;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub(crate) use connection::{Access, Connection, FailedCommit, LockedApps};
 pub use health::Trouble;
@@ -62,7 +65,7 @@ use crate::app_numbers::PendingNumbers;
 use crate::apps;
 use crate::counters::PendingCounts;
 use crate::error::{Constraint, Error, Result};
-use crate::log::PendingRecords;
+use crate::log::{LogBounds, LogWindows, PendingRecords};
 
 /// Takes the rows of a result one after the other.
 type Visit<'a> = dyn FnMut(&Row<'_>) -> Result<()> + 'a;
@@ -80,6 +83,9 @@ pub struct Tx<'c> {
     counts: PendingCounts,
     records: PendingRecords,
     numbers: PendingNumbers,
+    /// The newest records of logs; only a transaction that only reads has them, and the bounds of the logs that it has asked for.
+    log_windows: Option<Arc<LogWindows>>,
+    log_bounds: Vec<(AppId, Option<LogBounds>)>,
     /// The app that the running command is for.
     app: Option<AppId>,
     /// Apps that commands of this transaction have deleted; later commands are too late for them.
@@ -260,6 +266,8 @@ impl<'c> Tx<'c> {
             counts: PendingCounts::default(),
             records: PendingRecords::default(),
             numbers: PendingNumbers::default(),
+            log_windows: None,
+            log_bounds: Vec::new(),
             app: None,
             deleted: Vec::new(),
             is_too_late: false,
@@ -268,6 +276,24 @@ impl<'c> Tx<'c> {
             broken: None,
             open: true,
         }
+    }
+
+    /// Lets the transaction, which only reads, find the newest records of logs in memory.
+    fn use_log_windows(&mut self, windows: &Arc<LogWindows>) {
+        self.log_windows = Some(Arc::clone(windows));
+    }
+
+    pub(crate) fn log_windows(&self) -> Option<Arc<LogWindows>> {
+        self.log_windows.clone()
+    }
+
+    /// The bounds of logs that this transaction has read. Only a transaction that only reads keeps them.
+    pub(crate) fn log_bounds(&mut self) -> &mut Vec<(AppId, Option<LogBounds>)> {
+        &mut self.log_bounds
+    }
+
+    pub(crate) const fn may_write(&self) -> bool {
+        self.may_write
     }
 
     /// Begins a new command within this transaction. If its app is gone, it fails with

@@ -70,6 +70,7 @@ use db::postgres::{PostgresConnection, listener::Listener, refuse_shared_session
 use db::reader::{self, Query, Reader};
 use db::writer::{self, Command, Writer};
 use db::{Connection, DatabaseHealth, Hub, sqlite};
+use log::{LogReads, LogWindows};
 use nodes::Node;
 
 const SQLITE_READERS: usize = 4;
@@ -88,6 +89,7 @@ struct Shared {
     hub: Arc<Hub>,
     commits: Arc<AtomicU64>,
     health: Arc<DatabaseHealth>,
+    windows: Arc<LogWindows>,
     single_process: bool,
     node: Node,
 }
@@ -193,6 +195,21 @@ impl Store {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
+    /// How often the logs of apps were read.
+    pub fn log_reads(&self) -> LogReads {
+        self.shared.windows.reads()
+    }
+
+    /// The apps whose newest log records are in memory.
+    pub fn apps_with_recent_log(&self) -> Vec<AppId> {
+        self.shared.windows.apps()
+    }
+
+    /// Gives up what is in memory of the logs of other apps.
+    pub fn retain_recent_logs(&self, exists: impl FnMut(AppId) -> bool) {
+        self.shared.windows.retain(exists);
+    }
+
     /// The operation that currently fails, judged by the last read and the last write.
     pub fn trouble(&self) -> Option<Trouble> {
         self.shared.health.trouble()
@@ -279,6 +296,7 @@ impl Opening {
         let hub = Arc::new(self.hub);
         let commits = Arc::new(AtomicU64::new(0));
         let health = Arc::new(DatabaseHealth::default());
+        let windows = Arc::new(LogWindows::default());
         let mut threads = Vec::new();
         let mut writers = Vec::new();
         for (index, connection) in self.writers.into_iter().enumerate() {
@@ -291,13 +309,14 @@ impl Opening {
         let (reader, queue) = mpsc::channel(reader::QUEUE);
         let queue = Arc::new(tokio::sync::Mutex::new(queue));
         for (index, connection) in self.readers.into_iter().enumerate() {
-            let reader = Reader { connection, queue: Arc::clone(&queue), health: Arc::clone(&health) };
+            let (queue, health, windows) = (Arc::clone(&queue), Arc::clone(&health), Arc::clone(&windows));
+            let reader = Reader { connection, queue, health, windows };
             threads.push(spawn(format!("store-reader-{index}"), || reader.run())?);
         }
         let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
         let (single_process, node) = (self.single_process, Node::random());
         let threads = Mutex::new(threads);
-        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, health, single_process, node }) })
+        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, health, windows, single_process, node }) })
     }
 }
 

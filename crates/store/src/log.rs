@@ -6,12 +6,15 @@
 //!
 //! Records are inserted at the end of their transaction, or when it reads the log itself.
 
+mod bounds;
 mod pending;
 mod retention;
 mod sends;
 mod times;
+mod windows;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use model::event::RecordKind;
 use model::ids::{AppId, Offset, Ordinal};
@@ -19,10 +22,15 @@ use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 
+pub(crate) use bounds::LogBounds;
 pub(crate) use pending::PendingRecords;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub use sends::visit_sends;
 pub use times::time_after;
+pub use windows::LogReads;
+pub(crate) use windows::LogWindows;
+
+use windows::Wanted;
 
 /// The offset of the first record of an app.
 const FIRST: Offset = Offset(1);
@@ -65,6 +73,9 @@ pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: Vec<NewRecord
 
 /// The offset of the last record; 0 for an app without records and for one that does not exist.
 pub fn head(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+    if !tx.may_write() {
+        return Ok(bounds::in_snapshot(tx, app)?.map_or(Offset(0), |bounds| bounds.head));
+    }
     Ok(Offset(app_numbers::current(tx, app)?.map_or(0, |numbers| numbers.log_head)))
 }
 
@@ -81,6 +92,9 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
 
 /// The offset of the oldest record that is kept, or of the next one to be written if none is kept.
 pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+    if !tx.may_write() {
+        return Ok(bounds::in_snapshot(tx, app)?.map_or(FIRST, |bounds| bounds.start));
+    }
     // Not looked for in the log, because PostgreSQL walks the remains of deleted records that it has not
     // cleaned up yet.
     let start = tx.query_opt("select log_start from app where id = $1", &[app.into()], |row| row.get(0))?;
@@ -107,6 +121,31 @@ pub fn visit_kinds(
     at_most: u32,
     mut visit: impl FnMut(RecordRow<'_>) -> Result<()>,
 ) -> Result<()> {
+    let wanted = Wanted { after, until, kinds, at_most };
+    match recent(tx, app, wanted)? {
+        Some(records) => records.iter().try_for_each(|record| visit(record.row())),
+        None => visit_stored(tx, app, wanted, &mut visit),
+    }
+}
+
+/// Records from the memory of this node; `None` if they have to be read from the database.
+fn recent(tx: &mut Tx<'_>, app: AppId, wanted: Wanted<'_>) -> Result<Option<Vec<Arc<Record>>>> {
+    // A transaction that writes has the newest records to itself until it is committed.
+    let Some(windows) = tx.log_windows() else { return Ok(None) };
+    let records = windows.records(tx, app, wanted)?;
+    if records.is_none() {
+        windows.count_stored();
+    }
+    Ok(records)
+}
+
+/// Reads records from the database.
+fn visit_stored(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    Wanted { after, until, kinds, at_most }: Wanted<'_>,
+    visit: &mut dyn FnMut(RecordRow<'_>) -> Result<()>,
+) -> Result<()> {
     tx.write_pending_records()?;
     let numbers: Vec<String> = kinds.iter().map(|kind| kind.number().to_string()).collect();
     let sql = format!(
@@ -131,6 +170,13 @@ pub(crate) fn read_kind(number: i64) -> Result<RecordKind> {
     RecordKind::from_number(number).ok_or_else(|| Error::corrupt(format!("log record kind {number}")))
 }
 
+impl Record {
+    fn row(&self) -> RecordRow<'_> {
+        let Self { offset, at, kind, ordinal, body } = self;
+        RecordRow { offset: *offset, at: *at, kind: *kind, ordinal: *ordinal, body }
+    }
+}
+
 impl From<RecordRow<'_>> for Record {
     fn from(RecordRow { offset, at, kind, ordinal, body }: RecordRow<'_>) -> Self {
         Self { offset, at, kind, ordinal, body: body.to_vec() }
@@ -150,11 +196,11 @@ pub struct TermsRecords {
 /// some other records are large.
 pub fn terms_after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Result<TermsRecords> {
     let (head, start) = (head(tx, app)?, start(tx, app)?);
-    let found: Vec<(Offset, Vec<u8>)> = tx.query(
-        "select position, body from log where app = $1 and position > $2 and kind = $3 order by position limit $4",
-        &[app.into(), offset.into(), RecordKind::Terms.number().into(), at_most.into()],
-        |row| Ok((row.next()?, row.next()?)),
-    )?;
+    let mut found = Vec::new();
+    visit_kinds(tx, app, offset, head, &BTreeSet::from([RecordKind::Terms]), at_most, |record| {
+        found.push((record.offset, record.body.to_vec()));
+        Ok(())
+    })?;
     let is_full = found.len() >= at_most as usize;
     let looked = found.last().filter(|_| is_full).map_or(head, |(last, _)| *last);
     Ok(TermsRecords { is_gap: start.0 > offset.0 + 1, found, looked })

@@ -39,6 +39,15 @@ impl Tx<'_> {
         }
     }
 
+    /// An expression for the run of the database server that answers: another number after a restart, and on another server.
+    pub(crate) fn server_run(&self) -> &'static str {
+        match self.connection {
+            // Its file belongs to this process.
+            Connection::Sqlite(_) => "0",
+            Connection::Postgres(_) => "cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)",
+        }
+    }
+
     /// The nodes that have the database open, if there can be several.
     pub(crate) fn living_nodes(&mut self) -> Result<Option<BTreeSet<Node>>> {
         match self.connection {

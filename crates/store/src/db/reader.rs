@@ -8,6 +8,7 @@ use super::answer::Look;
 use super::writer::run_guarded;
 use super::{Access, Connection, DatabaseHealth, Operation};
 use crate::error::Error;
+use crate::log::LogWindows;
 
 /// Queries that may be queued. Further callers wait for room in the queue.
 pub(crate) const QUEUE: usize = 4096;
@@ -22,6 +23,7 @@ pub(crate) struct Reader {
     pub(crate) connection: Connection,
     pub(crate) queue: Arc<Mutex<mpsc::Receiver<Query>>>,
     pub(crate) health: Arc<DatabaseHealth>,
+    pub(crate) windows: Arc<LogWindows>,
 }
 
 impl Reader {
@@ -29,7 +31,7 @@ impl Reader {
     pub(crate) fn run(mut self) {
         let queue = Arc::clone(&self.queue);
         while let Some(query) = self.connection.wait(async { queue.lock().await.recv().await }) {
-            query.run(&mut self.connection, &self.health);
+            query.run(&mut self.connection, &self.health, &self.windows);
         }
         self.connection.close();
     }
@@ -42,13 +44,14 @@ impl Query {
         (Self { body, caller }, answer)
     }
 
-    fn run(self, connection: &mut Connection, health: &DatabaseHealth) {
+    fn run(self, connection: &mut Connection, health: &DatabaseHealth, windows: &Arc<LogWindows>) {
         // A caller that has gone while the query waited needs no answer, and reading has no other effect.
         if self.caller.is_closed() {
             return;
         }
         match connection.begin(Access::Snapshot) {
             Ok(mut tx) => {
+                tx.use_log_windows(windows);
                 let failure = run_guarded(|| (self.body)(&mut tx)).err();
                 match tx.broken() {
                     Some(error) => health.failed(Operation::Read, error),

@@ -4,7 +4,7 @@ use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 
-use super::{head, start, time_after};
+use super::{bounds, head, start, time_after};
 use crate::{Result, Tx, Value, app_numbers};
 
 /// The offset of the first record of an instant or later; after a log without one, that of the next record.
@@ -26,6 +26,9 @@ pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Of
 /// The last deleted event, or the one after which nothing was deleted: a reader that has seen it has missed
 /// nothing.
 pub fn last_deleted(tx: &mut Tx<'_>, app: AppId) -> Result<EventOffset> {
+    if !tx.may_write() {
+        return Ok(bounds::in_snapshot(tx, app)?.map_or(EventOffset::START, |bounds| bounds.lost));
+    }
     let lost = tx.query_opt("select log_lost from app where id = $1", &[app.into()], |row| row.get(0))?;
     Ok(lost.map_or(EventOffset::START, EventOffset::from_number))
 }

@@ -1,8 +1,13 @@
 //! The records of deliveries, which have an index of their own: they are few among millions of others, and a
 //! process that starts needs those of many hours before it can take an upload.
 
+use std::collections::BTreeSet;
+
+use model::event::RecordKind;
 use model::ids::{AppId, Offset};
 
+use super::recent;
+use super::windows::Wanted;
 use crate::{Result, Tx};
 
 /// Visits up to `at_most` records of deliveries after an offset and up to another, oldest first: their
@@ -15,6 +20,10 @@ pub fn visit_sends(
     at_most: u32,
     mut visit: impl FnMut(Offset, &[u8]) -> Result<()>,
 ) -> Result<()> {
+    let kinds = BTreeSet::from([RecordKind::Send]);
+    if let Some(records) = recent(tx, app, Wanted { after, until, kinds: &kinds, at_most })? {
+        return records.iter().try_for_each(|record| visit(record.offset, &record.body));
+    }
     tx.write_pending_records()?;
     // The kind has to be written out: the index is of the records with this number, and a parameter could be
     // any.

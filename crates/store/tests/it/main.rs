@@ -28,6 +28,7 @@ mod jobs;
 mod legacy_tags;
 mod lists;
 mod log;
+mod log_windows;
 mod model_sequence;
 mod named_users;
 mod opening;
