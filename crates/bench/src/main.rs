@@ -25,6 +25,7 @@ mod commits;
 mod databases;
 mod events;
 mod faults;
+mod followers;
 mod growth;
 mod http;
 mod index;
@@ -67,7 +68,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 17] = [
+const BENCHES: [Bench; 18] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -169,6 +170,12 @@ const BENCHES: [Bench; 17] = [
         about: "three nodes and their database under load, killed, paused and restarted, and whether the books agree",
         needs_server: true,
         run: |size| Box::pin(cluster::run(size)),
+    },
+    Bench {
+        name: "followers",
+        about: "how often a log is read that five webhooks and the index follow, on PostgreSQL",
+        needs_server: true,
+        run: |_| Box::pin(followers::run()),
     },
 ];
 

@@ -2,7 +2,7 @@
 //! same number of bodies of the same size to the same receiver.
 
 mod client;
-mod receiver;
+pub(crate) mod receiver;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

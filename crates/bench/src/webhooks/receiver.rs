@@ -15,7 +15,7 @@ const CHUNK: usize = 16 * 1024;
 /// The waiting task is notified once per this many events.
 const TELL_EVERY: u64 = 100;
 
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     address: SocketAddr,
     shared: Arc<Shared>,
     /// The thread ends when this sender is dropped.
@@ -29,7 +29,7 @@ struct Shared {
 }
 
 impl Receiver {
-    pub(super) fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let shared =
             Shared { n_events: AtomicU64::new(0), n_body_bytes: AtomicU64::new(0), told: watch::Sender::new(0) };
         let shared = Arc::new(shared);
@@ -51,15 +51,15 @@ impl Receiver {
         Ok(Self { address, shared, _running: running })
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}/events", self.address)
     }
 
-    pub(super) async fn wait_for(&self, n_events: u64) -> Result<()> {
+    pub(crate) async fn wait_for(&self, n_events: u64) -> Result<()> {
         // The last few events are not notified, so this waits until the count is close and then polls.
         let mut told = self.shared.told.subscribe();
         told.wait_for(|told| *told + TELL_EVERY > n_events).await.context("the receiver is gone")?;
@@ -69,7 +69,7 @@ impl Receiver {
         Ok(())
     }
 
-    pub(super) fn mean_body_bytes(&self) -> usize {
+    pub(crate) fn mean_body_bytes(&self) -> usize {
         let n_events = self.shared.n_events.load(Ordering::Relaxed).max(1);
         usize::try_from(self.shared.n_body_bytes.load(Ordering::Relaxed) / n_events).unwrap_or(0)
     }
