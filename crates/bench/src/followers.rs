@@ -13,7 +13,7 @@ use crate::clients::{self, Until};
 use crate::events::{self, EVENTS};
 use crate::http::{Connection, request};
 use crate::report::{self, duration, number};
-use crate::server::{APP_KEY, Server, master_authorization, operator_authorization};
+use crate::server::{APP_KEY, App, Server, master_authorization, operator_authorization};
 use crate::usage::Process;
 use crate::webhooks::receiver::Receiver;
 
@@ -45,7 +45,7 @@ pub(crate) async fn run() -> Result<()> {
     let (folder, receiver) = (TempDir::new()?, Receiver::start()?);
     let server = Server::start_on(folder.path(), &url)?;
     let mut connection = Connection::open(server.address).await?;
-    let channels: Arc<[_]> = events::register(&mut connection, DEVICES).await?.into();
+    let channels: Arc<[_]> = events::register(&mut connection, &App::first(), DEVICES).await?.into();
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
     connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
     for (types, _) in WEBHOOKS {
@@ -56,7 +56,7 @@ pub(crate) async fn run() -> Result<()> {
     let cpu = || -> Result<_> { Ok((server.process().cpu()?, database.family_cpu()?)) };
     cluster.ask(&url, "select pg_stat_statements_reset()");
     let (began, before) = (Instant::now(), cpu()?);
-    let make = move |n| events::upload(&channels, 0, n);
+    let make = move |n| events::upload(APP_KEY, &channels, 0, n);
     clients::call(server.address, server.process(), Until::Calls(UPLOADS), make).await?;
     let uploaded = began.elapsed();
     receiver.wait_for(UPLOADS * WEBHOOKS.iter().map(|(_, n_events)| n_events).sum::<u64>()).await?;
