@@ -28,7 +28,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// How often a server that stops looks whether its callers have gone.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// For the requests of callers that connected a moment before the server stopped to listen.
+/// The most for the first requests of callers that connected just before the server stopped to listen.
 const LAST_CALL: Duration = Duration::from_millis(200);
 
 /// How long the server waits for callers.
@@ -40,7 +40,9 @@ struct Patience {
     rest: Duration,
     /// For callers that do not know yet that the server stops.
     drain: Duration,
-    /// For requests in work once the server has stopped to listen.
+    /// For their requests once the server has stopped to listen.
+    last_call: Duration,
+    /// For requests in work after that.
     stop: Duration,
 }
 
@@ -48,6 +50,7 @@ const PATIENCE: Patience = Patience {
     head: Duration::from_secs(60),
     rest: Duration::from_secs(1),
     drain: Duration::ZERO,
+    last_call: Duration::ZERO,
     stop: Duration::from_secs(20),
 };
 
@@ -59,7 +62,8 @@ const PATIENCE: Patience = Patience {
 /// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling, except for the names
 /// in `spelling`. TLS and other versions of HTTP are the business of a proxy in front.
 pub async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>, drain: Duration) {
-    serve_within(Patience { drain, ..PATIENCE }, listener, router, shutdown).await;
+    let patience = Patience { drain, last_call: drain.min(LAST_CALL), ..PATIENCE };
+    serve_within(patience, listener, router, shutdown).await;
 }
 
 async fn serve_within(patience: Patience, listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
@@ -79,9 +83,9 @@ async fn serve_within(patience: Patience, listener: TcpListener, router: Router,
         never = accept(&listener, begin) => match never {},
         () = drained => {}
     }
-    if take_last(listener, begin) > 0 {
-        wait_until_gone(&connections, patience.drain.min(LAST_CALL)).await;
-    }
+    take_last(listener, begin);
+    // A connection without a request so far would be closed, and the request may be on its way.
+    wait_until_gone(&connections, patience.last_call).await;
     if tokio::time::timeout(patience.stop, connections.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
@@ -100,16 +104,13 @@ async fn accept(listener: &TcpListener, begin: impl Fn(TcpStream)) -> Infallible
 }
 
 /// Stops to listen. Connections that the system has made meanwhile would be reset; they are taken instead.
-fn take_last(listener: TcpListener, begin: impl Fn(TcpStream)) -> usize {
-    let Ok(listener) = listener.into_std() else { return 0 };
-    let mut n_taken = 0;
+fn take_last(listener: TcpListener, begin: impl Fn(TcpStream)) {
+    let Ok(listener) = listener.into_std() else { return };
     while let Ok((stream, _)) = listener.accept() {
         if let Ok(stream) = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
             begin(stream);
-            n_taken += 1;
         }
     }
-    n_taken
 }
 
 async fn wait_until_gone(connections: &GracefulShutdown, patience: Duration) {
@@ -237,13 +238,22 @@ mod tests {
         assert_eq!(body, "X-Ua-Max-Batch");
     }
 
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+    /// The answer to a request on a connection that the server ends after it.
+    fn last_answer(mut stream: std::net::TcpStream) -> String {
+        stream.write_all(REQUEST).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
     #[tokio::test]
     async fn callers_that_do_not_know_of_the_stop_are_served_and_told() {
         let (address, stop) = start_within(Patience { drain: Duration::from_secs(60), ..PATIENCE }).await;
-        let request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
         let talk = move || {
             let mut kept = std::net::TcpStream::connect(address).unwrap();
-            kept.write_all(request).unwrap();
+            kept.write_all(REQUEST).unwrap();
             let mut first = Vec::new();
             while !first.ends_with(b"hello") {
                 let mut byte = [0];
@@ -251,15 +261,23 @@ mod tests {
                 first.extend(byte);
             }
             stop.send_replace(true);
-            [kept, std::net::TcpStream::connect(address).unwrap()].map(|mut stream| {
-                stream.write_all(request).unwrap();
-                let mut answer = String::new();
-                stream.read_to_string(&mut answer).unwrap();
-                answer
-            })
+            [kept, std::net::TcpStream::connect(address).unwrap()].map(last_answer)
         };
         for answer in tokio::task::spawn_blocking(talk).await.unwrap() {
             assert!(answer.contains("\r\nConnection: close\r\n") && answer.ends_with("hello"), "{answer:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_connects_just_before_the_end_is_served() {
+        let (address, stop) = start_within(Patience { last_call: Duration::from_secs(60), ..PATIENCE }).await;
+        let talk = move || {
+            let early = std::net::TcpStream::connect(address).unwrap();
+            stop.send_replace(true);
+            while std::net::TcpStream::connect(address).is_ok() {}
+            last_answer(early)
+        };
+        let answer = tokio::task::spawn_blocking(talk).await.unwrap();
+        assert!(answer.contains("\r\nConnection: close\r\n") && answer.ends_with("hello"), "{answer:?}");
     }
 }
