@@ -197,7 +197,6 @@ fn print(database: Database, first: &[Sizes], second: &[Sizes]) -> Result<()> {
         REGISTRATIONS * per_day,
         PUSHES * per_day
     );
-    report::line("load", "")?;
     report::line(&load, "")?;
     let days = first.iter().map(|sizes| ("first week", sizes)).chain(second.iter().map(|sizes| ("second week", sizes)));
     let rows = days.enumerate().map(|(index, (week, sizes))| {
