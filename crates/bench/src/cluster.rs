@@ -1,5 +1,6 @@
-//! `bench cluster`: three nodes on one PostgreSQL under load, which are killed, paused and restarted, as is their database; and
-//! then restarted one after the other, as for an upgrade. In the end all books agree, or the program fails.
+//! `bench cluster`: three nodes on one PostgreSQL under load, which are killed, paused and restarted, as is their database, which
+//! also fails over to its standby; and then restarted one after the other, as for an upgrade. In the end all books agree, or the
+//! program fails.
 
 mod arrivals;
 mod books;
@@ -121,6 +122,7 @@ fn print_disturbances(findings: &mut Findings, story: &Story) -> Result<()> {
     report::line("nodes killed", &number(disturbances.n_killed as f64))?;
     report::line("nodes paused, for 1 to 25 s", &number(disturbances.n_paused as f64))?;
     report::line("restarts of the database", &number(disturbances.n_restarts as f64))?;
+    report::line("failovers to its standby", &number(disturbances.n_failovers as f64))?;
     print_load(findings, disturbed)?;
     print_times("until the work of a killed node was taken up", &disturbances.after_kill)?;
     let slowest = disturbances.after_kill.iter().max().copied().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Disturbances in random order: nodes that are killed or stand still, and a database that is restarted.
+//! Disturbances in random order: nodes that are killed or stand still, and a database that is restarted, or replaced by its
+//! standby.
 
 use std::time::{Duration, Instant};
 
@@ -21,12 +22,15 @@ enum Disturbance {
     Pause,
     LongPause,
     RestartDatabase,
+    /// Once: there is one standby.
+    FailOver,
 }
 
-/// Some of them more often than others.
-const DISTURBANCES: [Disturbance; 8] = [
+/// Each kind once, and then some of them more often than others.
+const DISTURBANCES: [Disturbance; 9] = [
     Disturbance::Kill,
     Disturbance::RestartDatabase,
+    Disturbance::FailOver,
     Disturbance::LongPause,
     Disturbance::KillTwo,
     Disturbance::Pause,
@@ -34,6 +38,7 @@ const DISTURBANCES: [Disturbance; 8] = [
     Disturbance::Kill,
     Disturbance::Pause,
 ];
+const KINDS: usize = 6;
 
 /// What was done, and how long the others needed to take up the work.
 #[derive(Default)]
@@ -41,6 +46,7 @@ pub(super) struct Disturbances {
     pub(super) n_killed: u64,
     pub(super) n_paused: u64,
     pub(super) n_restarts: u64,
+    pub(super) n_failovers: u64,
     /// From the end of a process until none of its jobs was claimed by it.
     pub(super) after_kill: Vec<Duration>,
     /// The same of processes that stood still.
@@ -49,7 +55,7 @@ pub(super) struct Disturbances {
 
 impl Disturbances {
     pub(super) const fn n_all(&self) -> u64 {
-        self.n_killed + self.n_paused + self.n_restarts
+        self.n_killed + self.n_paused + self.n_restarts + self.n_failovers
     }
 }
 
@@ -59,11 +65,7 @@ pub(super) async fn disturb(nodes: &mut Nodes, chance: &mut Chance, time: Durati
     let mut n_done = 0;
     while began.elapsed() < time {
         sleep(chance.millis(500, 4_000)).await;
-        // Each kind once, also in a short run.
-        let next = match DISTURBANCES.get(n_done).filter(|_| n_done < 5) {
-            Some(next) => *next,
-            None => DISTURBANCES[chance.below(DISTURBANCES.len())],
-        };
+        let next = DISTURBANCES[if n_done < KINDS { n_done } else { chance.below(DISTURBANCES.len()) }];
         n_done += 1;
         let victim = chance.below(nodes.len());
         report::progress(&format!("{:3.0} s: {next:?} {victim}", began.elapsed().as_secs_f64()));
@@ -72,7 +74,11 @@ pub(super) async fn disturb(nodes: &mut Nodes, chance: &mut Chance, time: Durati
             Disturbance::KillTwo => kill(nodes, chance, &[victim, (victim + 1) % nodes.len()], &mut done).await?,
             Disturbance::Pause => pause(nodes, victim, chance.millis(1_000, 12_000), &mut done).await?,
             Disturbance::LongPause => pause(nodes, victim, chance.millis(18_000, 25_000), &mut done).await?,
-            Disturbance::RestartDatabase => {
+            Disturbance::FailOver if nodes.has_standby() => {
+                done.n_failovers += 1;
+                nodes.fail_over().await?;
+            }
+            Disturbance::RestartDatabase | Disturbance::FailOver => {
                 done.n_restarts += 1;
                 nodes.restart_database().await?;
             }

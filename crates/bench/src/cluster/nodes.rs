@@ -20,7 +20,9 @@ const LIVING: &str = "select string_agg(cast(objid as text), ' ') from pg_locks 
                       where locktype = 'advisory' and cast(classid as bigint) = 470327801 and granted";
 
 pub(super) struct Nodes {
-    database: Arc<Cluster>,
+    primary: Arc<Cluster>,
+    /// Until it becomes the primary.
+    standby: Option<Cluster>,
     url: String,
     nodes: Vec<Node>,
 }
@@ -34,10 +36,12 @@ struct Node {
 }
 
 impl Nodes {
-    pub(super) async fn start(database: Arc<Cluster>, url: &str, folders: &[&Path]) -> Result<Self> {
+    /// On a database that the standby follows; the URL names both.
+    pub(super) async fn start(servers: (Cluster, Cluster), url: &str, folders: &[&Path]) -> Result<Self> {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let node = |folder: &&Path| Node { folder: Arc::from(*folder), address: any, server: None, number: 0 };
-        let mut nodes = Self { database, url: url.to_owned(), nodes: folders.iter().map(node).collect() };
+        let nodes = folders.iter().map(node).collect();
+        let mut nodes = Self { primary: Arc::new(servers.0), standby: Some(servers.1), url: url.to_owned(), nodes };
         for index in 0..nodes.len() {
             nodes.start_again(index).await?;
         }
@@ -109,8 +113,25 @@ impl Nodes {
 
     /// Ends the database without warning and starts it again. Returns when it answers.
     pub(super) async fn restart_database(&self) -> Result<()> {
-        let database = self.database.clone();
-        spawn_blocking(move || database.restart()).await?.map_err(|why| anyhow!(why))
+        let primary = self.primary.clone();
+        spawn_blocking(move || primary.restart()).await?.map_err(|why| anyhow!(why))
+    }
+
+    pub(super) const fn has_standby(&self) -> bool {
+        self.standby.is_some()
+    }
+
+    /// Ends the database for good and makes the standby the primary.
+    pub(super) async fn fail_over(&mut self) -> Result<()> {
+        let standby = self.standby.take().context("there is no standby")?;
+        let primary = self.primary.clone();
+        let promoted = spawn_blocking(move || {
+            primary.kill();
+            standby.promote();
+            standby
+        });
+        self.primary = Arc::new(promoted.await?);
+        Ok(())
     }
 
     async fn living(&self) -> Option<Vec<i64>> {
@@ -119,7 +140,7 @@ impl Nodes {
     }
 
     async fn ask(&self, sql: String) -> Option<String> {
-        let (database, url) = (self.database.clone(), self.url.clone());
+        let (database, url) = (self.primary.clone(), self.url.clone());
         spawn_blocking(move || database.try_ask(&url, &sql).ok()).await.ok()?
     }
 }

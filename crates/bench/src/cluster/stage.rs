@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use model::ids::ChannelId;
 use serde_json::{Value, json};
 use sim::{Protocol, SimSettings, Simulator, keys};
@@ -34,15 +34,16 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn build(n_crowd: u64) -> Result<Self> {
-        let database = Arc::new(Cluster::durable().map_err(|why| anyhow!(why))?);
-        let url = database.fresh_database();
+        let servers = Cluster::with_standby();
+        let url = servers.0.fresh_database().replacen('@', &format!("@{},", servers.1.host()), 1);
+        let url = url + "&target_session_attrs=read-write";
         let folder = TempDir::new()?;
         let folders = NODES.map(|name| folder.path().join(name));
         for folder in &folders {
             std::fs::create_dir(folder)?;
         }
         let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
-        let nodes = Nodes::start(database, &url, &folders).await?;
+        let nodes = Nodes::start(servers, &url, &folders).await?;
         let singles = Arc::new(Simulator::start(SimSettings { keep: KEPT, ..SimSettings::default() }).await?);
         let crowd = Simulator::start(SimSettings { keep: 0, ..SimSettings::default() }).await?;
         let receiver = EventReceiver::start().await;
