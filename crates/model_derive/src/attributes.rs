@@ -31,6 +31,8 @@ pub(crate) struct Container {
     pub(crate) tag: Option<LitStr>,
     /// Each variant is one key, of which exactly one is given; otherwise this is the message.
     pub(crate) one_of: Option<LitStr>,
+    /// The keys that are given tell the variants apart.
+    pub(crate) by_keys: bool,
     /// The key to ask for when none of them is given, if that has a message of its own.
     pub(crate) missing: Option<LitStr>,
     /// The name of the schema, if it is not the name of the type.
@@ -48,7 +50,7 @@ pub(crate) struct Member {
     pub(crate) flatten: bool,
     pub(crate) first: bool,
     pub(crate) nullable: bool,
-    pub(crate) default: bool,
+    pub(crate) default: Option<DefaultValue>,
     /// Printed even when it is not set, or the default.
     pub(crate) always: bool,
     /// Neither read nor printed; always the default at first.
@@ -60,6 +62,14 @@ pub(crate) struct Member {
     pub(crate) schema: Option<Expr>,
     /// Its schema is that of another type.
     pub(crate) like: Option<Type>,
+    /// Of a variant: it is meant when one of these keys is given.
+    pub(crate) when: Option<Expr>,
+}
+
+/// The value of a field whose key is not given.
+pub(crate) enum DefaultValue {
+    OfType,
+    Given(Expr),
 }
 
 impl Container {
@@ -84,6 +94,7 @@ impl Container {
                 "not_printed" => found.not_printed = true,
                 "tag" => found.tag = Some(meta.value()?.parse()?),
                 "one_of" => found.one_of = Some(meta.value()?.parse()?),
+                "by_keys" => found.by_keys = true,
                 "schema" => found.schema = Some(meta.value()?.parse()?),
                 "name" => found.name = Some(meta.value()?.parse()?),
                 _ => return Err(meta.error("this is not known here")),
@@ -120,13 +131,17 @@ impl Member {
                 "flatten" => found.flatten = true,
                 "first" => found.first = true,
                 "nullable" => found.nullable = true,
-                "default" => found.default = true,
+                "default" if meta.input.peek(Token![=]) => {
+                    found.default = Some(DefaultValue::Given(meta.value()?.parse()?));
+                }
+                "default" => found.default = Some(DefaultValue::OfType),
                 "always" => found.always = true,
                 "skip" => found.skip = true,
                 "length" | "range" => found.within = Some(meta.value()?.parse()?),
                 "each" => found.each = Some(meta.value()?.parse()?),
                 "schema" => found.schema = Some(meta.value()?.parse()?),
                 "like" => found.like = Some(meta.value()?.parse()?),
+                "when" => found.when = Some(meta.value()?.parse()?),
                 _ => return Err(meta.error("this is not known here")),
             }
             Ok(())

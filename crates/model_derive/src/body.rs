@@ -24,10 +24,11 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let case = container.rename_all.unwrap_or(Case::Snake);
     let parts = match &input.data {
         Data::Struct(data) => of_struct(&Object::new(&data.fields, case)?, &container),
-        Data::Enum(data) => match (&container.tag, &container.one_of) {
-            (Some(tag), None) => choice::tagged(data, tag, case)?,
-            (None, Some(message)) => choice::one_of(data, message, container.missing.as_ref(), case)?,
-            _ => return Err(syn::Error::new_spanned(&input.ident, "an enum says either `tag` or `one_of`")),
+        Data::Enum(data) => match (&container.tag, &container.one_of, container.by_keys) {
+            (Some(tag), None, false) => choice::tagged(data, tag, case)?,
+            (None, Some(message), false) => choice::one_of(data, message, container.missing.as_ref(), case)?,
+            (None, None, true) => choice::by_keys(data)?,
+            _ => return Err(syn::Error::new_spanned(&input.ident, "an enum says `tag`, `one_of` or `by_keys`")),
         },
         Data::Union(_) => return Err(syn::Error::new_spanned(&input.ident, "a body is a struct or an enum")),
     };

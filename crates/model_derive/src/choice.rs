@@ -1,5 +1,5 @@
-//! An enum as an object: a key says which variant it is (`tag`), or each variant is a key of its own
-//! (`one_of`).
+//! An enum as an object: a key says which variant it is (`tag`), each variant is a key of its own (`one_of`),
+//! or the keys that are given tell the variants apart (`by_keys`).
 
 use quote::quote;
 use syn::{DataEnum, Fields, LitStr, Type, Variant};
@@ -68,6 +68,32 @@ pub(crate) fn one_of(data: &DataEnum, message: &LitStr, missing: Option<&LitStr>
             #(#reads)*
             value
         },
+        print: quote!(match self { #(#prints)* }),
+        schema: quote!(::model::json::schema::variants(schemas, &[#(#schemas),*])),
+    })
+}
+
+/// Variants with several keys each: the first that has one of its `when` keys, or else the last, which says none.
+pub(crate) fn by_keys(data: &DataEnum) -> syn::Result<Parts> {
+    let mut reads = Vec::new();
+    let mut prints = Vec::new();
+    let mut schemas = Vec::new();
+    for (n, variant) in data.variants.iter().enumerate() {
+        let (name, about, member) = (&variant.ident, description(&variant.attrs), Member::parse(&variant.attrs)?);
+        let object = Object::new(&variant.fields, Case::Snake)?;
+        let (read, literal, pattern) = (object.reads(), object.literal(), object.pattern());
+        let (print, schema) = (object.prints_of_pattern(), object.schemas());
+        let is_last = n + 1 == data.variants.len();
+        reads.push(match (&member.when, is_last) {
+            (Some(keys), false) => quote!(if fields.has_any(&#keys) { #read Some(Self::#name #literal) } else),
+            (None, true) => quote!({ #read Some(Self::#name #literal) }),
+            _ => return Err(syn::Error::new_spanned(name, "all variants but the last say `when`")),
+        });
+        prints.push(quote!(Self::#name #pattern => { #print }));
+        schemas.push(quote!(::model::json::schema::Variant { about: #about, tag: None, parts: #schema }));
+    }
+    Ok(Parts {
+        read: quote!(#(#reads)*),
         print: quote!(match self { #(#prints)* }),
         schema: quote!(::model::json::schema::variants(schemas, &[#(#schemas),*])),
     })

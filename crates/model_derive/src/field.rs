@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Field, GenericArgument, Ident, PathArguments, Type};
 
-use crate::attributes::Member;
+use crate::attributes::{DefaultValue, Member};
 use crate::names::{Case, description};
 
 pub(crate) struct Declared<'a> {
@@ -35,7 +35,7 @@ impl<'a> Declared<'a> {
             return Err(syn::Error::new_spanned(field, "a field without a name needs `rename`"));
         };
         let (wrapper, ty) = unwrapped(&field.ty);
-        if member.nullable && wrapper != Wrapper::Option && !member.default {
+        if member.nullable && wrapper != Wrapper::Option && member.default.is_none() {
             return Err(syn::Error::new_spanned(&name, "`nullable` needs an `Option` or `default`"));
         }
         Ok(Self {
@@ -68,16 +68,17 @@ impl<'a> Declared<'a> {
                 }
             }
         };
-        match member.default {
-            true => quote!(let #name = #value.unwrap_or_default();),
-            false => quote!(let #name = #value;),
+        match &member.default {
+            Some(DefaultValue::OfType) => quote!(let #name = #value.unwrap_or_default();),
+            Some(DefaultValue::Given(default)) => quote!(let #name = #value.unwrap_or_else(|| #default);),
+            None => quote!(let #name = #value;),
         }
     }
 
     /// The value that was read, in the literal of its struct.
     pub(crate) fn value(&self) -> TokenStream {
         let name = &self.name;
-        match self.wrapper != Wrapper::None || self.member.default || self.member.skip {
+        match self.wrapper != Wrapper::None || self.member.default.is_some() || self.member.skip {
             true => quote!(#name),
             false => quote!(#name?),
         }
@@ -89,15 +90,20 @@ impl<'a> Declared<'a> {
         if self.member.skip {
             return TokenStream::new();
         }
-        match (self.member.flatten, self.wrapper, self.member.default && !self.member.always) {
+        let left_out = match &self.member.default {
+            Some(DefaultValue::OfType) => Some(quote!(::std::default::Default::default())),
+            Some(DefaultValue::Given(default)) => Some(quote!(#default)),
+            None => None,
+        };
+        match (self.member.flatten, self.wrapper, left_out.filter(|_| !self.member.always)) {
             (true, ..) => quote!(::model::json::body::Print::print_into(#value, map)?;),
             (false, Wrapper::Option, _) if !self.member.always => {
                 quote!(if let Some(value) = #value { map.serialize_entry(#key, value)?; })
             }
-            (false, _, true) => quote! {
-                if *#value != ::std::default::Default::default() { map.serialize_entry(#key, #value)?; }
+            (false, _, Some(default)) => quote! {
+                if *#value != #default { map.serialize_entry(#key, #value)?; }
             },
-            (false, _, false) => quote!(map.serialize_entry(#key, #value)?;),
+            (false, _, None) => quote!(map.serialize_entry(#key, #value)?;),
         }
     }
 
@@ -123,7 +129,7 @@ impl<'a> Declared<'a> {
     }
 
     const fn is_required(&self) -> bool {
-        matches!(self.wrapper, Wrapper::None) && !self.member.default
+        matches!(self.wrapper, Wrapper::None) && self.member.default.is_none()
     }
 }
 
@@ -147,18 +153,27 @@ pub(crate) fn schema(ty: &Type, member: &Member, is_nullable: bool) -> TokenStre
         true => quote!(::std::option::Option<#ty>),
         false => quote!(#ty),
     };
-    match (&member.schema, &member.within, &member.each) {
-        (Some(schema), ..) => quote!(#schema),
-        (None, None, None) => quote!(|schemas| schemas.subschema_for::<#shown>()),
-        (None, within, each) => {
+    let default = match &member.default {
+        Some(DefaultValue::Given(default)) => Some(quote!(::model::json::schema::set_default(&mut schema, &#default);)),
+        Some(DefaultValue::OfType) | None => None,
+    };
+    match (&member.schema, &member.within, &member.each, default) {
+        (Some(schema), .., None) => quote!(#schema),
+        (None, None, None, None) => quote!(|schemas| schemas.subschema_for::<#shown>()),
+        (written, within, each, default) => {
+            let schema = match written {
+                Some(written) => quote!((#written)(schemas)),
+                None => quote!(schemas.subschema_for::<#shown>()),
+            };
             let within =
                 within.iter().map(|within| quote!(<#ty as ::model::json::body::Limited>::limit(&mut schema, #within);));
             let each =
                 each.iter().map(|each| quote!(<#ty as ::model::json::body::Many>::limit_each(&mut schema, #each);));
             quote!(|schemas| {
-                let mut schema = schemas.subschema_for::<#shown>();
+                let mut schema = #schema;
                 #(#within)*
                 #(#each)*
+                #default
                 schema
             })
         }

@@ -13,7 +13,7 @@ pub enum Change<T> {
 }
 
 impl<T> Change<T> {
-    pub(crate) fn read<'a>(fields: &mut Fields<'a>, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Change<T> {
+    pub fn read<'a>(fields: &mut Fields<'a>, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Change<T> {
         match fields.take(key) {
             None => Change::Keep,
             Some(at) if at.is_null() => Change::Clear,

@@ -21,7 +21,7 @@
 //! - `rename = "type"`: the key, if it is not the name of the field
 //! - `length = 1..=9`, `range = 0..=9`: limits of the value; `each = 1..=9`: of each of several
 //! - `nullable`: `null` means "not set"
-//! - `default`: without the key, the default of the type, which is not printed
+//! - `default`: without the key, the default of the type, which is not printed; `default = …`: this value
 //! - `always`: printed even so, or as `null`
 //! - `read = …`: a function of the position, in place of [`Read`]; it may use fields that are read before it
 //! - `take = …`: a function of all [`Fields`](super::Fields), for values that are spread over several keys
@@ -41,7 +41,9 @@
 //! - `not_printed`: there is no printer
 //! - `name = "…"`: of the schema, where two types have the same name
 //! - of an enum: `tag = "type"`, when a word tells the variants apart; or `one_of = "message"`, when each is a
-//!   key and exactly one is given, with `missing = "key"` for the key to ask for when there is none
+//!   key and exactly one is given, with `missing = "key"` for the key to ask for when there is none; or
+//!   `by_keys`, when the variants have keys of their own: `when = ["key"]` of a variant says that it is meant
+//!   when such a key is given, and the last variant is meant otherwise
 //!
 //! A type whose `parse` is written by hand has `#[derive(Read)]` and `#[body(schema = …)]`.
 

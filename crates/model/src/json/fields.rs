@@ -48,6 +48,10 @@ impl<'a> Fields<'a> {
         self.entries.iter().any(|(k, _)| k == key)
     }
 
+    pub fn has_any(&self, keys: &[&str]) -> bool {
+        keys.iter().any(|key| self.has(key))
+    }
+
     /// The key that is this word in any letter case, as it was written.
     pub fn spelled(&self, word: &str) -> Option<&'a str> {
         self.entries.iter().map(|(key, _)| key.as_str()).find(|key| key.eq_ignore_ascii_case(word))

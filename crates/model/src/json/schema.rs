@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Json, OneOrMany};
@@ -80,6 +81,11 @@ pub fn describe(schema: &mut Schema, about: &str) {
     if !about.is_empty() {
         schema.insert("description".to_owned(), about.into());
     }
+}
+
+/// Says what a key means that is not given.
+pub fn set_default(schema: &mut Schema, default: &impl Serialize) {
+    schema.insert("default".to_owned(), json!(default));
 }
 
 /// The keywords for a length. Those that say nothing are left out.
