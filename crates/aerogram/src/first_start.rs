@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
 use engine::{Engine, Error};
-use model::app::Mode;
-use tenancy::{CreatedApp, NewApp};
+use model::app::{Mode, NewApp};
+use tenancy::CreatedApp;
 
 use crate::config::{AppCredentials, Node};
 use crate::data::DataFolder;

@@ -25,8 +25,8 @@ pub use store::event_counters::{EventTotal, Sum};
 pub use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};
 pub use stream::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
 pub use webhooks::{
-    CreatedWebhook, Redelivered, ReplayFrom, WebhookLag, WebhookProof, WebhookStart, WebhookState, WebhookView,
-    purpose as webhook_purpose, remove_webhook,
+    CreatedWebhook, Redelivered, WebhookLag, WebhookProof, WebhookState, WebhookView, purpose as webhook_purpose,
+    remove_webhook,
 };
 
 /// The events of the apps; clones share everything.

@@ -21,11 +21,11 @@ use store::webhooks::Webhook;
 
 use crate::Events;
 
+pub use change::CreatedWebhook;
 pub use change::remove as remove_webhook;
-pub use change::{CreatedWebhook, WebhookStart};
 pub use dead_letters::Redelivered;
 pub use notice::WebhookLag;
-pub use operate::{ReplayFrom, WebhookProof};
+pub use operate::WebhookProof;
 pub(crate) use routes::Webhooks;
 pub(crate) use run::ForwardEvents;
 pub use view::{WebhookState, WebhookView};

@@ -1,26 +1,84 @@
-//! An app: one tenant, with the credentials its servers and its devices present.
+//! An app: one tenant, with the credentials its servers and its devices present; and how the operator sets one up.
 
 use std::fmt;
 
+use schemars::{Schema, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::json::At;
+use crate::json::body::{Body, Read, Words};
+use crate::{limits, name};
 
 /// The public name of an app: 22 characters of `[A-Za-z0-9_-]`, as client libraries insist on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Read)]
 #[serde(try_from = "String")]
+#[body(schema = credential_schema())]
 pub struct AppKey(String);
 
-/// A secret in the same form as a key. It is never printed by `Debug`.
-#[derive(Clone, PartialEq, Eq)]
+/// A secret of an app, in the same form as its key.
+// `Debug` never prints it.
+#[derive(Clone, PartialEq, Eq, Read)]
+#[body(name = "AppSecret", schema = credential_schema())]
 pub struct Secret(String);
 
-/// How pushes to platforms without credentials are treated: development apps deliver to the sandbox, production apps fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What becomes of pushes to platforms that the app has no credentials for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
+#[words(name = "AppMode")]
 pub enum Mode {
+    /// They are delivered to the sandbox.
     Development,
+    /// They fail.
     Production,
+}
+
+/// An app to create.
+#[derive(Clone, Debug, Body)]
+#[body(not_printed)]
+pub struct NewApp {
+    /// For people. No control characters.
+    #[body(read = name::parse, length = 1..=limits::DISPLAY_NAME_CHARS)]
+    pub name: String,
+    #[body(default = Mode::Development)]
+    pub mode: Mode,
+    /// The public name of the app. It is made at random if none is given.
+    #[body(nullable)]
+    pub key: Option<AppKey>,
+    /// With which devices authenticate. It is made at random if none is given.
+    #[body(nullable)]
+    pub app_secret: Option<Secret>,
+    /// With which servers authenticate. It is made at random if none is given.
+    #[body(nullable)]
+    pub master_secret: Option<Secret>,
+}
+
+/// A change of an app. Keys that are left out stay as they are.
+#[derive(Clone, Debug, Default, Body)]
+#[body(not_printed)]
+pub struct AppChange {
+    /// For people. No control characters.
+    #[body(read = name::parse, length = 1..=limits::DISPLAY_NAME_CHARS)]
+    pub name: Option<String>,
+    pub mode: Option<Mode>,
+    /// Whether devices may say whose they are; if not, only servers can.
+    pub device_associations: Option<bool>,
+}
+
+/// The choice of secrets to replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
+pub struct Rotation {
+    /// Which secret to replace.
+    pub secret: SecretChoice,
+}
+
+/// One secret of an app, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[words(not_printed)]
+pub enum SecretChoice {
+    App,
+    Master,
+    Both,
 }
 
 /// Why a key or secret cannot be used.
@@ -28,6 +86,10 @@ pub const CREDENTIAL_SHAPE: &str = "This must be 22 characters of A-Z, a-z, 0-9,
 
 fn has_credential_shape(text: &str) -> bool {
     text.len() == 22 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+fn credential_schema() -> Schema {
+    json_schema!({"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"})
 }
 
 impl AppKey {
@@ -60,17 +122,8 @@ impl Secret {
 }
 
 impl Mode {
-    pub const NAMED: [(&'static str, Mode); 2] = [("development", Mode::Development), ("production", Mode::Production)];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mode::Development => "development",
-            Mode::Production => "production",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, mode)| *mode)
     }
 }
 

@@ -10,6 +10,7 @@ mod offset;
 mod pushes;
 mod request;
 mod types;
+mod webhook;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,7 @@ pub use offset::EventOffset;
 pub use pushes::{AssociatedPush, Campaign, Many, MessageContext, PushBody, PushResource, RichMessage, SharedPush};
 pub use request::{EventConditions, EventRequest, EventStart, NO_OFFSET};
 pub use types::EventTypes;
+pub use webhook::{ReplayFrom, WebhookStart, webhook_offset};
 
 /// The type of a log record. The numbers are stored: never reuse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -22,6 +22,7 @@ pub mod lenient_base64;
 pub mod lifecycle;
 pub mod limits;
 pub mod message_deletion;
+pub mod name;
 pub mod named_user;
 pub mod origin;
 pub mod payload;

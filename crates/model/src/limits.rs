@@ -16,6 +16,8 @@ pub const SELECTOR_DEPTH: usize = 50;
 /// Values in the array of one selector.
 pub const VALUES_PER_SELECTOR: usize = 100;
 pub const ALIAS_CHARS: usize = 128;
+/// Of the names of apps and webhooks.
+pub const DISPLAY_NAME_CHARS: usize = 128;
 pub const STATIC_LIST_NAME_CHARS: usize = 64;
 pub const SUBSCRIPTION_LIST_ID_CHARS: usize = 32;
 /// The telephone number of a person, without the plus sign.

@@ -1,41 +1,26 @@
 //! The address of a provider that is not its public one: a simulator, a proxy, a private cloud.
 
 use model::json::At;
+use model::json::body::Body;
 use serde::{Deserialize, Serialize};
 
 use crate::http::{AddressPolicy, WebUrl, check_url};
 use crate::keys;
 
-const URL_CHARS: usize = 2048;
+pub(crate) const URL_CHARS: usize = 2048;
 const PEM_CHARS: usize = 64 * 1024;
 
-/// Replaces the public address of a provider.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Replaces the public address of a provider, for example by that of a proxy.
+// Whether the address may be used is up to the caller, who knows the policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Body)]
+#[body(not_printed, name = "ProviderEndpoint")]
 pub struct Endpoint {
+    /// Where it is reached. Paths of the provider are appended.
+    #[body(read = web_url, like = String, length = 1..=URL_CHARS)]
     pub url: WebUrl,
-    /// PEM of the certificate authorities to trust for it, besides the public ones.
+    /// PEM of certificate authorities to trust for it, besides the public ones.
+    #[body(read = authorities, length = 1..=PEM_CHARS)]
     pub ca: Option<String>,
-}
-
-impl Endpoint {
-    /// `{"url", "ca"?}`. Whether the address may be used is up to the caller, who knows the policy.
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let url = fields.required("url", web_url);
-        let has_ca = fields.has("ca");
-        let ca = fields.optional("ca", authorities);
-        fields.finish();
-        let ca = if has_ca { Some(ca?) } else { None };
-        Some(Self { url: url?, ca })
-    }
-}
-
-/// The optional `endpoint` of credentials; `None` only when it is given and wrong.
-pub(crate) fn optional(fields: &mut model::json::Fields<'_>) -> Option<Option<Endpoint>> {
-    match fields.has("endpoint") {
-        true => fields.optional("endpoint", Endpoint::parse).map(Some),
-        false => Some(None),
-    }
 }
 
 pub(crate) fn web_url(at: &At<'_>) -> Option<WebUrl> {

@@ -8,7 +8,7 @@ mod outcome;
 mod signature;
 
 pub use body::{Batch, MOST_BATCH_BYTES, MOST_VALUES, OpenPush};
-pub use config::{OpenAuth, OpenPlatformConfig};
+pub use config::{OpenAuth, OpenPlatformChange, OpenPlatformConfig};
 pub use delivery::deliver;
 pub use handshake::{HandshakeError, validate};
 pub use outcome::BatchOutcome;

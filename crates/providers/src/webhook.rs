@@ -4,5 +4,5 @@ mod config;
 mod delivery;
 mod line;
 
-pub use config::{CustomHeader, WebhookChange, WebhookConfig};
+pub use config::{CustomHeader, NewWebhook, WebhookChange, WebhookConfig, WebhookSettings};
 pub use delivery::{Hook, HookAnswer};

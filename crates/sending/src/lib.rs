@@ -33,8 +33,7 @@ pub use causes::Causes;
 pub use health::{Hindrance, PlatformHealth};
 pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
 pub use platforms::{
-    Configured, OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange,
-    ShownConfig,
+    Configured, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
 };
 pub use push::{
     AcceptedPushes, LocalizedId, NewPush, PlatformProgress, PushControl, PushOfApp, PushStatus, Registry, RequestPath,

@@ -20,7 +20,6 @@ use crate::Sending;
 
 pub use change::ProviderChange;
 pub use notice::{PlatformFact, PlatformNotice};
-pub use open::OpenPlatformChange;
 pub use view::{Configured, PlatformView, ShownConfig};
 
 /// A platform that can be configured.

@@ -49,7 +49,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
             id.into(),
             new.key.as_str().into(),
             new.name.as_str().into(),
-            new.mode.name().into(),
+            new.mode.word().into(),
             new.created.into(),
             new.secrets.app.to_vec().into(),
             new.secrets.master.to_vec().into(),
@@ -88,7 +88,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
 pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
     tx.write(
         "update app set name = $2, mode = $3, device_associations = $4 where id = $1",
-        &[app.id.into(), (&app.name).into(), app.mode.name().into(), i64::from(app.device_associations).into()],
+        &[app.id.into(), (&app.name).into(), app.mode.word().into(), i64::from(app.device_associations).into()],
     )?;
     tx.signal(Signal::Apps);
     Ok(())
@@ -226,7 +226,7 @@ pub(crate) fn read_key(text: &str) -> Result<AppKey> {
 }
 
 fn read_mode(name: &str) -> Result<Mode> {
-    Mode::from_name(name).ok_or_else(|| Error::corrupt(format!("app mode {name:?}")))
+    Mode::from_word(name).ok_or_else(|| Error::corrupt(format!("app mode {name:?}")))
 }
 
 fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {

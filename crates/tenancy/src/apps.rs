@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{Error, Result};
 use boxed::boxed;
 use jobs::{ClaimedJob, Job, Stop};
-use model::app::{AppKey, Mode, Secret};
+use model::app::{AppChange, AppKey, Mode, NewApp, Secret, SecretChoice};
 use model::ids::{AppId, OperationId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
@@ -18,24 +18,6 @@ use crate::{IdempotencyKey, Tenancy, credentials};
 /// Rows of a deleted app that go in one transaction: few enough that other apps do not wait long.
 const ROWS_PER_SLICE: u64 = 1000;
 
-/// An app to create; fields that are not given are generated.
-#[derive(Clone, Debug)]
-pub struct NewApp {
-    pub name: String,
-    pub mode: Mode,
-    pub key: Option<AppKey>,
-    pub app_secret: Option<Secret>,
-    pub master_secret: Option<Secret>,
-}
-
-/// A change of an app.
-#[derive(Clone, Debug, Default)]
-pub struct AppChange {
-    pub name: Option<String>,
-    pub mode: Option<Mode>,
-    pub device_associations: Option<bool>,
-}
-
 /// A new app and its secrets, which cannot be shown again.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct CreatedApp {
@@ -46,13 +28,6 @@ pub struct CreatedApp {
     pub created: UtcMillis,
     pub app_secret: String,
     pub master_secret: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecretChoice {
-    App,
-    Master,
-    Both,
 }
 
 /// The new secrets, which cannot be shown again.

@@ -16,7 +16,7 @@ use base::Base;
 use model::time::Clock;
 use store::Store;
 
-pub use apps::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice, key_for_log_in};
+pub use apps::{CreatedApp, RotatedSecrets, key_for_log_in};
 pub use callers::{Caller, KnownBy, Rights, app_secret_purpose, forget_app_secret};
 pub use device_tokens::DeviceToken;
 pub use feeds::News;

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use ::store::copy::{Occupied, copy};
 use devices::LocationSettings;
-use model::app::Mode;
+use model::app::{Mode, NewApp};
 use model::time::{Clock, UtcMillis};
 use tempfile::TempDir;
-use tenancy::{NewApp, SealKey};
+use tenancy::SealKey;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

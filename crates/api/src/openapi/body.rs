@@ -1,34 +1,39 @@
-//! The bodies of requests: the schemas of the types that read them, and of the few that have no type of their own.
-
-mod operator;
-
-pub(crate) use operator::{
-    app_change, new_app, new_webhook, platform, platform_keys, platform_pause, replay, secret_choice, webhook_change,
-};
+//! The bodies of requests: the schemas of the types that read them, and of the few that no type reads as a whole.
 
 use model::limits;
-use model::payload::device_types::DeviceTypes;
 use model::pipeline::Rate;
-use model::selector::Audience;
+use providers::adm::AdmCredentials;
+use providers::apns::ApnsCredentials;
+use providers::fcm::FcmCredentials;
+use providers::open::OpenPlatformChange;
+use providers::platform::Keys;
+use providers::webpush::{WebPushContact, WebPushCredentials};
+use providers::wns::WnsCredentials;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
+
+use super::operation::MakeSchema;
 
 /// The body that a type reads.
 pub(crate) fn of<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     schemas.subschema_for::<T>()
 }
 
-/// The question of which channels an audience selects.
-pub(crate) fn audience_question(schemas: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "type": "object",
-        "properties": {
-            "audience": schemas.subschema_for::<Audience>(),
-            "device_types": schemas.subschema_for::<DeviceTypes>(),
-        },
-        "required": ["audience"],
-        "additionalProperties": false,
-    })
+/// How a platform is reached. The path says which of these is meant.
+pub(crate) fn platform(schemas: &mut SchemaGenerator) -> Schema {
+    any(schemas, &[of::<OpenPlatformChange>, of::<WebPushContact>, platform_keys])
+}
+
+/// The keys of a provider. The path says of which.
+pub(crate) fn platform_keys(schemas: &mut SchemaGenerator) -> Schema {
+    let providers = [
+        of::<Keys<ApnsCredentials>>,
+        of::<Keys<FcmCredentials>>,
+        of::<Keys<AdmCredentials>>,
+        of::<Keys<WnsCredentials>>,
+        of::<Keys<WebPushCredentials>>,
+    ];
+    any(schemas, &providers)
 }
 
 /// Rates of all pipelines together: alone, or as callers were shown them.
@@ -58,4 +63,11 @@ pub(crate) fn device_events(_: &mut SchemaGenerator) -> Schema {
         },
     });
     json_schema!({"anyOf": [event, {"type": "array", "items": event}]})
+}
+
+/// One of several forms. The forms of a form stand among the others.
+fn any(schemas: &mut SchemaGenerator, forms: &[MakeSchema]) -> Schema {
+    let forms = forms.iter().map(|form| form(schemas).to_value());
+    let flat = forms.flat_map(|form| form["anyOf"].as_array().cloned().unwrap_or_else(|| vec![form]));
+    json_schema!({"anyOf": flat.collect::<Vec<_>>()})
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use model::json::At;
+use model::json::body::Body;
 use model::payload::device_types::DeviceTypes;
 use model::selector::{Atomic, Audience, Purpose};
 use schemars::JsonSchema;
@@ -16,8 +16,14 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
 
-struct Question {
+/// An audience to explain.
+#[derive(Body)]
+#[body(not_printed, name = "AudienceQuestion")]
+pub(super) struct Question {
+    /// Which channels are selected.
+    #[body(read = |at| Audience::parse(at, Purpose::Send))]
     audience: Audience,
+    #[body(default = DeviceTypes::all())]
     device_types: DeviceTypes,
 }
 
@@ -78,19 +84,6 @@ pub(super) async fn explain(State(edge): State<Edge>, CallingApp(app): CallingAp
     let Question { audience, device_types } = input.parse(Question::parse).await?;
     let explanation = edge.engine.targeting().explain(app.id, audience, device_types).await?;
     Answer::ok(ExplanationRecord::from(explanation))
-}
-
-impl Question {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let audience = fields.required("audience", |at| Audience::parse(at, Purpose::Send));
-        let device_types = match fields.take("device_types") {
-            Some(at) => DeviceTypes::parse(&at),
-            None => Some(DeviceTypes::all()),
-        };
-        fields.finish();
-        Some(Self { audience: audience?, device_types: device_types? })
-    }
 }
 
 impl From<Explanation> for ExplanationRecord {

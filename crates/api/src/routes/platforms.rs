@@ -4,12 +4,13 @@ pub(super) mod record;
 
 use axum::extract::State;
 use model::ids::OperationId;
+use model::json::body::Body;
 use model::json::{At, Json};
-use providers::open::OpenAuth;
+use providers::open::OpenPlatformChange;
 use providers::platform::{PlatformConfig, Provider};
 use providers::webpush::WebPushContact;
 use schemars::JsonSchema;
-use sending::{OpenPlatformChange, PlatformName, ProviderChange};
+use sending::{PlatformName, ProviderChange};
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -20,7 +21,6 @@ use crate::input::Input;
 use crate::path_vars::PathVars;
 use record::{NoticeRecord, PlatformRecord};
 
-const URL_CHARS: usize = 2048;
 const REASON_CHARS: usize = 1000;
 
 #[derive(Serialize, JsonSchema)]
@@ -36,6 +36,15 @@ pub(super) struct WebKey {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Notices {
     notices: Vec<NoticeRecord>,
+}
+
+/// Why a platform is paused.
+#[derive(Body)]
+#[body(not_printed)]
+pub(super) struct PlatformPause {
+    /// Shown with the platform and in the reports of pushes that wait for it.
+    #[body(length = 1..=REASON_CHARS)]
+    reason: Option<String>,
 }
 
 /// Notices for the operator about the platforms of all apps.
@@ -58,7 +67,7 @@ pub(super) async fn set(
     let app = edge.engine.tenancy().app(&key).await?;
     let view = match name(&platform)? {
         PlatformName::Open(platform) => {
-            let change = input.parse(parse_open_platform).await?;
+            let change = input.parse(OpenPlatformChange::parse).await?;
             edge.engine.sending().set_open_platform(&app.key, platform, change).await?
         }
         PlatformName::Provider(provider) => {
@@ -125,7 +134,7 @@ pub(super) async fn pause(
 ) -> Result<Answer> {
     let app = edge.engine.tenancy().app(&key).await?;
     let platform = name(&platform)?;
-    let reason = if input.is_empty() { None } else { input.parse(parse_pause).await?.reason };
+    let reason = if input.is_empty() { None } else { input.parse(PlatformPause::parse).await?.reason };
     let reason = reason.as_deref().unwrap_or("The operator paused it.");
     edge.engine.sending().hold_platform(app.id, &platform, reason).await?;
     Answer::done()
@@ -144,17 +153,6 @@ pub(super) async fn resume(
 /// The key with which a web page of the app subscribes.
 pub(super) async fn web_key(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
     Answer::ok(WebKey { public_key: edge.engine.sending().web_public_key(app.id).await? })
-}
-
-struct PlatformPause {
-    reason: Option<String>,
-}
-
-fn parse_pause(at: &At<'_>) -> Option<PlatformPause> {
-    let mut fields = at.object()?;
-    let reason = fields.optional("reason", |at| at.text(1..=REASON_CHARS));
-    fields.finish();
-    Some(PlatformPause { reason })
 }
 
 fn name(name: &str) -> Result<PlatformName> {
@@ -181,17 +179,4 @@ fn parse_provider(provider: Provider, at: &At<'_>) -> Option<ProviderChange> {
             PlatformConfig::parse(provider, at).map(ProviderChange::Keys)
         }
     }
-}
-
-fn parse_open_platform(at: &At<'_>) -> Option<OpenPlatformChange> {
-    let mut fields = at.object()?;
-    let url = fields.required("url", |at| at.text(1..=URL_CHARS));
-    let has_auth = fields.has("auth");
-    let auth = fields.optional("auth", OpenAuth::parse);
-    let enabled = fields.optional("enabled", At::boolean).unwrap_or(true);
-    let gzip = fields.optional("gzip", At::boolean).unwrap_or(false);
-    let validate = fields.optional("validate", At::boolean).unwrap_or(true);
-    fields.finish();
-    let auth = if has_auth { auth? } else { OpenAuth::None };
-    Some(OpenPlatformChange { url: url?, auth, enabled, gzip, validate })
 }

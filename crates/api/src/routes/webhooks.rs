@@ -3,13 +3,11 @@
 pub(super) mod record;
 
 use axum::extract::State;
-use events::{CreatedWebhook, ReplayFrom, WebhookStart};
+use events::CreatedWebhook;
 use http::StatusCode;
-use model::event::EventOffset;
+use model::event::{ReplayFrom, webhook_offset};
 use model::ids::{AppId, OperationId, WebhookId};
-use model::json::At;
-use model::time::UtcMillis;
-use providers::webhook::WebhookChange;
+use providers::webhook::{NewWebhook, WebhookChange};
 
 use crate::answer::Answer;
 use crate::edge::Edge;
@@ -30,9 +28,9 @@ pub(super) async fn create(
     input: Input,
 ) -> Result<Answer> {
     let app = edge.engine.tenancy().app(&key).await?;
-    let (change, start) = input.parse(parse_new).await?;
+    let new = input.parse(NewWebhook::parse).await?;
     let CreatedWebhook { operation_id, webhook } =
-        edge.engine.events().create_webhook(app.id, change, start, input.idempotency_key).await?;
+        edge.engine.events().create_webhook(app.id, new, input.idempotency_key).await?;
     let location = links.to(&format!("/operator/apps/{key}/webhooks/{}", webhook.id));
     let answer = Answer::changed(operation_id, One { webhook: WebhookRecord::from(webhook) })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))
@@ -90,7 +88,7 @@ pub(super) async fn replay(
     input: Input,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
-    let from = input.parse(parse_replay).await?;
+    let from = input.parse(ReplayFrom::parse).await?;
     let view = edge.engine.events().replay_webhook(app, id, from).await?;
     Answer::changed(OperationId::random(), One { webhook: view.into() })
 }
@@ -102,7 +100,7 @@ pub(super) async fn dead_letters(
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
     let limit = params.number("limit", 1..=MOST_LISTED).unwrap_or(LISTED);
-    let after = params.parsed("after", read_offset).unwrap_or_default();
+    let after = params.parsed("after", webhook_offset).unwrap_or_default();
     params.finish()?;
     let letters = edge.engine.events().dead_letters(app, id, after, limit).await?;
     Answer::ok(Letters::page(letters, limit))
@@ -114,7 +112,7 @@ pub(super) async fn redeliver(
     mut params: Params,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
-    let after = params.parsed("after", read_offset).unwrap_or_default();
+    let after = params.parsed("after", webhook_offset).unwrap_or_default();
     params.finish()?;
     let came = edge.engine.events().redeliver(app, id, after).await?;
     Answer::changed(OperationId::random(), Sent::from(came))
@@ -129,35 +127,4 @@ pub(super) async fn discard(State(edge): State<Edge>, PathVars(path): PathVars<(
 async fn find(edge: &Edge, (key, webhook): &(String, String)) -> Result<(AppId, WebhookId)> {
     let app = edge.engine.tenancy().app(key).await?;
     Ok((app.id, id_in_path(webhook)?))
-}
-
-/// A new webhook may also say where it begins.
-fn parse_new(at: &At<'_>) -> Option<(WebhookChange, WebhookStart)> {
-    let starts = [("now", WebhookStart::Now), ("earliest", WebhookStart::Earliest)];
-    let mut fields = at.object()?;
-    let start = match fields.has("start") {
-        true => fields.optional("start", |at| at.choice(&starts)),
-        false => Some(WebhookStart::Now),
-    };
-    let change = WebhookChange::parse_new(fields);
-    Some((change?, start?))
-}
-
-fn parse_replay(at: &At<'_>) -> Option<ReplayFrom> {
-    const ONE: &str = "Say either with 'offset' after which event to begin, or with 'time' when.";
-    let mut fields = at.object()?;
-    let is_one = fields.has("offset") != fields.has("time");
-    let offset = fields.optional("offset", |at| {
-        read_offset(at.string()?).map_or_else(|why| at.invalid(why), |offset| Some(ReplayFrom::After(offset)))
-    });
-    let time = fields.optional("time", |at| match UtcMillis::parse_api(at.string()?) {
-        Some(time) => Some(ReplayFrom::Time(time)),
-        None => at.invalid("This must be a time in UTC, such as 2024-05-01T08:00:00."),
-    });
-    fields.finish();
-    if is_one { offset.or(time) } else { at.invalid(ONE) }
-}
-
-fn read_offset(text: &str) -> Result<EventOffset, &'static str> {
-    text.parse().map_err(|()| "This must be the offset of an event, such as 131072.")
 }

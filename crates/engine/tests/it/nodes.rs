@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::{Engine, Retention, Settings};
-use model::app::Mode;
+use model::app::{Mode, NewApp};
 use model::channel::{ChannelRef, Registration, TagOperation, TagSets};
 use model::json;
 use model::payload::parse_pushes;
@@ -14,7 +14,7 @@ use model::time::Clock;
 use store::apps::App;
 use store::pushes::PushState;
 use store::sandbox::Filter;
-use tenancy::{NewApp, SealKey};
+use tenancy::SealKey;
 use testkit::app::START;
 use testkit::client::PATIENCE;
 use testkit::store::{self as stores, Home};

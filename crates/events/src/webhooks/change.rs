@@ -2,10 +2,10 @@
 
 use base::{Error, Result};
 use boxed::boxed;
-use model::event::EventOffset;
+use model::event::{EventOffset, WebhookStart};
 use model::ids::{AppId, OperationId, WebhookId};
 use providers::http::{WebUrl, check_url};
-use providers::webhook::{WebhookChange, WebhookConfig};
+use providers::webhook::{NewWebhook, WebhookChange, WebhookConfig};
 use serde::{Deserialize, Serialize};
 use store::webhooks::{self, Position, Tally, Webhook};
 use store::{Tx, followers, log};
@@ -20,15 +20,6 @@ use crate::Events;
 /// Each has connections, a window of events and a job slot of its own.
 use model::limits::WEBHOOKS_PER_APP as MOST_PER_APP;
 
-/// Where a new webhook begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WebhookStart {
-    /// With what happens from now on.
-    Now,
-    /// With the oldest event that is kept.
-    Earliest,
-}
-
 /// The answer to the creation of a webhook.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreatedWebhook {
@@ -38,17 +29,14 @@ pub struct CreatedWebhook {
 
 #[boxed]
 impl Events {
-    /// `change` has a URL and types.
     pub async fn create_webhook(
         &self,
         app: AppId,
-        change: WebhookChange,
-        start: WebhookStart,
+        new: NewWebhook,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedWebhook> {
-        let url = self.checked(change.url.as_deref())?.ok_or_else(|| Error::invalid("url", "'url' must be set."))?;
-        let types = change.types.clone().ok_or_else(|| Error::invalid("types", "'types' must be set."))?;
-        let config = WebhookConfig::new(url, types).changed(None, &change);
+        let NewWebhook { url, types, start, settings } = new;
+        let config = WebhookConfig::new(self.checked(&url)?, types).with(&settings);
         let now = self.0.clock.now();
         let id = WebhookId::at(now);
         let (events, sealed) = (self.clone(), self.seal_webhook(app, id, &config)?);
@@ -65,7 +53,7 @@ impl Events {
                 id,
                 created: now,
                 modified: now,
-                enabled: change.enabled.unwrap_or(true),
+                enabled: settings.enabled.unwrap_or(true),
                 disabled_why: None,
                 config: sealed.clone(),
                 changes: 0,
@@ -83,13 +71,13 @@ impl Events {
     }
 
     pub async fn change_webhook(&self, app: AppId, id: WebhookId, change: WebhookChange) -> Result<WebhookView> {
-        let url = self.checked(change.url.as_deref())?;
+        let url = change.url.as_deref().map(|url| self.checked(url)).transpose()?;
         let (events, now) = (self.clone(), self.0.clock.now());
         let write = move |tx: &mut Tx<'_>| {
             let webhook = webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
             let config = events.unseal_webhook(app, &webhook)?.changed(url.clone(), &change);
             webhooks::configure(tx, app, id, &events.seal_webhook(app, id, &config)?, now)?;
-            match change.enabled {
+            match change.settings.enabled {
                 Some(true) => webhooks::enable(tx, app, id)?,
                 Some(false) => webhooks::disable(tx, app, id, None)?,
                 None => {}
@@ -116,9 +104,8 @@ impl Events {
         Ok(())
     }
 
-    fn checked(&self, url: Option<&str>) -> Result<Option<WebUrl>> {
-        let checked = url.map(|url| check_url(url, self.0.address_policy)).transpose();
-        checked.map_err(|refusal| Error::invalid("url", refusal.to_string()))
+    fn checked(&self, url: &str) -> Result<WebUrl> {
+        check_url(url, self.0.address_policy).map_err(|refusal| Error::invalid("url", refusal.to_string()))
     }
 }
 

@@ -3,9 +3,8 @@
 use base::{Error, Result};
 use boxed::boxed;
 use bytes::Bytes;
-use model::event::EventOffset;
+use model::event::{EventOffset, ReplayFrom};
 use model::ids::{AppId, EventId, Offset, WebhookId};
-use model::time::UtcMillis;
 use providers::webhook::{Hook, HookAnswer};
 use serde::Serialize;
 use store::webhooks::{self, Entry};
@@ -14,15 +13,6 @@ use tokio::time::Instant;
 
 use super::{WebhookView, job_of};
 use crate::Events;
-
-/// Where a webhook begins again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplayFrom {
-    /// After the event with this offset.
-    After(EventOffset),
-    /// From the records of this time on.
-    Time(UtcMillis),
-}
 
 /// The webhook took a test event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

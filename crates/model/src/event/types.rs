@@ -2,13 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 
 use super::RecordKind;
 use crate::json::At;
+use crate::json::body::Read;
 
-/// At least one public type. Written as a list of their names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Types of events: at least one, each at most once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Read)]
+#[body(schema = json_schema!({
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": true,
+    "items": {"type": "string", "enum": Self::all().names()},
+}))]
 #[serde(try_from = "Vec<String>", into = "Vec<&'static str>")]
 pub struct EventTypes(BTreeSet<RecordKind>);
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use model::app::{AppChange, NewApp, Rotation};
 use model::attribute::{AttributeUpdate, AttributesOfOne};
 use model::channel::{ChannelBatch, OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
 use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
 use model::custom_event::CustomEvent;
-use model::event::EventRequest;
+use model::event::{EventRequest, ReplayFrom};
 use model::experiment::Experiment;
 use model::inbox::{InboxChange, MessageIds, NewInbox};
 use model::json::OneOrMany;
@@ -39,7 +40,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 41] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 45] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<OneOrMany<ScheduledPush>>,
@@ -81,6 +82,10 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<NewList>,
         add::<ListUpdate>,
         add::<PushIds>,
+        add::<NewApp>,
+        add::<AppChange>,
+        add::<Rotation>,
+        add::<ReplayFrom>,
     ];
     adds.iter().for_each(|add| add(&mut bodies, &mut schemas));
     let definitions = schemas.take_definitions(true);

@@ -1,13 +1,15 @@
 //! How an app proves to Apple that it may send: with a signing key (.p8) or with a certificate.
 
-use model::json::{At, Fields};
+use model::json::At;
+use model::json::body::{Body, Words};
 use model::time::UtcMillis;
 use ring::signature::{EcdsaKeyPair, KeyPair};
 use rustls::sign::CertifiedKey;
+use schemars::{Schema, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::credential::Credential;
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::keys;
 use crate::platform::KeyView;
 
@@ -15,59 +17,61 @@ const TOPIC_CHARS: usize = 255;
 const ID_CHARS: usize = 10;
 const PEM_CHARS: usize = 64 * 1024;
 
-/// One way to send to the devices of one app. `Debug` never shows its secrets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// For `apns`: a signing key or a certificate.
+// `Debug` never shows its secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Body)]
+#[body(not_printed)]
 pub struct ApnsCredentials {
     /// The bundle id of the app.
+    #[body(read = topic, length = 1..=TOPIC_CHARS)]
     pub topic: String,
+    #[body(default = Environment::Production)]
     pub environment: Environment,
+    #[body(flatten)]
     pub auth: ApnsAuth,
+    /// The root of the call to send.
     pub endpoint: Option<Endpoint>,
 }
 
 /// Which of Apple's services knows the devices, depending on how the app was signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
+#[words(name = "ApnsEnvironment")]
 pub enum Environment {
     Production,
     Sandbox,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// With a signing key or with a certificate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Body)]
 #[serde(tag = "type", rename_all = "lowercase")]
+#[body(not_printed, by_keys)]
 pub enum ApnsAuth {
-    Token {
-        team_id: String,
-        key_id: String,
-        /// The text of the .p8 file.
+    /// With a certificate.
+    #[body(when = ["certificate"])]
+    Certificate {
+        /// PEM of the certificate, and of those that it was issued with after it.
+        #[body(read = certificate, length = 1..=PEM_CHARS)]
+        certificate: String,
+        /// PEM of the private key that belongs to it.
+        #[body(read = |at| certified_key(at, certificate.as_deref()), length = 1..=PEM_CHARS)]
         key: Credential,
     },
-    Certificate {
-        /// PEM, ours first.
-        certificate: String,
-        /// PEM.
+    /// With a signing key.
+    Token {
+        /// The ten characters that name the team.
+        #[body(read = ten_characters, schema = |_| ten_characters_schema())]
+        team_id: String,
+        /// The ten characters that name the key.
+        #[body(read = ten_characters, schema = |_| ten_characters_schema())]
+        key_id: String,
+        /// The text of the .p8 file.
+        #[body(read = signing_key, length = 1..=PEM_CHARS)]
         key: Credential,
     },
 }
 
 impl ApnsCredentials {
-    /// `{"topic", "environment"?, "endpoint"?}` with `{"team_id", "key_id", "key"}` or `{"certificate", "key"}`.
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let topic = fields.required("topic", topic);
-        let environment = match fields.has("environment") {
-            true => fields.optional("environment", |at| at.choice(&Environment::NAMED)),
-            false => Some(Environment::Production),
-        };
-        let auth = match fields.has("certificate") {
-            true => certificate(&mut fields),
-            false => token(&mut fields),
-        };
-        let endpoint = endpoint::optional(&mut fields);
-        fields.finish();
-        Some(Self { topic: topic?, environment: environment?, auth: auth?, endpoint: endpoint? })
-    }
-
     /// When they stop working; signing keys do so only when they are revoked.
     pub fn expires(&self) -> Option<UtcMillis> {
         match &self.auth {
@@ -78,7 +82,7 @@ impl ApnsCredentials {
 
     /// The part that may be shown.
     pub fn view(&self) -> KeyView {
-        let mut details = vec![("topic", self.topic.clone()), ("environment", self.environment.name().to_owned())];
+        let mut details = vec![("topic", self.topic.clone()), ("environment", self.environment.word().to_owned())];
         let fingerprint = match &self.auth {
             ApnsAuth::Token { team_id, key_id, key } => {
                 details.extend([
@@ -117,51 +121,33 @@ impl ApnsAuth {
     }
 }
 
-impl Environment {
-    pub const NAMED: [(&'static str, Environment); 2] =
-        [("production", Environment::Production), ("sandbox", Environment::Sandbox)];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Environment::Production => "production",
-            Environment::Sandbox => "sandbox",
-        }
+fn certificate(at: &At<'_>) -> Option<String> {
+    let text = pem(at)?;
+    match keys::certificates(&text) {
+        Ok(_) => Some(text),
+        Err(message) => at.invalid(message),
     }
 }
 
-fn token(fields: &mut Fields<'_>) -> Option<ApnsAuth> {
-    let team_id = fields.required("team_id", ten_characters);
-    let key_id = fields.required("key_id", ten_characters);
-    let key = fields.required("key", |at| {
-        let text = pem(at)?;
-        match keys::p256_key(&text) {
-            Ok(_) => Some(Credential::new(text)),
-            Err(message) => at.invalid(message),
-        }
-    });
-    Some(ApnsAuth::Token { team_id: team_id?, key_id: key_id?, key: key? })
+/// The private key, proven with the certificate if that can be read.
+fn certified_key(at: &At<'_>, certificate: Option<&str>) -> Option<Credential> {
+    let text = pem(at)?;
+    let proof = match certificate {
+        Some(certificate) => keys::certified_key(certificate, &text).map(drop),
+        None => keys::private_key(&text).map(drop),
+    };
+    match proof {
+        Ok(()) => Some(Credential::new(text)),
+        Err(message) => at.invalid(message),
+    }
 }
 
-fn certificate(fields: &mut Fields<'_>) -> Option<ApnsAuth> {
-    let certificate = fields.required("certificate", |at| {
-        let text = pem(at)?;
-        match keys::certificates(&text) {
-            Ok(_) => Some(text),
-            Err(message) => at.invalid(message),
-        }
-    });
-    let key = fields.required("key", |at| {
-        let text = pem(at)?;
-        let proof = match &certificate {
-            Some(certificate) => keys::certified_key(certificate, &text).map(drop),
-            None => keys::private_key(&text).map(drop),
-        };
-        match proof {
-            Ok(()) => Some(Credential::new(text)),
-            Err(message) => at.invalid(message),
-        }
-    });
-    Some(ApnsAuth::Certificate { certificate: certificate?, key: key? })
+fn signing_key(at: &At<'_>) -> Option<Credential> {
+    let text = pem(at)?;
+    match keys::p256_key(&text) {
+        Ok(_) => Some(Credential::new(text)),
+        Err(message) => at.invalid(message),
+    }
 }
 
 fn pem(at: &At<'_>) -> Option<String> {
@@ -182,4 +168,8 @@ fn ten_characters(at: &At<'_>) -> Option<String> {
         true => Some(text.to_owned()),
         false => at.invalid("This must be the 10 capital letters and digits that Apple shows, such as 2X9R4HXF34."),
     }
+}
+
+fn ten_characters_schema() -> Schema {
+    json_schema!({"type": "string", "pattern": format!("^[A-Z0-9]{{{ID_CHARS}}}$")})
 }

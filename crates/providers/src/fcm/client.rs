@@ -41,7 +41,8 @@ impl Client {
         let endpoint = credentials.endpoint.as_ref();
         let origin = endpoint.map_or(Origin::https("fcm.googleapis.com"), |endpoint| Origin::of(&endpoint.url));
         let prefix = endpoint.map_or("", |endpoint| endpoint.url.uri().path().trim_end_matches('/'));
-        let path = format!("{prefix}/v1/projects/{}/messages:send", path_segment(&credentials.project_id));
+        let path =
+            format!("{prefix}/v1/projects/{}/messages:send", path_segment(&credentials.service_account.project_id));
         let uri = Uri::builder().scheme(origin.scheme.clone()).authority(origin.authority.clone());
         let uri = uri.path_and_query(path).build().expect("an origin and an escaped path make a URL");
         let ca = endpoint.and_then(|endpoint| endpoint.ca.as_deref());

@@ -39,11 +39,12 @@ pub(super) struct AccessToken {
 
 impl AccessToken {
     pub(super) fn new(credentials: &FcmCredentials, http: Client) -> Self {
-        let signer = |key| Signer::new(SigningKey::Rs256(key), credentials.private_key_id.clone());
+        let account = &credentials.service_account;
+        let signer = |key| Signer::new(SigningKey::Rs256(key), account.private_key_id.clone());
         Self {
             signer: credentials.signing_key().map(signer),
-            client_email: credentials.client_email.clone(),
-            token_uri: credentials.token_uri.clone(),
+            client_email: account.client_email.clone(),
+            token_uri: account.token_uri.clone(),
             http,
             cache: TokenCache::default(),
         }

@@ -1,10 +1,12 @@
 //! How an open platform is reached: where its endpoint is and how we prove who we are.
 
 use model::json::At;
+use model::json::body::Body;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::credential::Credential;
+use crate::endpoint::URL_CHARS;
 use crate::http::WebUrl;
 
 /// The configuration of one open platform, as it is stored. `Debug` never shows its secrets.
@@ -20,46 +22,52 @@ pub struct OpenPlatformConfig {
     pub gzip: bool,
 }
 
-/// How requests to the endpoint are authenticated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The endpoint of an open platform.
+#[derive(Clone, Debug, Body)]
+#[body(not_printed)]
+pub struct OpenPlatformChange {
+    /// The root of the endpoint: deliveries go to `push` below it, the handshake to `validate`.
+    #[body(length = 1..=URL_CHARS)]
+    pub url: String,
+    #[body(default = OpenAuth::None)]
+    pub auth: OpenAuth,
+    /// Whether anything is delivered.
+    #[body(default = true)]
+    pub enabled: bool,
+    /// Whether to compress deliveries.
+    #[body(default = false)]
+    pub gzip: bool,
+    /// Whether the endpoint must pass the handshake before anything is stored.
+    #[body(default = true)]
+    pub validate: bool,
+}
+
+/// How the endpoint knows that requests are ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Body)]
 #[serde(tag = "type", rename_all = "lowercase")]
+#[body(not_printed, tag = "type")]
 pub enum OpenAuth {
+    /// It does not.
     None,
+    /// By HTTP Basic authentication.
     Basic {
+        /// Without a colon, which separates it from the password.
+        #[body(read = user_name, length = 1..=CREDENTIAL_CHARS)]
         user: String,
+        #[body(length = 1..=CREDENTIAL_CHARS)]
         password: Credential,
     },
-    /// A keyed hash of the time and the body in the headers.
+    /// By a keyed hash of the time and the body in the headers.
     Signature {
+        /// The key of the HMAC-SHA256 in `X-UA-SIGNATURE`.
+        #[body(length = 1..=CREDENTIAL_CHARS)]
         secret: Credential,
     },
 }
 
-#[derive(Clone, Copy)]
-enum AuthType {
-    None,
-    Basic,
-    Signature,
-}
+const CREDENTIAL_CHARS: usize = 1024;
 
 impl OpenAuth {
-    /// `{"type": "none"}`, `{"type": "basic", "user", "password"}` or `{"type": "signature", "secret"}`.
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let types = [("none", AuthType::None), ("basic", AuthType::Basic), ("signature", AuthType::Signature)];
-        let auth = match fields.required("type", |at| at.choice(&types))? {
-            AuthType::None => Some(OpenAuth::None),
-            AuthType::Basic => {
-                let user = fields.required("user", user_name);
-                let password = fields.required("password", credential);
-                user.zip(password).map(|(user, password)| OpenAuth::Basic { user, password })
-            }
-            AuthType::Signature => fields.required("secret", credential).map(|secret| OpenAuth::Signature { secret }),
-        };
-        fields.finish();
-        auth
-    }
-
     /// The name of the method, for showing a configuration without its secrets.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -70,14 +78,8 @@ impl OpenAuth {
     }
 }
 
-const MOST_CREDENTIAL_CHARS: usize = 1024;
-
-fn credential(at: &At<'_>) -> Option<Credential> {
-    at.text(1..=MOST_CREDENTIAL_CHARS).map(Credential::new)
-}
-
 fn user_name(at: &At<'_>) -> Option<String> {
-    let name = at.text(1..=MOST_CREDENTIAL_CHARS)?;
+    let name = at.text(1..=CREDENTIAL_CHARS)?;
     if name.contains(':') {
         return at.invalid("A user name must not contain ':', which separates it from the password.");
     }

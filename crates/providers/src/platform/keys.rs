@@ -1,7 +1,10 @@
 //! Several keys for one platform: the first is used until the provider refuses it, then the next takes over, so that a key
 //! can be replaced without missing a message.
 
+use std::borrow::Cow;
+
 use model::json::{At, Json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::KeyView;
@@ -65,5 +68,26 @@ impl<T> TryFrom<Vec<T>> for Keys<T> {
 impl<T> From<Keys<T>> for Vec<T> {
     fn from(keys: Keys<T>) -> Vec<T> {
         keys.0
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Keys<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Keys{}", T::schema_name()).into()
+    }
+
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let one = schemas.subschema_for::<T>();
+        json_schema!({"anyOf": [one, {
+            "type": "object",
+            "description": "Several keys of one provider, in the order in which they are tried.",
+            "properties": {"keys": {"type": "array", "minItems": 1, "maxItems": MOST_KEYS, "items": one}},
+            "required": ["keys"],
+            "additionalProperties": false,
+        }]})
     }
 }

@@ -7,11 +7,16 @@ use http::header::{
     TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderName, HeaderValue};
-use model::event::EventTypes;
-use model::json::{At, Fields};
+use model::channel::Change;
+use model::event::{EventTypes, WebhookStart};
+use model::json::At;
+use model::json::body::{Body, Limited};
+use model::{limits, name};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::credential::Credential;
+use crate::endpoint::URL_CHARS;
 use crate::http::WebUrl;
 
 /// The configuration of one webhook, as it is stored. `Debug` never shows its secrets.
@@ -36,23 +41,57 @@ pub struct CustomHeader {
     pub value: Credential,
 }
 
-/// A change by the operator; a field that is `None` stays.
-#[derive(Clone, Debug, Default)]
+/// A webhook for events.
+#[derive(Clone, Debug, Body)]
+#[body(not_printed)]
+pub struct NewWebhook {
+    /// Where events are sent, one by one, with `POST`.
+    #[body(length = 1..=URL_CHARS)]
+    pub url: String,
+    /// The types of events that it gets.
+    pub types: EventTypes,
+    #[body(default = WebhookStart::Now)]
+    pub start: WebhookStart,
+    #[body(flatten)]
+    pub settings: WebhookSettings,
+}
+
+/// A change of a webhook. Keys that are left out stay as they are.
+#[derive(Clone, Debug, Default, Body)]
+#[body(not_printed)]
 pub struct WebhookChange {
-    pub name: Option<String>,
+    /// Where events are sent, one by one, with `POST`.
+    #[body(length = 1..=URL_CHARS)]
     pub url: Option<String>,
+    /// The types of events that it gets.
     pub types: Option<EventTypes>,
-    /// `Some(None)` takes it away.
-    pub authorization: Option<Option<Credential>>,
-    /// All of them.
+    #[body(flatten)]
+    pub settings: WebhookSettings,
+}
+
+/// What every webhook may have.
+#[derive(Clone, Debug, Default, Body)]
+#[body(not_printed)]
+pub struct WebhookSettings {
+    /// For people. No control characters. A new webhook is named after its host.
+    #[body(read = name::parse, length = 1..=limits::DISPLAY_NAME_CHARS)]
+    pub name: Option<String>,
+    /// The whole value of the `Authorization` header; `null` removes it.
+    #[body(read = header_value, length = 1..=VALUE_CHARS)]
+    pub authorization: Change<Credential>,
+    /// The value of each header that every request has, by its name. They replace all headers that were set before.
+    #[body(read = headers, schema = headers_schema)]
     pub headers: Option<Vec<CustomHeader>>,
+    /// How long to wait for an answer. A new webhook waits 10 seconds.
+    #[body(range = 1..=60)]
     pub timeout_seconds: Option<u32>,
+    /// How long an event is tried again that is not taken. A new webhook tries for 24 hours.
+    #[body(range = 1..=168)]
     pub give_up_hours: Option<u32>,
+    /// Whether events are sent. A new webhook is enabled.
     pub enabled: Option<bool>,
 }
 
-const NAME_CHARS: usize = 128;
-const URL_CHARS: usize = 2048;
 const VALUE_CHARS: usize = 4096;
 const MOST_HEADERS: usize = 32;
 const TIMEOUT_SECONDS: u32 = 10;
@@ -92,67 +131,23 @@ impl WebhookConfig {
 
     /// Applies a change, apart from its URL, which is checked elsewhere.
     pub fn changed(self, url: Option<WebUrl>, change: &WebhookChange) -> Self {
+        let types = change.types.clone().unwrap_or(self.types);
+        Self { url: url.unwrap_or(self.url), types, ..self }.with(&change.settings)
+    }
+
+    pub fn with(mut self, settings: &WebhookSettings) -> Self {
+        settings.authorization.update(&mut self.authorization);
         Self {
-            name: change.name.clone().unwrap_or(self.name),
-            url: url.unwrap_or(self.url),
-            types: change.types.clone().unwrap_or(self.types),
-            authorization: change.authorization.clone().unwrap_or(self.authorization),
-            headers: change.headers.clone().unwrap_or(self.headers),
-            timeout_seconds: change.timeout_seconds.unwrap_or(self.timeout_seconds),
-            give_up_hours: change.give_up_hours.unwrap_or(self.give_up_hours),
+            name: settings.name.clone().unwrap_or(self.name),
+            headers: settings.headers.clone().unwrap_or(self.headers),
+            timeout_seconds: settings.timeout_seconds.unwrap_or(self.timeout_seconds),
+            give_up_hours: settings.give_up_hours.unwrap_or(self.give_up_hours),
+            ..self
         }
     }
 }
 
-impl WebhookChange {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        Self::of_fields(at.object()?)
-    }
-
-    /// A new webhook, which must have a URL and types.
-    pub fn parse_new(fields: Fields<'_>) -> Option<Self> {
-        for key in ["url", "types"] {
-            if !fields.has(key) {
-                fields.at().missing::<()>(key);
-            }
-        }
-        Self::of_fields(fields)
-    }
-
-    fn of_fields(mut fields: Fields<'_>) -> Option<Self> {
-        let name = fields.optional("name", parse_name);
-        let url = fields.optional("url", |at| at.text(1..=URL_CHARS));
-        let types = fields.optional("types", EventTypes::parse);
-        let has_authorization = fields.has("authorization");
-        let authorization = fields.nullable("authorization", parse_value);
-        let headers = fields.optional("headers", parse_headers);
-        let timeout_seconds = fields.optional("timeout_seconds", |at| at.integer(1..=60));
-        let give_up_hours = fields.optional("give_up_hours", |at| at.integer(1..=168));
-        let enabled = fields.optional("enabled", At::boolean);
-        fields.finish();
-        let narrow = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
-        Some(Self {
-            name,
-            url,
-            types,
-            authorization: has_authorization.then_some(authorization),
-            headers,
-            timeout_seconds: narrow(timeout_seconds),
-            give_up_hours: narrow(give_up_hours),
-            enabled,
-        })
-    }
-}
-
-fn parse_name(at: &At<'_>) -> Option<String> {
-    let name = at.text(1..=NAME_CHARS)?;
-    if name.contains(char::is_control) {
-        return at.invalid("A name must not contain control characters.");
-    }
-    Some(name)
-}
-
-fn parse_value(at: &At<'_>) -> Option<Credential> {
+fn header_value(at: &At<'_>) -> Option<Credential> {
     let text = at.text(1..=VALUE_CHARS)?;
     if HeaderValue::from_str(&text).is_err() || text.trim() != text || !text.is_ascii() {
         return at.invalid("The value of a header is visible ASCII text, with blanks only inside.");
@@ -161,9 +156,9 @@ fn parse_value(at: &At<'_>) -> Option<Credential> {
 }
 
 /// An object with the value of each header under its name.
-fn parse_headers(at: &At<'_>) -> Option<Vec<CustomHeader>> {
+fn headers(at: &At<'_>) -> Option<Vec<CustomHeader>> {
     let mut headers: Vec<CustomHeader> = Vec::new();
-    let named = at.object()?.into_map(0..=MOST_HEADERS, |at| Some((at.clone(), parse_value(at)?)))?;
+    let named = at.object()?.into_map(0..=MOST_HEADERS, |at| Some((at.clone(), header_value(at)?)))?;
     for (name, (at, value)) in named {
         let Ok(parsed) = HeaderName::from_bytes(name.as_bytes()) else {
             return at.invalid(format!("'{name}' cannot be the name of a header."));
@@ -182,13 +177,19 @@ fn parse_headers(at: &At<'_>) -> Option<Vec<CustomHeader>> {
     Some(headers)
 }
 
+fn headers_schema(schemas: &mut SchemaGenerator) -> Schema {
+    let mut value = schemas.subschema_for::<Credential>();
+    Credential::limit(&mut value, 1..=VALUE_CHARS);
+    json_schema!({"type": "object", "maxProperties": MOST_HEADERS, "additionalProperties": value})
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::json::parse;
 
-    fn read(body: &str) -> Result<WebhookChange, Vec<String>> {
-        let read = parse(body.as_bytes(), |at| WebhookChange::parse_new(at.object()?));
+    fn read(body: &str) -> Result<NewWebhook, Vec<String>> {
+        let read = parse(body.as_bytes(), NewWebhook::parse);
         read.map_err(|problems| problems.iter().map(|problem| problem.path.clone()).collect())
     }
 
@@ -196,12 +197,14 @@ mod tests {
     fn a_webhook_is_read_strictly() {
         let full = r#"{"name": "n", "url": "https://example.com/", "types": ["OPEN"], "authorization": "Basic dTpw",
                        "headers": {"X-One": "1"}, "timeout_seconds": 3, "give_up_hours": 48, "enabled": false}"#;
-        let change = read(full).unwrap();
-        assert_eq!(change.headers.unwrap()[0].name, "x-one");
-        assert_eq!(change.authorization, Some(Some(Credential::new("Basic dTpw"))));
+        let settings = read(full).unwrap().settings;
+        assert_eq!(settings.headers.unwrap()[0].name, "x-one");
+        assert_eq!(settings.authorization, Change::Set(Credential::new("Basic dTpw")));
         let wrong = [
             ("{}", vec!["url", "types"]),
-            (r#"{"url": "https://x.example/", "types": ["NO"]}"#, vec!["types[0]", "types"]),
+            (r#"{"url": "https://x.example/", "types": ["NO"]}"#, vec!["types[0]"]),
+            (r#"{"url": "https://x.example/", "types": ["OPEN"], "start": "then"}"#, vec!["start"]),
+            (r#"{"url": "", "types": [], "name": "a\u0007", "enabled": 1}"#, vec!["url", "types", "name", "enabled"]),
             (r#"{"url": "https://x.example/", "types": ["OPEN"], "headers": {"Host": "x"}}"#, vec!["headers.Host"]),
             (r#"{"url": "https://x.example/", "types": ["OPEN"], "headers": {"a b": "x"}}"#, vec!["headers.a b"]),
             (r#"{"url": "https://x.example/", "types": ["OPEN"], "headers": {"X": "a\nb"}}"#, vec!["headers.X"]),
@@ -210,9 +213,23 @@ mod tests {
             (r#"{"url": "https://x.example/", "types": ["OPEN"], "timeout_seconds": 0}"#, vec!["timeout_seconds"]),
         ];
         for (body, paths) in wrong {
-            let found = read(body).unwrap_err();
-            assert_eq!(found[0], paths[0], "{body}: {found:?}");
+            assert_eq!(read(body).unwrap_err(), paths, "{body}");
         }
+    }
+
+    #[test]
+    fn null_takes_the_authorization_away_and_a_key_that_is_left_out_keeps_it() {
+        let config = WebhookConfig {
+            authorization: Some(Credential::new("Basic dTpw")),
+            ..WebhookConfig::new(WebUrl::try_from("https://example.com/".to_owned()).unwrap(), EventTypes::all())
+        };
+        let changed = |body: &str| {
+            let change = parse(body.as_bytes(), WebhookChange::parse).unwrap();
+            config.clone().changed(None, &change).authorization
+        };
+        assert_eq!(changed("{}"), config.authorization);
+        assert_eq!(changed(r#"{"authorization": null}"#), None);
+        assert_eq!(changed(r#"{"authorization": "Bearer x"}"#), Some(Credential::new("Bearer x")));
     }
 
     #[test]
@@ -220,9 +237,9 @@ mod tests {
         let url = WebUrl::try_from("https://example.com/hook?a=b".to_owned()).unwrap();
         let secret = || Credential::new("hunter2");
         let headers = vec![CustomHeader { name: "x-key".to_owned(), value: secret() }];
-        let change =
-            WebhookChange { authorization: Some(Some(secret())), headers: Some(headers), ..WebhookChange::default() };
-        let config = WebhookConfig::new(url, EventTypes::all()).changed(None, &change);
+        let authorization = Change::Set(secret());
+        let settings = WebhookSettings { authorization, headers: Some(headers), ..WebhookSettings::default() };
+        let config = WebhookConfig::new(url, EventTypes::all()).with(&settings);
         assert_eq!(config.name, "example.com");
         let stored = serde_json::to_string(&config).unwrap();
         assert_eq!(serde_json::from_str::<WebhookConfig>(&stored).unwrap(), config);

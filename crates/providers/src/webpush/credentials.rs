@@ -2,12 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
+use model::json::body::{Body, Read};
 use model::json::{At, Fields};
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 use serde::{Deserialize, Serialize};
 
 use crate::credential::Credential;
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::keys;
 use crate::platform::KeyView;
 
@@ -20,8 +21,10 @@ const PEM_CHARS: usize = 64 * 1024;
 /// An uncompressed point of P-256.
 const PUBLIC_KEY_BYTES: usize = 65;
 
-/// The key pair of one app. `Debug` never shows its secrets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// For `webpush`: a key pair of your own.
+// `Debug` never shows its secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Read)]
+#[body(schema = <GivenPair as schemars::JsonSchema>::json_schema(schemas))]
 pub struct WebPushCredentials {
     /// 32 bytes in base64url, or PKCS#8 in PEM or base64url.
     pub private_key: Credential,
@@ -33,22 +36,35 @@ pub struct WebPushCredentials {
     pub endpoint: Option<Endpoint>,
 }
 
-/// The operator's input about the app's own key pair.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// For `webpush` with the key pair that the app has.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct WebPushContact {
+    /// `mailto:` or `https:` address that push services may turn to.
+    #[body(read = subject, length = 1..=SUBJECT_CHARS)]
     pub subject: String,
+    /// An origin of subscriptions to trust besides the public ones, for tests.
     pub endpoint: Option<Endpoint>,
 }
 
-impl WebPushContact {
-    /// `{"subject", "endpoint"?}`.
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let subject = fields.required("subject", subject);
-        let endpoint = endpoint::optional(&mut fields);
-        fields.finish();
-        Some(Self { subject: subject?, endpoint: endpoint? })
-    }
+/// A key pair as the operator gives it: the public key may follow from the private one.
+#[derive(Body)]
+#[body(not_printed)]
+struct GivenPair {
+    /// base64url of 65 bytes; needed beside a private key of 32 bytes.
+    #[body(read = public_key)]
+    public_key: Option<String>,
+    /// base64url of 32 bytes or PKCS#8, or PEM.
+    #[body(take = |fields| private_key(fields, public_key.as_deref()), like = Credential, length = 1..=PEM_CHARS)]
+    private_key: PrivateKey,
+    #[body(flatten)]
+    contact: WebPushContact,
+}
+
+/// A private key and the public key that belongs to it.
+struct PrivateKey {
+    text: Credential,
+    public_key: String,
 }
 
 impl WebPushCredentials {
@@ -63,15 +79,14 @@ impl WebPushCredentials {
         Ok(Self { private_key: Credential::new(private_key), public_key, subject, endpoint: None })
     }
 
-    /// `{"private_key", "public_key"?, "subject", "endpoint"?}`; a private key of 32 bytes needs its public key beside it.
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let pair = key_pair(&mut fields);
-        let subject = fields.required("subject", subject);
-        let endpoint = endpoint::optional(&mut fields);
-        fields.finish();
-        let (private_key, public_key) = pair?;
-        Some(Self { private_key, public_key, subject: subject?, endpoint: endpoint? })
+        let GivenPair { public_key, private_key, contact } = GivenPair::parse(at)?;
+        Some(Self {
+            private_key: private_key.text,
+            public_key: public_key.unwrap_or(private_key.public_key),
+            subject: contact.subject,
+            endpoint: contact.endpoint,
+        })
     }
 
     /// The part that may be shown.
@@ -102,16 +117,18 @@ fn subject(at: &At<'_>) -> Option<String> {
     at.invalid("The subject is whom push services may contact, such as mailto:push@example.com or https://example.com.")
 }
 
-fn key_pair(fields: &mut Fields<'_>) -> Option<(Credential, String)> {
-    let has_public_key = fields.has("public_key");
-    let public_key = fields.optional("public_key", public_key);
+/// A private key is not judged by a public key that cannot be read.
+fn private_key(fields: &mut Fields<'_>, public_key: Option<&str>) -> Option<PrivateKey> {
+    let is_unreadable = fields.has("public_key") && public_key.is_none();
     fields.required("private_key", |at| {
         let text = at.text(1..=PEM_CHARS)?;
-        if has_public_key && public_key.is_none() {
+        if is_unreadable {
             return None;
         }
-        match signing_key(&text, public_key.as_deref()) {
-            Ok(pair) => Some((Credential::new(text), BASE64_URL.encode(pair.public_key()))),
+        match signing_key(&text, public_key) {
+            Ok(pair) => {
+                Some(PrivateKey { text: Credential::new(text), public_key: BASE64_URL.encode(pair.public_key()) })
+            }
             Err(message) => at.invalid(message),
         }
     })

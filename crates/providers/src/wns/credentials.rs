@@ -1,43 +1,57 @@
 //! How an app proves to Microsoft that it may send: as an app of the Microsoft Store, or as one of the Windows App SDK.
 
-use model::json::{At, Fields};
+use model::json::At;
+use model::json::body::Body;
 use serde::{Deserialize, Serialize};
 
 use crate::credential::Credential;
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::keys;
 use crate::platform::KeyView;
 
 const CREDENTIAL_CHARS: usize = 1024;
 
-/// One way to send to the devices of one app. `Debug` never shows its secrets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// For `wns`: an app of the Microsoft Store or of the Windows App SDK.
+// `Debug` never shows its secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Body)]
+#[body(not_printed)]
 pub struct WnsCredentials {
+    #[body(flatten)]
     pub auth: WnsAuth,
     /// The root of the call for a token; channels at its host are accepted beside those of Microsoft.
     pub endpoint: Option<Endpoint>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The keys differ by the kind of app.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Body)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[body(not_printed, by_keys)]
 pub enum WnsAuth {
-    Store { package_sid: String, client_secret: Credential },
-    AppSdk { tenant_id: String, client_id: String, client_secret: Credential },
+    /// Of an app of the Windows App SDK.
+    #[body(when = ["tenant_id", "client_id"])]
+    AppSdk {
+        /// Of the directory that the app is registered in: a UUID or a domain.
+        #[body(read = tenant_id, length = 1..=CREDENTIAL_CHARS)]
+        tenant_id: String,
+        /// The id of the app.
+        #[body(length = 1..=CREDENTIAL_CHARS)]
+        client_id: String,
+        /// Its secret.
+        #[body(length = 1..=CREDENTIAL_CHARS)]
+        client_secret: Credential,
+    },
+    /// Of an app of the store.
+    Store {
+        /// Of the app in the store. It begins with `ms-app://`.
+        #[body(read = package_sid, length = 1..=CREDENTIAL_CHARS)]
+        package_sid: String,
+        /// Its secret.
+        #[body(length = 1..=CREDENTIAL_CHARS)]
+        client_secret: Credential,
+    },
 }
 
 impl WnsCredentials {
-    /// `{"package_sid", "client_secret"}` or `{"tenant_id", "client_id", "client_secret"}`, with `{"endpoint"?}`.
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let auth = match fields.has("tenant_id") || fields.has("client_id") {
-            true => app_sdk(&mut fields),
-            false => store(&mut fields),
-        };
-        let endpoint = endpoint::optional(&mut fields);
-        fields.finish();
-        Some(Self { auth: auth?, endpoint: endpoint? })
-    }
-
     /// The part that may be shown.
     pub fn view(&self) -> KeyView {
         let (details, secret) = match &self.auth {
@@ -59,27 +73,12 @@ impl WnsCredentials {
     }
 }
 
-fn store(fields: &mut Fields<'_>) -> Option<WnsAuth> {
-    let package_sid = fields.required("package_sid", |at| {
-        let text = at.text(1..=CREDENTIAL_CHARS)?;
-        match text.starts_with("ms-app://") {
-            true => Some(text),
-            false => at.invalid("A package SID begins with ms-app://."),
-        }
-    });
-    let client_secret = fields.required("client_secret", secret);
-    Some(WnsAuth::Store { package_sid: package_sid?, client_secret: client_secret? })
-}
-
-fn app_sdk(fields: &mut Fields<'_>) -> Option<WnsAuth> {
-    let tenant_id = fields.required("tenant_id", tenant_id);
-    let client_id = fields.required("client_id", |at| at.text(1..=CREDENTIAL_CHARS));
-    let client_secret = fields.required("client_secret", secret);
-    Some(WnsAuth::AppSdk { tenant_id: tenant_id?, client_id: client_id?, client_secret: client_secret? })
-}
-
-fn secret(at: &At<'_>) -> Option<Credential> {
-    at.text(1..=CREDENTIAL_CHARS).map(Credential::new)
+fn package_sid(at: &At<'_>) -> Option<String> {
+    let text = at.text(1..=CREDENTIAL_CHARS)?;
+    match text.starts_with("ms-app://") {
+        true => Some(text),
+        false => at.invalid("A package SID begins with ms-app://."),
+    }
 }
 
 /// The tenant becomes part of a path.

@@ -1,11 +1,21 @@
 //! The credentials of every provider: what is read, what is refused and where the blame lies, and what is shown.
 
 use model::json;
+use model::json::body::Read;
 use model::time::UtcMillis;
-use providers::platform::{PlatformConfig, Provider};
-use providers::webpush::WebPushCredentials;
+use providers::adm::AdmCredentials;
+use providers::apns::ApnsCredentials;
+use providers::fcm::FcmCredentials;
+use providers::open::OpenPlatformChange;
+use providers::platform::{Keys, PlatformConfig, Provider};
+use providers::webhook::{NewWebhook, WebhookChange};
+use providers::webpush::{WebPushContact, WebPushCredentials};
+use providers::wns::WnsCredentials;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
+
+use crate::schema_check::check;
 
 /// An RSA key takes seconds to make.
 const RSA_KEY: &str = include_str!("../../../sim/keys/service-account.pem");
@@ -13,6 +23,16 @@ const SECRET: &str = "do-not-show-this-secret";
 
 fn read(provider: Provider, body: &Value) -> Result<PlatformConfig, Vec<String>> {
     let parsed = json::parse(body.to_string().as_bytes(), |at| PlatformConfig::parse(provider, at));
+    if parsed.is_ok() {
+        let is_described = match provider {
+            Provider::Apns => follows_schema::<Keys<ApnsCredentials>>,
+            Provider::Fcm => follows_schema::<Keys<FcmCredentials>>,
+            Provider::Adm => follows_schema::<Keys<AdmCredentials>>,
+            Provider::Wns => follows_schema::<Keys<WnsCredentials>>,
+            Provider::WebPush => follows_schema::<Keys<WebPushCredentials>>,
+        };
+        is_described(body).unwrap();
+    }
     parsed.map_err(|problems| {
         for problem in problems.iter() {
             assert!(problem.message.ends_with('.'), "{}", problem.message);
@@ -20,6 +40,13 @@ fn read(provider: Provider, body: &Value) -> Result<PlatformConfig, Vec<String>>
         }
         problems.iter().map(|problem| problem.path.clone()).collect()
     })
+}
+
+/// The schema is never stricter than the parser.
+fn follows_schema<T: JsonSchema>(body: &Value) -> Result<(), String> {
+    let mut schemas = SchemaGenerator::default();
+    let schema = schemas.subschema_for::<T>().to_value();
+    check(&json!({"$defs": schemas.take_definitions(true)}), &schema, body).map(drop)
 }
 
 fn paths(provider: Provider, body: &Value) -> Vec<String> {
@@ -269,4 +296,52 @@ fn several_keys_keep_their_order_and_are_told_apart() {
     let apns = json!({"topic": "a", "team_id": "TEAM000001", "key_id": "KEY0000001", "key": p8()});
     assert_eq!(one.with(read(Provider::Apns, &apns).unwrap()), None);
     assert!(serde_json::from_str::<PlatformConfig>(r#"{"adm":[]}"#).is_err());
+}
+
+/// Bodies beside the keys of providers, some of them with every key.
+#[test]
+fn schemas_accept_what_is_accepted_and_refuse_other_keys() {
+    fn both<T: JsonSchema + Read>(body: &Value) {
+        assert!(json::parse(body.to_string().as_bytes(), T::read).is_ok(), "{body}");
+        follows_schema::<T>(body).unwrap();
+        let more = with(body, "surprise", json!(1));
+        assert!(json::parse(more.to_string().as_bytes(), T::read).is_err(), "{more}");
+        assert!(follows_schema::<T>(&more).is_err(), "{more}");
+    }
+    let url = "https://example.com/";
+    both::<OpenPlatformChange>(&json!({"url": url}));
+    let basic = json!({"type": "basic", "user": "u", "password": "p"});
+    both::<OpenPlatformChange>(&json!({"url": url, "auth": basic, "enabled": false, "gzip": true, "validate": false}));
+    both::<WebPushContact>(&json!({"subject": "mailto:a@b.example", "endpoint": {"url": url}}));
+    both::<NewWebhook>(&json!({"url": url, "types": ["OPEN"]}));
+    let settings = json!({"url": url, "types": ["OPEN", "SEND"], "name": "n", "authorization": null, "headers": {"x": "1"},
+                          "timeout_seconds": 60, "give_up_hours": 168, "enabled": true});
+    both::<NewWebhook>(&with(&settings, "start", json!("earliest")));
+    both::<WebhookChange>(&settings);
+    both::<WebhookChange>(&json!({}));
+    assert!(follows_schema::<NewWebhook>(&json!({"url": url})).is_err(), "types are required");
+}
+
+#[test]
+fn schemas_tell_secrets_and_defaults() {
+    let mut schemas = SchemaGenerator::default();
+    schemas.subschema_for::<(ApnsCredentials, OpenPlatformChange)>();
+    let all = json!(schemas.take_definitions(true));
+    let topic = &all["ApnsCredentials"]["properties"]["topic"];
+    assert_eq!(
+        *topic,
+        json!({"type": "string", "minLength": 1, "maxLength": 255, "description": "The bundle id of the app."})
+    );
+    assert_eq!(all["ApnsCredentials"]["properties"]["environment"]["default"], "production");
+    assert_eq!(all["ApnsCredentials"]["required"], json!(["topic"]));
+    let [certificate, token] = &all["ApnsCredentials"]["allOf"][0]["oneOf"].as_array().unwrap()[..] else {
+        panic!("{all}")
+    };
+    assert_eq!(certificate["required"], json!(["certificate", "key"]));
+    assert_eq!(token["required"], json!(["team_id", "key_id", "key"]));
+    assert_eq!(
+        (&token["properties"]["key"]["writeOnly"], &token["properties"]["key_id"]["writeOnly"]),
+        (&json!(true), &Value::Null)
+    );
+    assert_eq!(all["OpenPlatformChange"]["properties"]["validate"]["default"], true);
 }

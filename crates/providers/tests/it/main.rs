@@ -14,6 +14,8 @@ mod open_platform;
 mod peers;
 mod receiver;
 mod rendering;
+#[path = "../../../model/tests/it/schema_check.rs"]
+mod schema_check;
 mod sizes;
 mod web_push;
 mod webhook_connections;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use model::event::EventTypes;
 use model::time::UtcMillis;
 use providers::http::{AddressPolicy, check_url};
-use providers::webhook::{Hook, HookAnswer, WebhookChange, WebhookConfig};
+use providers::webhook::{Hook, HookAnswer, WebhookConfig, WebhookSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -45,8 +45,8 @@ impl Webhook {
 
     fn hook_with(&self, timeout_seconds: u32) -> Hook {
         let url = check_url(&self.url, AddressPolicy::ANY).unwrap();
-        let change = WebhookChange { timeout_seconds: Some(timeout_seconds), ..WebhookChange::default() };
-        let config = WebhookConfig::new(url, EventTypes::all()).changed(None, &change);
+        let settings = WebhookSettings { timeout_seconds: Some(timeout_seconds), ..WebhookSettings::default() };
+        let config = WebhookConfig::new(url, EventTypes::all()).with(&settings);
         Hook::new(AddressPolicy::ANY, &config)
     }
 

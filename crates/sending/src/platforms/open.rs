@@ -5,23 +5,12 @@ use boxed::boxed;
 use model::app::AppKey;
 use model::device_type::OpenPlatform;
 use providers::http::check_url;
-use providers::open::{self, OpenAuth, OpenPlatformConfig};
+use providers::open::{self, OpenPlatformChange, OpenPlatformConfig};
 use providers::platform::PlatformConfig;
 use uuid::Uuid;
 
 use super::{PlatformName, PlatformView};
 use crate::Sending;
-
-/// The operator's wish for an open platform.
-#[derive(Clone, Debug)]
-pub struct OpenPlatformChange {
-    pub url: String,
-    pub auth: OpenAuth,
-    pub enabled: bool,
-    pub gzip: bool,
-    /// Whether the endpoint must pass the handshake before anything is stored.
-    pub validate: bool,
-}
 
 #[boxed]
 impl Sending {

@@ -1,5 +1,6 @@
 //! Apps and pushes, for the operator.
 
+use model::app::{AppChange, NewApp, Rotation};
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
@@ -8,7 +9,7 @@ use crate::routes::{apps, operator_pushes};
 pub(super) fn area() -> Area {
     let mut area = Area::new("Operator", "Apps with their secrets, and the pushes of all apps.");
     area.post("/operator/apps", "Create an app", "Only now the secrets are shown.")
-        .body(body::new_app, json!({"name": "My app", "mode": "development"}))
+        .body(body::of::<NewApp>, json!({"name": "My app", "mode": "development"}))
         .changed::<apps::Created>("The app and its secrets.")
         .status(201)
         .location()
@@ -16,7 +17,7 @@ pub(super) fn area() -> Area {
     area.get("/operator/apps", "List apps", "All of them.").ok::<apps::All>("The apps.");
     area.get("/operator/apps/{key}", "Look up an app", "Without its secrets.").ok::<apps::One>("The app.");
     area.patch("/operator/apps/{key}", "Change an app", "Its name, its mode, and whether devices say whose they are.")
-        .body(body::app_change, json!({"mode": "production"}))
+        .body(body::of::<AppChange>, json!({"mode": "production"}))
         .changed::<apps::One>("The app as it is now.");
     area.delete(
         "/operator/apps/{key}",
@@ -25,7 +26,7 @@ pub(super) fn area() -> Area {
     )
     .nothing("Deleted.");
     area.post("/operator/apps/{key}/rotate", "Replace secrets", "The old ones stop working at once.")
-        .body(body::secret_choice, json!({"secret": "master"}))
+        .body(body::of::<Rotation>, json!({"secret": "master"}))
         .changed::<apps::Rotated>("The new secrets, which are shown only now.");
     area.get("/operator/pushes", "List pushes on their way", "Of all apps, in the order of their ids.")
         .takes(query::choice("state", &["accepted", "sending", "paused"], "Only those in this state."))

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::answer::Done;
 use crate::openapi::{Area, body};
 use crate::routes::platforms::record::PlatformRecord;
-use crate::routes::platforms::{All, Notices};
+use crate::routes::platforms::{All, Notices, PlatformPause};
 
 const NAME: &str = "The body is invalid, or there is no such kind of platform (40000).";
 
@@ -48,7 +48,7 @@ pub(super) fn area() -> Area {
         "Pause a platform",
         "Nothing is sent to it until it is resumed.",
     )
-    .optional_body(body::platform_pause, json!({"reason": "Maintenance until noon"}))
+    .optional_body(body::of::<PlatformPause>, json!({"reason": "Maintenance until noon"}))
     .done();
     area.post(
         "/operator/apps/{key}/platforms/{platform}/resume",

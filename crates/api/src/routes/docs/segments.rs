@@ -5,7 +5,7 @@ use model::segment::SegmentBody;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
-use crate::routes::audience::ExplanationRecord;
+use crate::routes::audience::{ExplanationRecord, Question};
 use crate::routes::segments::{Created, Cutoff, Page};
 
 pub(super) fn area() -> Area {
@@ -16,7 +16,7 @@ pub(super) fn area() -> Area {
         "Explain an audience",
         "How many channels it matches and reaches, clause by clause, without sending.",
     )
-    .body(body::audience_question, json!({"audience": criteria, "device_types": ["ios", "android"]}))
+    .body(body::of::<Question>, json!({"audience": criteria, "device_types": ["ios", "android"]}))
     .ok::<ExplanationRecord>("The explanation.");
     let segment = json!({"display_name": "Gold or news", "criteria": criteria});
     area.post("/api/segments", "Create a segment", "An audience that pushes and other segments select by its id.")

@@ -1,5 +1,7 @@
 //! Webhooks for events, for the operator.
 
+use model::event::ReplayFrom;
+use providers::webhook::{NewWebhook, WebhookChange};
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
@@ -13,7 +15,7 @@ pub(super) fn area() -> Area {
         "Create a webhook",
         "From now on, or with `\"start\": \"earliest\"` from what is kept.",
     )
-    .body(body::new_webhook, webhook)
+    .body(body::of::<NewWebhook>, webhook)
     .changed::<One>("The webhook.")
     .status(201)
     .location()
@@ -30,7 +32,7 @@ pub(super) fn area() -> Area {
         "Change a webhook",
         "What was to be tried later is tried at once.",
     )
-    .body(body::webhook_change, json!({"enabled": false}))
+    .body(body::of::<WebhookChange>, json!({"enabled": false}))
     .changed::<One>("The webhook as it is now.");
     area.delete(
         "/operator/apps/{key}/webhooks/{webhook_id}",
@@ -53,7 +55,7 @@ pub(super) fn area() -> Area {
         "Replay events",
         "Begins again after an event (`offset`) or at a time (`time`). Repeats have the same ids.",
     )
-    .body(body::replay, json!({"time": "2026-01-31T12:00:00"}))
+    .body(body::of::<ReplayFrom>, json!({"time": "2026-01-31T12:00:00"}))
     .changed::<One>("The webhook.");
     let after = || query::text("after", "The offset after which to begin.").example("131072");
     area.get(
