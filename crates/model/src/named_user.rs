@@ -19,6 +19,7 @@ mod tests;
 pub struct Association {
     #[body(flatten, take = ChannelRef::read)]
     pub channel: ChannelRef,
+    /// The named user. It is created if there is none.
     pub named_user_id: NamedUserId,
 }
 
@@ -37,6 +38,7 @@ pub struct Disassociation {
 #[derive(Clone, Debug, PartialEq, Body)]
 #[body(not_printed, keys = |fields| check_keys(fields, &associate, &disassociate))]
 pub struct NamedUserUpdate {
+    /// Channels that become those of the named user.
     #[body(
         read = channels,
         default,
@@ -44,6 +46,7 @@ pub struct NamedUserUpdate {
         like = OneOrMany<ChannelRef>
     )]
     pub associate: Vec<ChannelRef>,
+    /// Channels that no longer are.
     #[body(
         read = channels,
         default,
@@ -51,7 +54,9 @@ pub struct NamedUserUpdate {
         like = OneOrMany<ChannelRef>
     )]
     pub disassociate: Vec<ChannelRef>,
+    /// Tags that change.
     pub tags: Option<TagOperation>,
+    /// Attributes that are set or removed.
     #[body(
         read = attribute::operations,
         default,

@@ -61,23 +61,35 @@ use references::{FeedReferences, SnippetReferences};
 #[derive(Clone, Debug, PartialEq, Body, Read)]
 #[body(given(purpose: Purpose), parse = parse_with, check = |push, at| push.checked(at, purpose))]
 pub struct Push {
+    /// Which channels the push goes to.
     #[body(read = |at| Audience::parse(at, purpose))]
     pub audience: Audience,
+    /// The platforms it goes to.
     pub device_types: DeviceTypes,
+    /// What is shown on the screen of a device, or sent as a text message or an email.
     #[body(take = notification)]
     pub notification: Option<Notification>,
+    /// A page for the inbox of the device. Its title and body are kept there until it expires.
     pub message: Option<Message>,
     // Private because it may be given inside the notification as well; see [`Push::in_app`].
+    /// A banner that the app shows the next time it is open.
     in_app: Option<InApp>,
+    /// How the push is sent.
     pub options: Option<Options>,
+    /// The names under which its results are added up.
     pub campaigns: Option<Campaigns>,
+    /// Content for devices of a language or country.
     #[body(length = 1..=limits::LOCALIZATIONS)]
     pub localizations: Option<Vec<Localization>>,
+    /// Accepted without effect; refused beside texts with `{{`.
     #[body(read = parse_global_attributes)]
     pub global_attributes: Option<BTreeMap<String, Value>>,
     pub message_type: Option<MessageType>,
+    /// Which channels of a person get it. A choice that cannot be followed is refused.
     pub orchestration: Option<Orchestration>,
+    /// Accepted without effect; refused beside texts with `{{`.
     pub feed_references: Option<FeedReferences>,
+    /// Accepted without effect; refused beside texts with `{{`.
     pub snippet_references: Option<SnippetReferences>,
 }
 

@@ -37,9 +37,12 @@ type ReadPush = fn(&At<'_>) -> Option<Push>;
     check = ScheduledPush::checked
 )]
 pub struct ScheduledPush {
+    /// For people.
     #[body(length = 1..=limits::SCHEDULE_NAME_CHARS, read = schedule_name, nullable)]
     pub name: Option<String>,
+    /// When the push is sent.
     pub schedule: Schedule,
+    /// The push.
     #[body(read = read_push)]
     pub push: Push,
 }
@@ -50,6 +53,7 @@ pub struct ScheduledPush {
 pub struct Schedule {
     #[body(flatten)]
     pub first: FirstTime,
+    /// How often it is sent again. Once if it is left out.
     #[body(nullable)]
     pub recurring: Option<Recurring>,
 }
@@ -75,12 +79,15 @@ pub enum FirstTime {
 /// How a schedule continues after its first time. Its times are of the same kind as the first.
 #[derive(Clone, Debug, PartialEq, Body)]
 pub struct Recurring {
+    /// How often.
     pub cadence: Cadence,
     /// Nothing is sent later than this.
     #[body(read = WallTime::parse_end, nullable)]
     pub end_time: Option<WallTime>,
+    /// When nothing is sent.
     #[body(length = 0..=limits::SCHEDULE_EXCLUSIONS, nullable)]
     pub exclusions: Option<Vec<Exclusion>>,
+    /// Whether nothing is sent for now.
     #[body(nullable, default, always)]
     pub paused: bool,
 }

@@ -6,6 +6,7 @@ use crate::json::body::{Body, Words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Body)]
 pub struct AndroidDetails {
+    /// Who delivers to it.
     pub delivery_type: DeliveryType,
 }
 

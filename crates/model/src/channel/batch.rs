@@ -15,12 +15,14 @@ pub struct ChannelBatch {
     /// Carried out in their order.
     #[body(read = |at| TagOperation::read_several(&mut at.object()?), nullable, default, like = TagOperation)]
     pub tags: Vec<TagOperation>,
+    /// Attributes that are set or removed.
     #[body(
         take = |fields| given(fields, "attributes").and_then(|at| attribute::operations(&at)),
         default,
         like = Option<OneOrMany<AttributeOperation>>
     )]
     pub attributes: Vec<AttributeOperation>,
+    /// Subscriptions that begin or end.
     #[body(
         rename = "subscription_lists",
         take = |fields| given(fields, "subscription_lists").and_then(|at| subscription::operations(&at)),

@@ -14,10 +14,13 @@ use crate::limits;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Body)]
 #[body(not_printed)]
 pub(super) struct LocaleUpdate {
+    /// The time zone of the device, such as Europe/Berlin.
     #[body(read = device_text)]
     timezone: Change<String>,
+    /// The language of the device, as a code of ISO 639.
     #[body(rename = "locale_language", read = device_text)]
     language: Change<String>,
+    /// The country of the device, as a code of ISO 3166.
     #[body(rename = "locale_country", read = device_text)]
     country: Change<String>,
 }
@@ -35,21 +38,30 @@ impl LocaleUpdate {
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 #[body(not_printed)]
 pub(super) struct DeviceUpdate {
+    /// The version of the app.
     #[body(read = device_text)]
     app_version: Change<String>,
+    /// The version of the client library.
     #[body(read = device_text)]
     sdk_version: Change<String>,
+    /// The model of the device.
     #[body(read = device_text)]
     device_model: Change<String>,
+    /// The version of its operating system.
     #[body(read = device_text)]
     device_os: Change<String>,
+    /// The API level of Android.
     #[body(range = 1..=10_000)]
     android_api_version: Change<u32>,
+    /// The mobile network.
     #[body(read = device_text)]
     carrier: Change<String>,
+    /// Whether the device may report where it is.
     location_settings: Change<bool>,
+    /// The contact that the device takes for its own.
     #[body(length = 1..=limits::DEVICE_HINT_CHARS, read = |at| name_text(at, limits::DEVICE_HINT_CHARS))]
     contact_id: Change<String>,
+    /// What the user allows, by the name of the permission.
     #[body(
         length = 0..=limits::PERMISSIONS,
         read = |at| string_map(at, limits::PERMISSIONS, PermissionStatus::parse)

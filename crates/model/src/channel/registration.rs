@@ -18,7 +18,9 @@ use crate::tag::Tag;
 #[derive(Body)]
 #[body(not_printed, name = "Registration")]
 pub struct RegistrationBody {
+    /// The channel.
     channel: Registration,
+    /// Older ids of the device.
     #[body(nullable, default)]
     identity_hints: IdentityHints,
 }
@@ -35,12 +37,17 @@ pub struct Registration {
     /// One of ios, android, amazon, web and wns.
     #[body(read = parse_device_type)]
     pub device_type: DeviceType,
+    /// Whether the user allows notifications.
     pub opt_in: Option<bool>,
+    /// Whether the app can be woken in the background.
     pub background: Change<bool>,
+    /// Where the provider reaches the device: its token or registration id.
     #[body(length = 1..=limits::PUSH_ADDRESS_CHARS, read = |at| name_text(at, limits::PUSH_ADDRESS_CHARS))]
     pub push_address: Change<String>,
+    /// A name that the app gives the channel; others may share it.
     #[body(length = 1..=limits::ALIAS_CHARS, read = |at| name_text(at, limits::ALIAS_CHARS))]
     pub alias: Change<String>,
+    /// Whose device it is.
     pub named_user_id: Change<NamedUserId>,
     /// Whether the registration was caused by a person using the app.
     #[body(nullable)]
@@ -56,8 +63,11 @@ pub struct Registration {
     locale: LocaleUpdate,
     #[body(flatten)]
     device: DeviceUpdate,
+    /// What only iOS devices tell.
     ios: Change<IosUpdate>,
+    /// What only Android and Amazon devices tell.
     android: Change<AndroidDetails>,
+    /// What only browsers tell.
     web: Change<WebUpdate>,
 }
 

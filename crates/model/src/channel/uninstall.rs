@@ -15,7 +15,9 @@ pub struct Uninstalls(pub Vec<Uninstall>);
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 #[body(not_printed)]
 pub struct Uninstall {
+    /// The channel.
     pub channel_id: ChannelId,
+    /// Its type.
     pub device_type: ClaimedType,
 }
 

@@ -23,20 +23,28 @@ pub use open::{InlinePage, LandingPage, OpenAction, SceneContent, SceneTemplate}
     check = Actions::note_conflicts
 )]
 pub struct Actions {
+    /// Tags that the channel gets.
     #[body(length = 1..=limits::TAGS_PER_OPERATION)]
     pub add_tag: Option<OneOrMany<Tag>>,
+    /// Tags that the channel loses.
     #[body(length = 1..=limits::TAGS_PER_OPERATION)]
     pub remove_tag: Option<OneOrMany<Tag>>,
+    /// Text that the user may share.
     #[body(length = 1..=limits::SHARE_CHARS)]
     pub share: Option<String>,
+    /// What is opened.
     pub open: Option<OpenAction>,
     /// Actions of the app's own, by the name it registered them under.
     pub app_defined: Option<BTreeMap<String, Value>>,
+    /// An event that is reported.
     pub add_custom_event: Option<CustomEvent>,
+    /// Attributes that are set or removed.
     #[body(length = 1..=limits::CHANGES_PER_ACTION)]
     pub attributes: Option<Vec<AttributeChange>>,
+    /// Tags in groups that are added or removed.
     #[body(length = 1..=limits::CHANGES_PER_ACTION)]
     pub tags: Option<Vec<TagChange>>,
+    /// Subscriptions that begin or end.
     #[body(length = 1..=limits::CHANGES_PER_ACTION)]
     pub subscription_list: Option<Vec<SubscriptionChange>>,
 }

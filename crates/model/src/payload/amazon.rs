@@ -13,21 +13,36 @@ use crate::limits;
 /// Content and options for Amazon devices.
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct AmazonOverride {
+    /// The text, in place of that for everybody.
     pub alert: Option<String>,
+    /// Shown above the text.
     pub title: Option<String>,
+    /// Shown below the text.
     pub summary: Option<String>,
+    /// The name of a sound file in the app.
     pub sound: Option<String>,
+    /// The name of a picture in the app.
     pub icon: Option<String>,
+    /// The color of the icon.
     pub icon_color: Option<Color>,
+    /// The notification channel of the app, in which users choose how they are disturbed.
     pub notification_channel: Option<String>,
+    /// A later notification with the same tag replaces this one.
     pub notification_tag: Option<String>,
+    /// Of several notifications with the same key, a device that was offline gets the last.
     pub consolidation_key: Option<String>,
+    /// When Amazon should no longer deliver it. It goes before the expiry of the push.
     #[body(range = limits::AMAZON_EXPIRY_SECONDS)]
     pub expires_after: Option<Expiry>,
+    /// Values for the app, by name.
     pub extra: Option<TextExtra>,
+    /// The expanded form.
     pub style: Option<Style>,
+    /// The buttons, in place of those for everybody.
     pub interactive: Option<Interactive>,
+    /// What a tap does, in place of the actions for everybody.
     pub actions: Option<Actions>,
+    /// Where the texts come from instead.
     #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "summary", "icon", "icon_color"]))]
     pub template: Option<TemplateReference>,
 }

@@ -14,16 +14,22 @@ use crate::limits;
 #[derive(Clone, Debug, PartialEq, Body)]
 #[body(keys = |fields| template::require_without(fields, &["subject", "plaintext_body"]))]
 pub struct EmailOverride {
+    /// Whether it is advertising.
     pub message_type: MessageType,
+    /// The name of the sender.
     #[body(length = 1..=usize::MAX)]
     pub sender_name: String,
+    /// The address it comes from.
     pub sender_address: EmailAddress,
+    /// The address that answers go to.
     pub reply_to: EmailAddress,
     /// Like the plain text: given unless a template gives it.
     #[body(length = 1..=usize::MAX)]
     pub subject: Option<String>,
+    /// The text for programs that show no HTML.
     #[body(length = 1..=limits::EMAIL_BODY_BYTES, read = body)]
     pub plaintext_body: Option<String>,
+    /// The text in HTML.
     #[body(length = 1..=limits::EMAIL_BODY_BYTES, read = body)]
     pub html_body: Option<String>,
     #[body(length = 1..=limits::EMAIL_BCC)]
@@ -34,6 +40,7 @@ pub struct EmailOverride {
     pub open_tracking: Option<bool>,
     pub bypass_opt_in_level: Option<bool>,
     pub url_parameters: Option<TextExtra>,
+    /// Where the texts come from instead.
     #[body(first, take = |fields| TemplateReference::take(fields, &["subject", "plaintext_body", "html_body"]))]
     pub template: Option<TemplateReference>,
 }
@@ -56,6 +63,7 @@ pub type AttachmentId = Id<AttachmentKind>;
 /// A file uploaded earlier.
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct Attachment {
+    /// Of the uploaded file.
     pub id: AttachmentId,
 }
 

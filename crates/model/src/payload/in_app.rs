@@ -11,12 +11,19 @@ use crate::json::body::{Body, Words};
 /// A banner that is shown the next time the app is open.
 #[derive(Clone, Debug, PartialEq, Body)]
 pub struct InApp {
+    /// The text of the banner.
     pub alert: String,
+    /// How it is shown.
     pub display_type: DisplayType,
+    /// Where it is shown, for how long, and in which colors.
     pub display: Option<Display>,
+    /// When the app should no longer show it.
     pub expiry: Option<Expiry>,
+    /// What a tap does.
     pub actions: Option<Actions>,
+    /// The buttons.
     pub interactive: Option<Interactive>,
+    /// Values for the app, by name.
     pub extra: Option<JsonExtra>,
 }
 
@@ -32,7 +39,9 @@ pub struct Display {
     /// Seconds; 15 when not given, 0 for a banner that stays.
     #[body(range = 0..=u32::MAX)]
     pub duration: Option<u32>,
+    /// The color of the banner.
     pub primary_color: Option<Color>,
+    /// The color of the text.
     pub secondary_color: Option<Color>,
 }
 

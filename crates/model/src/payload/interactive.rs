@@ -18,6 +18,7 @@ pub use built_in::{BUILT_IN_TYPES, BuiltInType};
 /// Buttons of a notification.
 #[derive(Clone, Debug, PartialEq, Body)]
 pub struct Interactive {
+    /// Which buttons are shown.
     #[body(rename = "type")]
     pub kind: InteractiveType,
     /// The actions of each button, by its id.

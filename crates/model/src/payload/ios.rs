@@ -23,32 +23,54 @@ pub use values::{ApnsPriority, Badge, InterruptionLevel, Sound};
 /// Content and options for iOS devices.
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct IosOverride {
+    /// The text, in place of that for everybody.
     pub alert: Option<IosAlert>,
+    /// Shown above the text.
     pub title: Option<String>,
+    /// Shown between the title and the text.
     pub subtitle: Option<String>,
+    /// The number on the app's icon.
     pub badge: Option<Badge>,
+    /// The sound to play.
     pub sound: Option<Sound>,
+    /// Whether the app is woken in the background to fetch content.
     #[body(take = |fields| flag(fields, "content_available", "content-available"))]
     pub content_available: Option<bool>,
+    /// Whether an extension of the app may change the notification before it is shown.
     #[body(take = |fields| flag(fields, "mutable_content", "mutable-content"))]
     pub mutable_content: Option<bool>,
+    /// Values for the app, by name.
     #[body(read = extra::ios)]
     pub extra: Option<JsonExtra>,
+    /// When Apple should no longer deliver it. It goes before the expiry of the push.
     pub expiry: Option<Expiry>,
+    /// How urgently Apple delivers it.
     pub priority: Option<ApnsPriority>,
+    /// The name of a category of the app's own, which has the buttons.
     pub category: Option<String>,
+    /// The buttons, in place of those for everybody.
     pub interactive: Option<Interactive>,
+    /// What a tap does, in place of the actions for everybody.
     pub actions: Option<Actions>,
+    /// Notifications with the same id are grouped.
     pub thread_id: Option<String>,
+    /// A later notification with the same id replaces this one.
     #[body(length = 1..=usize::MAX, read = collapse_id)]
     pub collapse_id: Option<String>,
+    /// Names the window of the app that is brought forward.
     pub target_content_id: Option<String>,
+    /// Decides in which Focus modes the notification is shown.
     pub filter_criteria: Option<String>,
+    /// How much the notification may disturb.
     pub interruption_level: Option<InterruptionLevel>,
+    /// Where it stands in the summary of notifications: 1 is first.
     #[body(range = 0.0..=1.0)]
     pub relevance_score: Option<Decimal>,
+    /// A picture, sound or film.
     pub media_attachment: Option<MediaAttachment>,
+    /// Read and then refused: Live Activities are not supported.
     pub live_activity: Option<LiveActivity>,
+    /// Where the texts come from instead.
     #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "subtitle"]))]
     pub template: Option<TemplateReference>,
 }

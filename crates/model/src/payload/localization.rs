@@ -20,7 +20,9 @@ pub struct Localization {
     pub country: Option<String>,
     /// At least one of the three contents is given.
     pub notification: Option<Notification>,
+    /// Replaces the message for the inbox.
     pub message: Option<Message>,
+    /// Replaces the banner.
     pub in_app: Option<InApp>,
 }
 

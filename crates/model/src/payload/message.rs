@@ -27,6 +27,7 @@ pub struct Message {
     /// The MIME type of the body. HTML when not given.
     #[body(first, take = |fields| either_spelling(fields, "content_type", "content-type", ContentType::parse))]
     pub content_type: Option<ContentType>,
+    /// How the body is written. Plain text if it is left out.
     #[body(
         first,
         take = |fields| either_spelling(fields, "content_encoding", "content-encoding", ContentEncoding::parse)
@@ -34,9 +35,13 @@ pub struct Message {
     pub content_encoding: Option<ContentEncoding>,
     /// Here zero seconds mean that the message does not expire.
     pub expiry: Option<Expiry>,
+    /// Values for the app, by name.
     pub extra: Option<TextExtra>,
+    /// Pictures for the list of messages.
     pub icons: Option<Icons>,
+    /// Further options, by name.
     pub options: Option<BTreeMap<String, Value>>,
+    /// The names under which its results are added up.
     pub campaigns: Option<Campaigns>,
 }
 
@@ -50,6 +55,7 @@ pub enum MessageContent {
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct Icons {
+    /// Shown beside the title.
     pub list_icon: Icon,
 }
 

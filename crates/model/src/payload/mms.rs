@@ -15,25 +15,32 @@ pub struct MmsOverride {
     /// Exactly one, in an array because the format requires it.
     #[body(read = |slides| slides.array(1..=1, Slide::parse)?.try_into().ok())]
     pub slides: Option<[Slide; 1]>,
+    /// The subject.
     #[body(length = 0..=limits::MMS_SUBJECT_CHARS)]
     pub subject: Option<String>,
     pub shorten_links: Option<bool>,
+    /// Where the texts come from instead.
     #[body(first, take = |fields| TemplateReference::take(fields, &["fallback_text", "subject", "text"]))]
     pub template: Option<TemplateReference>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct Slide {
+    /// The picture.
     pub media: SlideMedia,
+    /// Shown with the picture.
     #[body(length = 0..=limits::MMS_TEXT_CHARS)]
     pub text: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct SlideMedia {
+    /// Where the file is fetched.
     #[body(read = |url| { url.text(1..=limits::MMS_URL_CHARS)?; HttpUrl::parse(url) })]
     pub url: HttpUrl,
+    /// Its MIME type.
     pub content_type: MediaType,
+    /// Its length in bytes.
     #[body(range = 1..=limits::MMS_MEDIA_BYTES)]
     pub content_length: Option<i64>,
 }

@@ -32,16 +32,27 @@ pub use open_overrides::OpenOverrides;
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 #[body(not_empty = "A notification needs at least one key, such as 'alert'.", check = Notification::checked)]
 pub struct Notification {
+    /// The text. Overrides without an alert of their own show it.
     pub alert: Option<String>,
+    /// What a tap does, unless an override says otherwise.
     pub actions: Option<Actions>,
+    /// The buttons, unless an override says otherwise.
     pub interactive: Option<Interactive>,
+    /// What differs on iOS devices.
     pub ios: Option<Box<IosOverride>>,
+    /// What differs on Android devices.
     pub android: Option<Box<AndroidOverride>>,
+    /// What differs on Amazon devices.
     pub amazon: Option<Box<AmazonOverride>>,
+    /// What differs in browsers.
     pub web: Option<Box<WebOverride>>,
+    /// What differs on Windows devices.
     pub wns: Option<Box<WnsOverride>>,
+    /// The text message for telephones.
     pub sms: Option<Box<SmsOverride>>,
+    /// The picture message for telephones.
     pub mms: Option<Box<MmsOverride>>,
+    /// The email.
     pub email: Option<Box<EmailOverride>>,
     /// Old clients put it here; it means the same as the `in_app` of the push.
     pub in_app: Option<Box<InApp>>,

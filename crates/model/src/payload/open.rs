@@ -12,15 +12,21 @@ pub const OPEN_TEXTS: [&str; 4] = ["alert", "title", "summary", "media_attachmen
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct OpenOverride {
     // A common client library sends null when the alert is not set.
+    /// The text, in place of that for everybody.
     #[body(nullable)]
     pub alert: Option<String>,
+    /// Shown above the text.
     pub title: Option<String>,
+    /// Shown below the text.
     pub summary: Option<String>,
     /// A URI.
     #[body(length = 1..=usize::MAX)]
     pub media_attachment: Option<String>,
+    /// Values for the receiving server, by name.
     pub extra: Option<TextExtra>,
+    /// The buttons, in place of those for everybody.
     pub interactive: Option<Interactive>,
+    /// Where the texts come from instead.
     #[body(first, take = |fields| TemplateReference::take(fields, &OPEN_TEXTS))]
     pub template: Option<TemplateReference>,
 }

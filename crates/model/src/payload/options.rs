@@ -8,21 +8,33 @@ use crate::json::body::Body;
 /// How the push is sent, as opposed to its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Body)]
 pub struct Options {
+    /// Nothing is sent after it. The expiry of a platform takes its place there.
     pub expiry: Option<Expiry>,
+    /// Accepted without effect.
     pub no_throttle: Option<bool>,
+    /// Accepted without effect; refused beside texts with `{{`.
     pub personalization: Option<bool>,
+    /// Whether the payload is kept only until the push is done.
     pub redact_payload: Option<bool>,
+    /// Accepted without effect.
     pub omit_from_activity_log: Option<bool>,
+    /// Accepted without effect.
     pub bypass_frequency_limits: Option<bool>,
+    /// Accepted without effect.
     pub bypass_holdout_groups: Option<bool>,
+    /// Accepted without effect.
     pub bypass_ban_list_processing: Option<bool>,
+    /// Accepted without effect.
     pub ban_list_parameters: Option<BTreeMap<String, String>>,
+    /// How many channels the push goes to at most.
     pub audience_limits: Option<AudienceLimits>,
+    /// Accepted without effect.
     pub use_strict_sms_validation: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct AudienceLimits {
+    /// Of all platforms together. Which part of the audience they are is not specified.
     #[body(range = 1..=u32::MAX)]
     pub max_recipients: u32,
 }

@@ -10,9 +10,11 @@ use crate::limits;
 pub struct SmsOverride {
     #[body(length = 1..=limits::SMS_ALERT_CHARS)]
     pub alert: Option<String>,
+    /// When carriers should no longer deliver it.
     #[body(range = 0..=limits::SMS_EXPIRY_SECONDS)]
     pub expiry: Option<Expiry>,
     pub shorten_links: Option<bool>,
+    /// Where the text comes from instead.
     #[body(first, take = |fields| TemplateReference::take(fields, &["alert"]))]
     pub template: Option<TemplateReference>,
 }

@@ -8,7 +8,9 @@ use crate::limits;
 pub struct Style {
     #[body(flatten)]
     pub content: StyleContent,
+    /// Shown above the expanded text.
     pub title: Option<String>,
+    /// Shown below it.
     pub summary: Option<String>,
 }
 
@@ -16,6 +18,7 @@ pub struct Style {
 #[body(tag = "type")]
 pub enum StyleContent {
     BigText {
+        /// The long text.
         big_text: String,
     },
     BigPicture {
@@ -24,6 +27,7 @@ pub enum StyleContent {
         big_picture: String,
     },
     Inbox {
+        /// The lines, one below the other.
         #[body(length = 1..=limits::STYLE_LINES)]
         lines: Vec<String>,
     },

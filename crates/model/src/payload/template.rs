@@ -31,7 +31,9 @@ pub struct TemplateReference {
     one_of = "A template is exactly one of 'template_id', 'external_id' and 'fields'."
 )]
 pub enum TemplateSource {
+    /// The id of a stored template.
     TemplateId(TemplateId),
+    /// The id that the customer gave a stored template.
     #[body(length = 1..=limits::EXTERNAL_ID_CHARS)]
     ExternalId(String),
     /// The texts themselves, by the name of the field they fill.
@@ -42,6 +44,7 @@ pub enum TemplateSource {
 /// The value of a variable of an inline template for a recipient without one.
 #[derive(Clone, Debug, PartialEq, Body)]
 pub struct VariableDefault {
+    /// The name of the variable.
     #[body(length = 1..=limits::TEMPLATE_VARIABLE_CHARS)]
     pub key: String,
     pub default_value: Value,

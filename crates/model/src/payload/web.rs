@@ -13,33 +13,47 @@ use crate::limits;
 /// Content and options for browsers.
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct WebOverride {
+    /// The text, in place of that for everybody.
     pub alert: Option<String>,
+    /// Shown above the text.
     pub title: Option<String>,
+    /// A small picture.
     pub icon: Option<WebImage>,
+    /// A large picture.
     pub image: Option<WebImage>,
+    /// Values for the web page, by name.
     pub extra: Option<TextExtra>,
+    /// Whether it stays until the user closes it.
     pub require_interaction: Option<bool>,
+    /// When push services should no longer deliver it. It goes before the expiry of the push.
     pub time_to_live: Option<Expiry>,
+    /// At most two, each with its own id.
     #[body(length = 1..=limits::WEB_BUTTONS, read = buttons)]
     pub buttons: Option<Vec<WebButton>>,
+    /// What a click does, in place of the actions for everybody.
     pub actions: Option<Actions>,
     /// A built-in type becomes `buttons` where there are none; of other types only apps know the buttons.
     pub interactive: Option<Interactive>,
+    /// Where the texts come from instead.
     #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title"]))]
     pub template: Option<TemplateReference>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct WebImage {
+    /// Where browsers fetch it.
     pub url: HttpUrl,
 }
 
 #[derive(Clone, Debug, PartialEq, Body)]
 pub struct WebButton {
+    /// Told to the web page when the button is clicked.
     #[body(length = 1..=usize::MAX)]
     pub id: String,
+    /// The text on the button.
     #[body(length = 1..=usize::MAX)]
     pub label: String,
+    /// What a click on it does.
     pub actions: Option<Actions>,
 }
 

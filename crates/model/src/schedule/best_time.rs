@@ -13,6 +13,7 @@ use crate::json::body::Body;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Body)]
 #[body(not_printed)]
 pub struct BestTime {
+    /// The day.
     #[body(read = send_date, schema = |_| json_schema!({"type": "string", "format": "date"}))]
     send_date: Date,
     #[body(skip)]

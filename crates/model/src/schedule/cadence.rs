@@ -12,8 +12,10 @@ use crate::limits;
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 #[body(keys = |fields| refuse_days(fields, unit, days_of_week.is_some()))]
 pub struct Cadence {
+    /// What is counted.
     #[body(rename = "type")]
     pub unit: Unit,
+    /// How many of them lie between two times.
     #[body(range = 1..=limits::CADENCE_COUNT)]
     pub count: u16,
     /// On these days of the weeks that count, each once and in order; on the weekday of the first time when not given.

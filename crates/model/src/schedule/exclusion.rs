@@ -13,10 +13,13 @@ use crate::json::body::{Body, Read};
 #[derive(Clone, Debug, PartialEq, Body)]
 #[body(check = Exclusion::refuse_empty)]
 pub struct Exclusion {
+    /// Hours of the day.
     #[body(nullable)]
     pub hour_range: Option<HourRange>,
+    /// A period.
     #[body(nullable)]
     pub date_range: Option<DateRange>,
+    /// Days of the week.
     #[body(length = 1..=7, nullable)]
     pub days_of_week: Option<Vec<Weekday>>,
 }

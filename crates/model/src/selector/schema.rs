@@ -10,7 +10,7 @@ use super::{Audience, DeviceToken, Selector, SmsId};
 use crate::create_and_send::Recipients;
 use crate::ids::{ChannelId, NamedUserId, SegmentId};
 use crate::json::body::Read;
-use crate::json::schema::{limit_length, text};
+use crate::json::schema::{describe, limit_length, text};
 use crate::json::{At, OneOrMany};
 use crate::limits;
 use crate::tag::{Tag, TagGroup};
@@ -18,27 +18,29 @@ use crate::tag::{Tag, TagGroup};
 /// A schema for the value of a key.
 type OfValue = fn(&mut SchemaGenerator) -> Schema;
 
-/// Selectors with a single key.
-const PLAIN: [(&str, OfValue); 19] = [
-    ("segment", values::<SegmentId>),
-    ("named_user", values::<NamedUserId>),
-    ("alias", |_| texts(limits::ALIAS_CHARS)),
-    ("static_list", |_| texts(limits::STATIC_LIST_NAME_CHARS)),
-    ("subscription_list", |_| texts(limits::SUBSCRIPTION_LIST_ID_CHARS)),
-    ("subscription_lists", |_| texts(limits::SUBSCRIPTION_LIST_ID_CHARS)),
-    ("channel", values::<ChannelId>),
-    ("ios_channel", values::<ChannelId>),
-    ("android_channel", values::<ChannelId>),
-    ("amazon_channel", values::<ChannelId>),
-    ("web_channel", values::<ChannelId>),
-    ("open_channel", |_| texts(limits::OPEN_ADDRESS_CHARS)),
-    ("device_token", values::<DeviceToken>),
-    ("apid", |_| texts(limits::PUSH_ADDRESS_CHARS)),
-    ("wns", |_| texts(limits::PUSH_ADDRESS_CHARS)),
-    ("mpns", |_| texts(limits::PUSH_ADDRESS_CHARS)),
-    ("device_pin", |_| texts(limits::PUSH_ADDRESS_CHARS)),
-    ("sms_id", values::<SmsId>),
-    ("sms_sender", |_| texts(limits::SMS_SENDER_CHARS)),
+/// Selectors with a single key, with its description.
+const PLAIN: [(&str, &str, OfValue); 19] = [
+    ("segment", "Channels of a stored segment, by its id.", values::<SegmentId>),
+    ("named_user", "Channels of a named user, by its id.", values::<NamedUserId>),
+    ("alias", "Channels with this alias.", |_| texts(limits::ALIAS_CHARS)),
+    ("static_list", "Channels on a static list, by its name.", |_| texts(limits::STATIC_LIST_NAME_CHARS)),
+    ("subscription_list", "Channels that subscribe to a list, by its id.", |_| {
+        texts(limits::SUBSCRIPTION_LIST_ID_CHARS)
+    }),
+    ("subscription_lists", "The same as `subscription_list`.", |_| texts(limits::SUBSCRIPTION_LIST_ID_CHARS)),
+    ("channel", "A channel by its id, of any type.", values::<ChannelId>),
+    ("ios_channel", "An iOS channel by its id.", values::<ChannelId>),
+    ("android_channel", "An Android channel by its id.", values::<ChannelId>),
+    ("amazon_channel", "An Amazon channel by its id.", values::<ChannelId>),
+    ("web_channel", "A channel of a browser by its id.", values::<ChannelId>),
+    ("open_channel", "A channel of an open platform by its address.", |_| texts(limits::OPEN_ADDRESS_CHARS)),
+    ("device_token", "An iOS channel by the token that Apple gave the device.", values::<DeviceToken>),
+    ("apid", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
+    ("wns", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
+    ("mpns", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
+    ("device_pin", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
+    ("sms_id", "", values::<SmsId>),
+    ("sms_sender", "", |_| texts(limits::SMS_SENDER_CHARS)),
 ];
 
 const OPERATORS: [&str; 12] = [
@@ -87,6 +89,8 @@ impl JsonSchema for Selector {
 
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let selector = schemas.subschema_for::<Selector>();
+        let mut tag = values::<Tag>(schemas);
+        describe(&mut tag, "Channels with this tag.");
         let members =
             json!({"type": "array", "minItems": 1, "maxItems": limits::SELECTORS_PER_AUDIENCE, "items": selector});
         let mut forms = vec![
@@ -99,7 +103,7 @@ impl JsonSchema for Selector {
             json!({
                 "type": "object",
                 "properties": {
-                    "tag": values::<Tag>(schemas),
+                    "tag": tag,
                     "group": schemas.subschema_for::<TagGroup>(),
                     "tag_class": {"type": "string"},
                 },
@@ -110,7 +114,11 @@ impl JsonSchema for Selector {
             activity(),
             location(),
         ];
-        forms.extend(PLAIN.iter().map(|(key, schema)| one_key(key, &schema(schemas).to_value())));
+        forms.extend(PLAIN.iter().map(|(key, about, schema)| {
+            let mut value = schema(schemas);
+            describe(&mut value, about);
+            one_key(key, &value.to_value())
+        }));
         json_schema!({
             "description": "A description of channels: one property that they have, or several joined by AND, OR and NOT.",
             "anyOf": forms,
@@ -135,8 +143,8 @@ fn one_key(key: &str, value: &Value) -> Value {
 /// The keys of a comparison; which of them belong together depends on the operator.
 fn comparison(own: &Value) -> Value {
     let mut properties = json!({
-        "operator": {"type": "string", "enum": OPERATORS},
-        "value": {"type": ["string", "number", "boolean", "null"]},
+        "operator": {"type": "string", "enum": OPERATORS, "description": "How values are compared."},
+        "value": {"type": ["string", "number", "boolean", "null"], "description": "What they are compared with."},
         "precision": {"type": "string"},
         "relative_to": {"type": "string", "enum": ["past", "future"]},
     });
@@ -162,7 +170,10 @@ fn property() -> Value {
 
 fn attribute() -> Value {
     let own = json!({
-        "attribute": {"type": "string", "minLength": 1, "maxLength": limits::SELECTOR_ATTRIBUTE_CHARS},
+        "attribute": {
+            "type": "string", "minLength": 1, "maxLength": limits::SELECTOR_ATTRIBUTE_CHARS,
+            "description": "The name of the attribute that is compared.",
+        },
         "where": property(),
     });
     json!({

@@ -17,10 +17,13 @@ use crate::tag::{Tag, TagGroup};
 #[derive(Clone, Debug, PartialEq, Body)]
 #[body(name = "CustomEventAction")]
 pub struct CustomEvent {
+    /// The name of the event.
     #[body(length = 1..=limits::EVENT_NAME_CHARS)]
     pub name: String,
+    /// The number that reports add up.
     #[body(range = f64::MIN..=f64::MAX)]
     pub value: Option<Decimal>,
+    /// Further data, by name.
     pub properties: Option<BTreeMap<String, Value>>,
 }
 
@@ -54,11 +57,15 @@ pub enum AttributeChange {
 /// A change of tags.
 #[derive(Clone, Debug, PartialEq, Body)]
 pub struct TagChange {
+    /// Whether tags of the channel or of its user change.
     #[body(rename = "type")]
     pub subject: Subject,
+    /// Whether tags are added or removed.
     #[body(rename = "action")]
     pub operation: TagOperation,
+    /// The group of the tags.
     pub group: Option<TagGroup>,
+    /// The tags.
     #[body(length = 1..=limits::TAGS_PER_OPERATION)]
     pub tags: OneOrMany<Tag>,
 }

@@ -19,25 +19,38 @@ pub enum IosAlert {
 #[body(rename_all = "kebab-case", check = AlertObject::refuse_empty)]
 pub struct AlertObject {
     // Apple documents null for some of these keys, with the meaning of leaving them out.
+    /// Shown above the text.
     #[body(nullable)]
     pub title: Option<String>,
+    /// Shown between the title and the text.
     #[body(nullable)]
     pub subtitle: Option<String>,
+    /// The text.
     pub body: Option<String>,
+    /// The key of the title in the localized texts of the app.
     #[body(nullable)]
     pub title_loc_key: Option<String>,
+    /// What fills the gaps of that title.
     #[body(nullable)]
     pub title_loc_args: Option<Vec<String>>,
+    /// The key of the subtitle in the localized texts of the app.
     #[body(nullable)]
     pub subtitle_loc_key: Option<String>,
+    /// What fills the gaps of that subtitle.
     #[body(nullable)]
     pub subtitle_loc_args: Option<Vec<String>>,
+    /// The key of the text in the localized texts of the app.
     pub loc_key: Option<String>,
+    /// What fills the gaps of that text.
     pub loc_args: Option<Vec<String>>,
+    /// The key of the label of the button that opens the app.
     #[body(nullable)]
     pub action_loc_key: Option<String>,
+    /// The file that is shown while the app starts.
     pub launch_image: Option<String>,
+    /// The text for the summary of a group of notifications.
     pub summary_arg: Option<String>,
+    /// By how much the notification raises the count in that summary.
     #[body(range = 0..=i64::from(i32::MAX))]
     pub summary_arg_count: Option<i64>,
 }

@@ -67,8 +67,10 @@ pub enum Sound {
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct SoundObject {
+    /// The name of a sound file in the app.
     #[body(length = 1..=usize::MAX)]
     pub name: String,
+    /// From 0 (silent) to 1 (loudest).
     #[body(range = 0.0..=1.0)]
     pub volume: Option<Decimal>,
     /// Plays even when the device is muted.
