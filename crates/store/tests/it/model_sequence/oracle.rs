@@ -63,15 +63,18 @@ impl Model {
     pub(super) fn run(&mut self, operations: &[Operation], circumstances: &Circumstances) -> Outcome<Vec<Answer>> {
         let mut after = self.clone();
         let answers = operations.iter().map(|operation| after.apply(operation, circumstances)).collect();
-        // What a transaction appends is written at its end, and no longer for an app that it has deleted.
-        let is_deleted = |wanted: &AppId| {
-            operations.iter().any(|operation| matches!(operation, Operation::DeleteApp { app } if app == wanted))
-        };
-        after.log.retain(|(app, offset), _| !is_deleted(app) || self.log.contains_key(&(*app, *offset)));
+        after.forget_unwritten(self);
         if Outcome::is_ok(&answers) {
             *self = after;
         }
         answers
+    }
+
+    /// What a transaction, or all those that share a commit, append is written at its end, and no longer for an app that was
+    /// deleted meanwhile.
+    pub(super) fn forget_unwritten(&mut self, before: &Self) {
+        let Self { apps, log, .. } = self;
+        log.retain(|(app, offset), _| apps.contains_key(app) || before.log.contains_key(&(*app, *offset)));
     }
 
     pub(super) fn claim(&mut self, now: UtcMillis, lease_until: UtcMillis, at_most: u32) -> Vec<ClaimedJob> {
