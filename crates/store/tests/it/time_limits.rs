@@ -57,6 +57,30 @@ async fn a_statement_that_takes_too_long_is_ended() {
     store.close().await;
 }
 
+/// Waits for something while a transaction has a lock, which some statements take.
+async fn while_locked(store: &Store, lock: &'static [&'static str], meanwhile: impl Future<Output = ()>) {
+    let (locked, is_locked) = tokio::sync::oneshot::channel();
+    let (unlock, unlocked) = std::sync::mpsc::channel::<()>();
+    let (locked, unlocked) = (parking_lot::Mutex::new(Some(locked)), parking_lot::Mutex::new(unlocked));
+    let locking = store.write(NO_APP, move |tx| {
+        for sql in lock {
+            tx.execute(sql, &[])?;
+        }
+        if let Some(locked) = locked.lock().take() {
+            locked.send(()).unwrap();
+            unlocked.lock().recv().unwrap();
+        }
+        Ok::<_, Error>(())
+    });
+    let waiting = async {
+        is_locked.await.unwrap();
+        meanwhile.await;
+        unlock.send(()).unwrap();
+    };
+    let (held, ()) = tokio::join!(locking, waiting);
+    held.unwrap();
+}
+
 #[tokio::test]
 async fn a_lock_of_somebody_else_is_waited_for_only_so_long() {
     if !databases().contains(&Database::Postgres) {
@@ -67,29 +91,15 @@ async fn a_lock_of_somebody_else_is_waited_for_only_so_long() {
     make_apps(&store).await;
     execute(&store, "create table item (id bigint primary key)").await;
     let administrator = open(&url, Duration::from_secs(3600)).await;
-    let (locked, is_locked) = tokio::sync::oneshot::channel();
-    let (unlock, unlocked) = std::sync::mpsc::channel::<()>();
-    let (locked, unlocked) = (parking_lot::Mutex::new(Some(locked)), parking_lot::Mutex::new(unlocked));
-    let locking = administrator.write(NO_APP, move |tx| {
-        tx.execute("lock table item in access exclusive mode", &[])?;
-        if let Some(locked) = locked.lock().take() {
-            locked.send(()).unwrap();
-            unlocked.lock().recv().unwrap();
-        }
-        Ok::<_, Error>(())
-    });
     let meanwhile = async {
-        is_locked.await.unwrap();
         let error = insert(&store, AppId(1), 1).await.err().unwrap();
         assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
         assert!(error.to_string().contains("lock timeout"), "{error}");
         let read: Result<Vec<i64>, Error> =
             store.read(|tx| tx.query("select id from item", &[], |row| row.get(0))).await;
         assert!(matches!(read, Err(Error::Unavailable(_))), "{read:?}");
-        unlock.send(()).unwrap();
     };
-    let (held, ()) = tokio::join!(locking, meanwhile);
-    held.unwrap();
+    while_locked(&administrator, &["lock table item in access exclusive mode"], meanwhile).await;
     insert(&store, AppId(1), 2).await.unwrap();
     assert_eq!(ids(&store).await, [2]);
     store.close().await;
@@ -109,20 +119,8 @@ async fn the_limit_of_a_url_comes_first_but_not_for_migrations() {
 
     // Another node migrates, for longer than that.
     let administrator = open(&url, Duration::from_secs(3600)).await;
-    let (locked, is_locked) = tokio::sync::oneshot::channel();
-    let (unlock, unlocked) = std::sync::mpsc::channel::<()>();
-    let (locked, unlocked) = (parking_lot::Mutex::new(Some(locked)), parking_lot::Mutex::new(unlocked));
-    let locking = administrator.write(NO_APP, move |tx| {
-        tx.execute("set local idle_in_transaction_session_timeout = 0", &[])?;
-        tx.query("select pg_advisory_xact_lock(4703278012655316)", &[], |_| Ok(()))?;
-        if let Some(locked) = locked.lock().take() {
-            locked.send(()).unwrap();
-            unlocked.lock().recv().unwrap();
-        }
-        Ok::<_, Error>(())
-    });
+    let mut started = None;
     let meanwhile = async {
-        is_locked.await.unwrap();
         let starting = tokio::spawn(async move { open(&hasty, Duration::from_secs(3600)).await });
         let waiting = "select count(*) from pg_stat_activity where wait_event = 'advisory'
                        and datname = current_database() and clock_timestamp() - query_start > interval '1 second'";
@@ -130,11 +128,11 @@ async fn the_limit_of_a_url_comes_first_but_not_for_migrations() {
             assert!(!starting.is_finished(), "it has not waited");
             tokio::task::yield_now().await;
         }
-        unlock.send(()).unwrap();
-        starting.await.unwrap().close().await;
+        started = Some(starting);
     };
-    let (held, ()) = tokio::join!(locking, meanwhile);
-    held.unwrap();
+    let lock = &["set local idle_in_transaction_session_timeout = 0", "select pg_advisory_xact_lock(4703278012655316)"];
+    while_locked(&administrator, lock, meanwhile).await;
+    started.unwrap().await.unwrap().close().await;
     store.close().await;
     administrator.close().await;
 }
