@@ -1,13 +1,14 @@
 //! The OpenAPI document, and the page that shows it. Their texts are part of the program, so that they fit its version and are
 //! there without a network.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::OnceLock;
 
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
@@ -26,22 +27,30 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// The copy of a browser is asked for again each time, and is mostly still good: another version may run by then.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// A text of the program, packed when it is first asked for.
+/// A text of the program, made ready when it is first asked for.
 struct Asset {
-    text: &'static str,
+    source: Source,
     content_type: HeaderValue,
-    packed: OnceLock<Packed>,
+    ready: OnceLock<Ready>,
 }
 
-struct Packed {
+/// How the program carries a text.
+enum Source {
+    Plain(&'static str),
+    Gzip(&'static [u8]),
+}
+
+struct Ready {
+    plain: Bytes,
     gzip: Bytes,
     tag: HeaderValue,
 }
 
-static DOCUMENT: Asset = Asset::new(include_str!("../../../../docs/openapi.json"), "application/json");
-static PAGE: Asset = Asset::new(include_str!("reference/index.html"), "text/html; charset=utf-8");
-static SCRIPT: Asset = Asset::new(include_str!("reference/docs.js"), "text/javascript; charset=utf-8");
-static STYLE: Asset = Asset::new(include_str!("reference/docs.css"), "text/css; charset=utf-8");
+static DOCUMENT: Asset =
+    Asset::new(Source::Gzip(include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.gz"))), "application/json");
+static PAGE: Asset = Asset::new(Source::Plain(include_str!("reference/index.html")), "text/html; charset=utf-8");
+static SCRIPT: Asset = Asset::new(Source::Plain(include_str!("reference/docs.js")), "text/javascript; charset=utf-8");
+static STYLE: Asset = Asset::new(Source::Plain(include_str!("reference/docs.css")), "text/css; charset=utf-8");
 
 pub(super) async fn document(headers: HeaderMap) -> Result<Response> {
     DOCUMENT.answer(&headers)
@@ -60,16 +69,16 @@ pub(super) async fn style(headers: HeaderMap) -> Result<Response> {
 }
 
 impl Asset {
-    const fn new(text: &'static str, content_type: &'static str) -> Self {
-        Self { text, content_type: HeaderValue::from_static(content_type), packed: OnceLock::new() }
+    const fn new(source: Source, content_type: &'static str) -> Self {
+        Self { source, content_type: HeaderValue::from_static(content_type), ready: OnceLock::new() }
     }
 
     fn answer(&self, asked: &HeaderMap) -> Result<Response> {
-        let Packed { gzip, tag } = match self.packed.get() {
-            Some(packed) => packed,
+        let Ready { plain, gzip, tag } = match self.ready.get() {
+            Some(ready) => ready,
             None => {
-                let packed = pack(self.text)?;
-                self.packed.get_or_init(|| packed)
+                let ready = self.source.make_ready()?;
+                self.ready.get_or_init(|| ready)
             }
         };
         let is_known = asked.get_all(IF_NONE_MATCH).iter().any(|known| names(known, tag));
@@ -77,7 +86,7 @@ impl Asset {
         let mut response = Response::new(match (is_known, takes_gzip) {
             (true, _) => Body::empty(),
             (false, true) => Body::from(gzip.clone()),
-            (false, false) => Body::from(self.text),
+            (false, false) => Body::from(plain.clone()),
         });
         let headers = response.headers_mut();
         headers.insert(ETAG, tag.clone());
@@ -97,15 +106,26 @@ impl Asset {
     }
 }
 
-fn pack(text: &str) -> Result<Packed> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(text.as_bytes()).map_err(Error::internal)?;
-    let gzip = encoder.finish().map_err(Error::internal)?.into();
-    let hash = digest(&SHA256, text.as_bytes());
-    let short = hash.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
-    // Weak, because the packed and the plain text share it.
-    let tag = HeaderValue::from_str(&format!("W/\"{short}\"")).map_err(Error::internal)?;
-    Ok(Packed { gzip, tag })
+impl Source {
+    fn make_ready(&self) -> Result<Ready> {
+        let (plain, gzip) = match self {
+            Self::Plain(text) => {
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+                encoder.write_all(text.as_bytes()).map_err(Error::internal)?;
+                (Bytes::from_static(text.as_bytes()), encoder.finish().map_err(Error::internal)?.into())
+            }
+            Self::Gzip(packed) => {
+                let mut plain = Vec::new();
+                GzDecoder::new(*packed).read_to_end(&mut plain).map_err(Error::internal)?;
+                (plain.into(), Bytes::from_static(packed))
+            }
+        };
+        let hash = digest(&SHA256, &plain);
+        let short = hash.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
+        // Weak, because the packed and the plain text share it.
+        let tag = HeaderValue::from_str(&format!("W/\"{short}\"")).map_err(Error::internal)?;
+        Ok(Ready { plain, gzip, tag })
+    }
 }
 
 /// Whether a value of `If-None-Match` names this tag; proxies may take the mark of weakness away.
