@@ -1,7 +1,7 @@
 """Derives the boundaries the service knows from public packages. Started by scripts/geo-data."""
 
-import gzip
 import pathlib
+import subprocess
 import sys
 
 import cities as city_data
@@ -84,7 +84,10 @@ def write(packages, result, provinces, province_shapes, counties, county_shapes,
     writer.texts([[code] for code, _ in outlines])
     writer.topology(as_topology([geometry for _, geometry in outlines]))
 
-    result.write_bytes(gzip.compress(bytes(writer.bytes), 9, mtime=0))
+    # The program carries this file: zopfli takes its time and makes 4 % less of it than gzip.
+    plain = cache / "boundaries.bin"
+    plain.write_bytes(writer.bytes)
+    result.write_bytes(subprocess.run(["zopfli", "--i15", "-c", plain], stdout=subprocess.PIPE, check=True).stdout)
     print(f"{result}: {len(writer.bytes):,} bytes, {result.stat().st_size:,} compressed", file=sys.stderr)
     print(f"{len(codes)} countries, {len(provinces)} + {len(states)} provinces, {len(counties)} counties, "
           f"{len(us_cities)} + {len(circles)} cities, {len(outlines)} outlines", file=sys.stderr)
