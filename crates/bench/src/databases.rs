@@ -1,17 +1,23 @@
 //! `bench databases`: the same requests with SQLite, and with PostgreSQL and one node.
 
 mod side;
+mod statements;
+
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use tempfile::TempDir;
 use testkit::postgres::Cluster;
 
+use crate::Size;
 use crate::clients::{self, CLIENTS, Work};
 use crate::report::{self, percent, ratio};
 use crate::server::Server;
 use crate::usage::Process;
 
+use side::Round;
 pub(crate) use side::Side;
+use statements::Statements;
 
 /// Rounds take turns, so that a noisy neighbor disturbs all sides.
 const ROUNDS: usize = 5;
@@ -20,7 +26,7 @@ const LEAST_RATE: f64 = 0.6;
 const MOST_STATEMENTS: f64 = 0.5;
 pub(crate) const KINDS: [&str; 4] = ["registrations", "tag updates", "uploads of events", "pushes"];
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
     report::heading(format_args!("The same requests on each database from {CLIENTS} clients, durable, one app"))?;
     report::progress("preparing");
     let database = Database::start()?;
@@ -28,9 +34,12 @@ pub(crate) async fn run() -> Result<()> {
     let sqlite = Side::new("SQLite", vec![Server::start(folders[0].path())?], None, 1).await?;
     let node = Server::start_on(folders[1].path(), &database.url)?;
     let mut sides = [sqlite, Side::new("PostgreSQL", vec![node], Some(database.process), 1).await?];
-    measure(&mut sides, &database).await?;
+    measure(&mut sides, &database, size).await?;
     for (kind, name) in KINDS.into_iter().enumerate() {
         print(name, &sides, kind)?;
+        if size.statements {
+            statements::print(&sides[1].statements[kind])?;
+        }
     }
     Ok(())
 }
@@ -55,29 +64,37 @@ impl Database {
         self.cluster.ask(&self.url, "select pg_stat_statements_reset()");
     }
 
-    fn n_statements(&self) -> Result<f64> {
-        let sql = "select coalesce(sum(calls), 0) from pg_stat_statements where query not like '%pg_stat%'";
-        Ok(self.cluster.ask(&self.url, sql).parse()?)
+    /// What was asked since [`Database::forget_statements`], by a service that did some work.
+    fn statements(&self, work: &Work, of_database: Duration) -> Result<Statements> {
+        Statements::read(&self.cluster.ask(&self.url, statements::SQL), work, of_database)
     }
 }
 
-/// Calls all sides in turns, with each kind of request.
-pub(crate) async fn measure(sides: &mut [Side], database: &Database) -> Result<()> {
-    let n_sides = sides.len();
-    for round in 0..ROUNDS {
-        report::progress(&format!("round {} of {ROUNDS}", round + 1));
-        for kind in 0..KINDS.len() {
-            for (n, side) in sides.iter_mut().enumerate() {
+/// Calls all sides in turns, with each kind of request. Pushes come last: they leave work that goes on for longer than a round.
+pub(crate) async fn measure(sides: &mut [Side], database: &Database, size: Size) -> Result<()> {
+    let (n_sides, n_rounds) = (sides.len(), size.rounds.unwrap_or(ROUNDS));
+    for (kind, name) in KINDS.into_iter().enumerate() {
+        for round in 0..n_rounds {
+            report::progress(&format!("{name}, round {} of {n_rounds}", round + 1));
+            for n in 0..n_sides {
+                pause_others(sides, n, "STOP")?;
                 database.forget_statements();
-                let work = side.call(kind, round * n_sides + n).await?;
+                let side = &mut sides[n];
+                let Round { work, of_database } = side.call(kind, round * n_sides + n).await?;
                 if side.database.is_some() {
-                    side.statements[kind] = database.n_statements()? / work.n_calls.max(1) as f64;
+                    side.statements[kind] = database.statements(&work, of_database)?;
                 }
                 side.rounds[kind].push(work);
+                pause_others(sides, n, "CONT")?;
             }
         }
     }
     Ok(())
+}
+
+/// Sends a signal to all nodes but those of one side, so that what earlier rounds have left to do disturbs no other side.
+fn pause_others(sides: &[Side], n: usize, signal: &str) -> Result<()> {
+    sides.iter().filter(|other| !other.has_nodes_of(&sides[n])).try_for_each(|other| other.signal(signal))
 }
 
 fn print(name: &str, [sqlite, postgres]: &[Side; 2], kind: usize) -> Result<()> {
@@ -88,7 +105,7 @@ fn print(name: &str, [sqlite, postgres]: &[Side; 2], kind: usize) -> Result<()> 
     report::goal("CPU time per request, of that with SQLite", &ratio(cpu), "at most 2×", cpu <= MOST_CPU)?;
     let rate = clients::share(rounds, of);
     report::goal("rate, of that with SQLite", &percent(rate), "at least 60 %", rate >= LEAST_RATE)?;
-    let statements = postgres.statements[kind];
+    let statements = postgres.statements[kind].per_request();
     let text = format!("{statements:.2}");
     report::goal("statements of the database per request", &text, "under 0.5", statements < MOST_STATEMENTS)
 }

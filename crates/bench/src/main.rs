@@ -97,13 +97,13 @@ const BENCHES: [Bench; 18] = [
         name: "databases",
         about: "registrations, tag updates, events and pushes on SQLite and on PostgreSQL",
         needs_server: true,
-        run: |_| Box::pin(databases::run()),
+        run: |size| Box::pin(databases::run(size)),
     },
     Bench {
         name: "nodes",
         about: "the same with one, two and four nodes on PostgreSQL, for one app and for four",
         needs_server: true,
-        run: |_| Box::pin(nodes::run()),
+        run: |size| Box::pin(nodes::run(size)),
     },
     Bench {
         name: "list",
@@ -187,6 +187,10 @@ pub(crate) struct Size {
     pub(crate) seconds: u64,
     /// The disturbances follow from it.
     pub(crate) seed: Option<u64>,
+    /// How often `databases` and `nodes` call each side; `None` for their own number.
+    pub(crate) rounds: Option<usize>,
+    /// Whether `databases` prints what PostgreSQL was asked.
+    pub(crate) statements: bool,
 }
 
 impl Size {
@@ -211,6 +215,12 @@ struct Wish {
     /// A number that `cluster` has printed, for the same disturbances again; another one each time when absent
     #[arg(long)]
     seed: Option<u64>,
+    /// How many rounds `databases` and `nodes` make, for a quick look
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Let `databases` print the statements that PostgreSQL ran per request, by the time that they took
+    #[arg(long)]
+    statements: bool,
     /// Measure the index in this file; `bench index` starts itself with it, so that the memory of a process is that of one index
     #[arg(long, hide = true)]
     snapshot: Option<PathBuf>,
@@ -237,7 +247,8 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(async {
         for bench in BENCHES.iter().filter(is_wanted) {
-            (bench.run)(Size { at_most: wish.at_most, seconds: wish.seconds, seed: wish.seed }).await?;
+            let Wish { at_most, seconds, seed, rounds, statements, .. } = wish;
+            (bench.run)(Size { at_most, seconds, seed, rounds, statements }).await?;
         }
         Ok(())
     })

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use tempfile::TempDir;
 
+use crate::Size;
 use crate::clients::{self, CLIENTS, Work};
 use crate::databases::{self, Database, KINDS, Side};
 use crate::report::{self, percent};
@@ -14,7 +15,7 @@ const NODES: [usize; 3] = [1, 2, 4];
 const APPS: [usize; 2] = [1, 4];
 const LEAST: f64 = 0.85;
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
     for n_apps in APPS {
         let apps = if n_apps == 1 { "one app".to_owned() } else { format!("{n_apps} apps") };
         report::heading(format_args!("One to four nodes on one PostgreSQL, {CLIENTS} clients, durable, {apps}"))?;
@@ -27,7 +28,7 @@ pub(crate) async fn run() -> Result<()> {
         }
         let all = Side::new("all", nodes, Some(database.process), n_apps).await?;
         let mut sides = NODES.map(|n_nodes| all.on_nodes(n_nodes));
-        databases::measure(&mut sides, &database).await?;
+        databases::measure(&mut sides, &database, size).await?;
         for (kind, name) in KINDS.into_iter().enumerate() {
             print(name, &sides, kind)?;
         }

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use model::ids::ChannelId;
 use serde_json::json;
 
-use super::KINDS;
+use super::{KINDS, Statements};
 use crate::clients::{self, CLIENTS, Until, Work};
 use crate::http::{Connection, request};
 use crate::server::{App, Server};
@@ -28,8 +28,15 @@ pub(crate) struct Side {
     apps: Arc<[Target]>,
     /// By kind.
     pub(crate) rounds: [Vec<Work>; KINDS.len()],
-    /// Statements of the database per request, in the last round.
-    pub(crate) statements: [f64; KINDS.len()],
+    /// What the database was asked in the last round.
+    pub(crate) statements: [Statements; KINDS.len()],
+}
+
+/// One round of one kind of request.
+pub(super) struct Round {
+    pub(super) work: Work,
+    /// The part of the CPU time that the database took.
+    pub(super) of_database: Duration,
 }
 
 /// An app, and channels of it.
@@ -48,7 +55,6 @@ impl Side {
             let channels = events::register(&mut connection, &app, DEVICES).await?.into();
             apps.push(Target { app, channels });
         }
-        let (rounds, statements) = ([const { Vec::new() }; KINDS.len()], [0.0; KINDS.len()]);
         let n_nodes = nodes.len();
         Ok(Self {
             name: name.to_owned(),
@@ -56,8 +62,8 @@ impl Side {
             n_nodes,
             database,
             apps: apps.into(),
-            rounds,
-            statements,
+            rounds: [const { Vec::new() }; KINDS.len()],
+            statements: Default::default(),
         })
     }
 
@@ -70,12 +76,20 @@ impl Side {
             database: self.database,
             apps: Arc::clone(&self.apps),
             rounds: [const { Vec::new() }; KINDS.len()],
-            statements: [0.0; KINDS.len()],
+            statements: Default::default(),
         }
     }
 
+    pub(super) fn has_nodes_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.nodes, &other.nodes)
+    }
+
+    pub(super) fn signal(&self, name: &str) -> Result<()> {
+        self.nodes.iter().try_for_each(|node| node.signal(name))
+    }
+
     /// One round of one kind; its number is different for all of them.
-    pub(super) async fn call(&self, kind: usize, round: usize) -> Result<Work> {
+    pub(super) async fn call(&self, kind: usize, round: usize) -> Result<Round> {
         let name = format!("round-{round}");
         match kind {
             0 => self.call_with(|target| writes::registration(&target.app, &name)).await,
@@ -100,13 +114,13 @@ impl Side {
     }
 
     /// Calls the apps in turns.
-    async fn call_with<M: Fn(u64) -> Vec<u8> + Clone + 'static>(&self, make: impl Fn(&Target) -> M) -> Result<Work> {
+    async fn call_with<M: Fn(u64) -> Vec<u8> + Clone + 'static>(&self, make: impl Fn(&Target) -> M) -> Result<Round> {
         let mut connections = Vec::new();
         for node in self.called().iter().cycle().take(CLIENTS) {
             connections.push(Connection::open(node.address).await?);
         }
         let makers: Vec<M> = self.apps.iter().map(make).collect();
-        let before = self.cpu()?;
+        let (before, database_before) = (self.cpu()?, self.database_cpu()?);
         let call = async move |connection: &mut Connection, n: u64| {
             let n_apps = makers.len() as u64;
             let maker = usize::try_from(n % n_apps).map_or(&makers[0], |index| &makers[index]);
@@ -118,16 +132,21 @@ impl Side {
         };
         let mut work = clients::crowd(Process::own(), Until::Time(TIME), connections, call).await?;
         work.cpu = self.cpu()?.saturating_sub(before);
-        Ok(work)
+        let of_database = self.database_cpu()?.saturating_sub(database_before);
+        Ok(Round { work, of_database })
     }
 
     /// CPU time of the nodes and the database together.
     fn cpu(&self) -> Result<Duration> {
-        let mut all = self.database.map_or(Ok(Duration::ZERO), Process::family_cpu)?;
+        let mut all = self.database_cpu()?;
         for node in self.called() {
             all += node.process().cpu()?;
         }
         Ok(all)
+    }
+
+    fn database_cpu(&self) -> Result<Duration> {
+        self.database.map_or(Ok(Duration::ZERO), Process::family_cpu)
     }
 
     fn called(&self) -> &[Server] {
