@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use tokio::time::{self, Instant};
 
 use crate::{Jobs, Stop};
-use claiming::{Begun, Claimed};
+use claiming::{Backlog, Begun};
 pub(crate) use running::Running;
 use slots::Slots;
 
@@ -40,6 +40,16 @@ pub struct Worker {
     jobs: Jobs,
 }
 
+/// What a worker does when something has happened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NextStep {
+    /// Looks for jobs, and claims those that have a slot.
+    Look,
+    /// Claims jobs that were found before.
+    Claim,
+    Wait,
+}
+
 #[boxed]
 impl Worker {
     pub const fn new(jobs: Jobs) -> Self {
@@ -54,13 +64,26 @@ impl Worker {
         let mut running = JoinSet::new();
         let waking = tokio::spawn(self.jobs.clone().keep_waking_followers());
         let watching = tokio::spawn(self.jobs.clone().keep_watching_nodes());
-        let (mut is_time, mut look_again_at, mut is_one_running, mut left) = (true, Instant::now(), false, Vec::new());
+        let (mut next, mut backlog) = (NextStep::Look, Backlog::default());
+        // When to look for jobs if nothing happens, and before when not even if something does.
+        let (mut look_again_at, mut rest_until) = (Instant::now(), Instant::now());
         while !stop.is_requested() {
-            if is_time {
-                let claimed = self.claim_or_log(&mut slots).await;
-                (look_again_at, is_one_running) = (Instant::now() + claimed.look_again_in, claimed.is_one_running);
-                left = claimed.left;
-                for Begun { job, slot, run } in claimed.jobs {
+            if next != NextStep::Wait {
+                let is_look = next == NextStep::Look;
+                if is_look {
+                    backlog = self.look(&slots).await.unwrap_or_else(|error| not_found(&error));
+                }
+                let claimed = self.claim(slots.n_free(), &mut backlog, &mut slots).await;
+                let claimed = claimed.unwrap_or_else(|error| {
+                    backlog = not_found(&error);
+                    Vec::new()
+                });
+                let now = Instant::now();
+                look_again_at = look_again_at.min(now + backlog.look_again_in);
+                if is_look {
+                    (look_again_at, rest_until) = (now + backlog.look_again_in, now + backlog.rest());
+                }
+                for Begun { job, slot, run } in claimed {
                     let (jobs, stop) = (self.jobs.clone(), stop.clone());
                     running.spawn(async move {
                         // Whatever happens, the slot is free again.
@@ -73,18 +96,30 @@ impl Worker {
                 }
             }
             let has_slot = slots.n_free() > 0;
-            is_time = tokio::select! {
-                _ = shutdown.changed() => false,
+            next = tokio::select! {
+                _ = shutdown.changed() => NextStep::Wait,
                 Some(Ok(slot)) = running.join_next() => {
-                    slots.leave(&slot);
+                    let mut left = vec![slot];
                     while let Some(Ok(slot)) = running.try_join_next() {
-                        slots.leave(&slot);
+                        left.push(slot);
                     }
-                    // Otherwise every due job that these slots could take was seen the last time.
-                    is_one_running || left.iter().any(|track| slots.has_room(track))
+                    left.iter().for_each(|slot| slots.leave(slot));
+                    if left.iter().any(|slot| backlog.may_lack_jobs_for(slot)) {
+                        look_again_at = look_again_at.min(rest_until);
+                    }
+                    if backlog.is_one_running {
+                        NextStep::Look
+                    } else if backlog.has_room(&slots) {
+                        NextStep::Claim
+                    } else {
+                        NextStep::Wait
+                    }
                 }
-                _ = signals.next(), if has_slot => true,
-                () = time::sleep_until(look_again_at), if has_slot => true,
+                _ = signals.next(), if has_slot => {
+                    look_again_at = look_again_at.min(rest_until);
+                    if rest_until <= Instant::now() { NextStep::Look } else { NextStep::Wait }
+                }
+                () = time::sleep_until(look_again_at), if has_slot => NextStep::Look,
             };
         }
         waking.abort();
@@ -105,20 +140,21 @@ impl Worker {
     async fn step_until(&self, stops: bool) -> Result<bool> {
         let (_keep, stop) = watch::channel(stops);
         self.jobs.wake_followers().await;
-        let Claimed { mut jobs, .. } = self.claim(1, &mut Slots::default()).await?;
-        let Some(Begun { job, run: _run, .. }) = jobs.pop() else { return Ok(false) };
+        let mut slots = Slots::default();
+        let mut backlog = self.look(&slots).await?;
+        let mut claimed = self.claim(1, &mut backlog, &mut slots).await?;
+        let Some(Begun { job, run: _run, .. }) = claimed.pop() else { return Ok(false) };
         self.jobs.run_and_log(&job, &Stop::new(stop)).await;
         Ok(true)
     }
+}
 
-    async fn claim_or_log(&self, slots: &mut Slots) -> Claimed {
-        self.claim(slots.n_free(), slots).await.unwrap_or_else(|error| {
-            if !error.is_of_database() {
-                tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
-            }
-            Claimed { jobs: Vec::new(), look_again_in: POLL, is_one_running: false, left: Vec::new() }
-        })
+fn not_found(error: &Error) -> Backlog {
+    // The store itself tells once that the database is away.
+    if !error.is_of_database() {
+        tracing::warn!(error = error as &dyn std::error::Error, "jobs cannot be claimed");
     }
+    Backlog::unknown()
 }
 
 #[boxed]

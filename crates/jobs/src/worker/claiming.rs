@@ -1,5 +1,5 @@
 //! Finds due jobs for which a slot is free, and claims them. Finding is a read, which does not wait for writers; only the chosen
-//! jobs are then claimed.
+//! jobs are then claimed. Those that found no slot are remembered, so that a slot that is left is filled without another look.
 
 use std::time::Duration;
 
@@ -10,22 +10,48 @@ use store::apps::OPERATOR;
 use store::jobs::{self, ClaimedJob};
 
 use super::running::Run;
-use super::slots::{Slot, Slots, Track};
+use super::slots::{Slot, Slots};
 use super::waiting::{Next, Waiting};
 use super::{LEASE, POLL, Worker};
 
 /// If more jobs than this are due, the first of every lane is looked up as well. Most of the time there are fewer.
 const LOOKED_AT: usize = 500;
+/// For how long a look is left at that, for each job that it has found: with many of them waiting for slots, looking at all of
+/// them whenever another one comes would take more time than the jobs.
+const REST_PER_JOB: Duration = Duration::from_micros(50);
 
-/// The result of looking for jobs.
-pub(super) struct Claimed {
-    pub(super) jobs: Vec<Begun>,
+/// Due jobs that have found no free slot, since the last look.
+#[derive(Default)]
+pub(super) struct Backlog {
+    waiting: Waiting,
+    n_found: u32,
+    are_all: bool,
+    is_new: bool,
     /// Until there may be more jobs for the slots that are free now.
     pub(super) look_again_in: Duration,
     /// Whether a due job was skipped because this process still runs it: it may have been given back a moment ago.
     pub(super) is_one_running: bool,
-    /// Where jobs are due that found no free slot.
-    pub(super) left: Vec<Track>,
+}
+
+impl Backlog {
+    /// After a look that has failed.
+    pub(super) fn unknown() -> Self {
+        Self { look_again_in: POLL, ..Self::default() }
+    }
+
+    pub(super) fn has_room(&self, slots: &Slots) -> bool {
+        self.waiting.has_room(slots)
+    }
+
+    /// Whether jobs may be due for a slot that were not read.
+    pub(super) fn may_lack_jobs_for(&self, slot: &Slot) -> bool {
+        !self.are_all && !self.waiting.has_jobs_for(slot)
+    }
+
+    /// How long to do with what was found, although other jobs have come.
+    pub(super) fn rest(&self) -> Duration {
+        if self.waiting.is_empty() { Duration::ZERO } else { REST_PER_JOB * self.n_found }
+    }
 }
 
 /// A job that nothing else in this process runs, with its slot.
@@ -36,8 +62,8 @@ pub(super) struct Begun {
 }
 
 impl Worker {
-    /// Claims up to `at_most` jobs for which slots are free.
-    pub(super) async fn claim(&self, at_most: usize, slots: &mut Slots) -> Result<Claimed> {
+    /// Looks for due jobs.
+    pub(super) async fn look(&self, slots: &Slots) -> Result<Backlog> {
         let (parts, now) = (&self.jobs.0, self.jobs.0.clock.now());
         // Running jobs, of this or another worker of this process, may be due as well.
         let limit = u32::try_from(LOOKED_AT + parts.running.len()).unwrap_or(u32::MAX);
@@ -46,40 +72,60 @@ impl Worker {
             Ok::<_, store::Error>((due, jobs::next_due_after(tx, now)?))
         };
         let (due, next_due) = parts.store.read(read).await?;
-        let mut waiting = Waiting::new(due.jobs, &parts.kinds, slots);
-        let (mut chosen, mut is_one_running) = (Vec::new(), false);
+        Ok(Backlog {
+            n_found: u32::try_from(due.jobs.len()).unwrap_or(u32::MAX),
+            are_all: due.are_all,
+            is_new: true,
+            waiting: Waiting::new(due.jobs, &parts.kinds, slots),
+            look_again_in: wait_until(next_due, now),
+            is_one_running: false,
+        })
+    }
+
+    /// Claims up to `at_most` of the jobs that were found, for which slots are free.
+    pub(super) async fn claim(&self, at_most: usize, backlog: &mut Backlog, slots: &mut Slots) -> Result<Vec<Begun>> {
+        let is_new = std::mem::replace(&mut backlog.is_new, false);
+        if !is_new {
+            backlog.waiting.rank(slots);
+        }
+        let mut chosen = Vec::new();
         while chosen.len() < at_most {
-            let Some(Next { job, track, is_ahead }) = waiting.pop(slots) else { break };
-            match parts.running.begin(job.app, job.id) {
-                Some(run) => chosen.push((job, slots.take(track, is_ahead), run)),
-                None => is_one_running = true,
+            let Some(Next { job, track, is_ahead }) = backlog.waiting.pop(slots) else { break };
+            match self.jobs.0.running.begin(job.app, job.id) {
+                Some(run) => chosen.push((job, track.clone(), slots.take(track, is_ahead), run)),
+                None => backlog.is_one_running = true,
             }
         }
         // The lanes of the chosen jobs may have more due jobs, which were not read.
-        let is_more = !due.are_all && !chosen.is_empty();
-        let look_again_in = if is_more { Duration::ZERO } else { wait_until(next_due, now) };
+        if !backlog.are_all && chosen.iter().any(|(_, track, ..)| slots.has_room(track)) {
+            backlog.look_again_in = Duration::ZERO;
+        }
         let mut begun = Vec::with_capacity(chosen.len());
-        let claimed = self.claim_these(chosen.iter().map(|(job, ..)| (job.app, job.id)).collect(), now).await;
+        let claimed = self.claim_these(chosen.iter().map(|(job, ..)| (job.app, job.id)).collect()).await;
         let (mut claimed, failed) = match claimed {
             Ok(claimed) => (claimed, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        for (wanted, slot, run) in chosen {
+        for (wanted, _, slot, run) in chosen {
             match claimed.iter().position(|job| (job.app, job.id) == (wanted.app, wanted.id)) {
                 Some(index) => begun.push(Begun { job: claimed.swap_remove(index), slot, run }),
-                // Another process has claimed it meanwhile.
-                None => slots.leave(&slot),
+                None => {
+                    // Another process has claimed it meanwhile, and others that were found earlier perhaps as well.
+                    slots.leave(&slot);
+                    if !is_new {
+                        *backlog = Backlog { is_one_running: backlog.is_one_running, ..Backlog::default() };
+                    }
+                }
             }
         }
-        let left = waiting.into_tracks();
-        failed.map_or(Ok(Claimed { jobs: begun, look_again_in, is_one_running, left }), Err)
+        failed.map_or(Ok(begun), Err)
     }
 
-    async fn claim_these(&self, wanted: Vec<jobs::JobKey>, now: UtcMillis) -> Result<Vec<ClaimedJob>> {
+    async fn claim_these(&self, wanted: Vec<jobs::JobKey>) -> Result<Vec<ClaimedJob>> {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let clock = self.jobs.0.clock.clone();
+        let (clock, now) = (self.jobs.0.clock.clone(), self.jobs.0.clock.now());
         // The lease begins when the claim is made, however long it has waited for its turn.
         let node = self.jobs.0.store.node();
         let claim = move |tx: &mut Tx<'_>| jobs::claim(tx, node, &wanted, now, clock.now().plus(LEASE));

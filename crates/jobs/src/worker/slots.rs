@@ -62,6 +62,12 @@ pub(super) struct Slot {
     is_ahead: bool,
 }
 
+impl Slot {
+    pub(super) const fn track(&self) -> &Track {
+        &self.track
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Slots {
     kinds: BTreeMap<SlotKind, usize>,

@@ -9,7 +9,7 @@ use model::ids::AppId;
 use model::time::UtcMillis;
 use store::jobs::{DueJob, JobId};
 
-use super::slots::{Slots, Track};
+use super::slots::{Slot, Slots, Track};
 use crate::contract::Kinds;
 
 /// The due jobs of every track.
@@ -38,12 +38,17 @@ impl Waiting {
         for job in due {
             waiting.tracks.entry(Track::of(&job, kinds)).or_default().push(job);
         }
-        let ranked = waiting.tracks.iter().filter_map(|(track, jobs)| {
+        waiting.rank(slots);
+        waiting
+    }
+
+    /// To be called when slots were left.
+    pub(super) fn rank(&mut self, slots: &Slots) {
+        let ranked = self.tracks.iter().filter_map(|(track, jobs)| {
             let rank = rank(track, choose(track, jobs, slots)?, slots);
             Some(Reverse((rank, track.clone())))
         });
-        waiting.next = ranked.collect();
-        waiting
+        self.next = ranked.collect();
     }
 
     /// Takes out the next job for which a slot is free.
@@ -67,9 +72,17 @@ impl Waiting {
         }
     }
 
-    /// The tracks that have jobs left.
-    pub(super) fn into_tracks(self) -> Vec<Track> {
-        self.tracks.into_iter().filter(|(_, jobs)| !jobs.is_empty()).map(|(track, _)| track).collect()
+    /// Whether a slot is free for any of the jobs.
+    pub(super) fn has_room(&self, slots: &Slots) -> bool {
+        self.tracks.iter().any(|(track, jobs)| !jobs.is_empty() && slots.has_room(track))
+    }
+
+    pub(super) fn has_jobs_for(&self, slot: &Slot) -> bool {
+        self.tracks.get(slot.track()).is_some_and(|jobs| !jobs.is_empty())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.tracks.values().all(Vec::is_empty)
     }
 }
 
@@ -99,7 +112,6 @@ mod tests {
     use serde::{Deserialize, Serialize};
     use store::jobs::{ClaimedJob, Lane};
 
-    use super::super::slots::Slot;
     use super::*;
     use crate::{Job, Kind, SlotKind, Stop};
 
