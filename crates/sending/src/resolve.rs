@@ -119,7 +119,7 @@ fn write_blocks(
     now: UtcMillis,
 ) -> Result<()> {
     let (app, push) = (claimed.app, resolved.push);
-    let still_accepted = pushes::by_id(tx, app, push)?.is_some_and(|row| row.state == PushState::Accepted);
+    let still_accepted = pushes::sending_state(tx, app, push)?.is_some_and(|push| push.state == PushState::Accepted);
     jobs::settle(tx, claimed)?;
     if !still_accepted {
         return Ok(());
@@ -145,10 +145,10 @@ fn write_blocks(
     push_audience::delete(tx, app, push)?;
     if n_blocks == 0 {
         let why = resolved.nobody.as_deref().unwrap_or(nobody::ALL_SERVED);
-        pushes::set_reason(tx, app, push, why)?;
+        pushes::end_unsent(tx, app, push, why, now)?;
+    } else {
+        pushes::set_state(tx, app, push, PushState::Sending, now)?;
     }
-    let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
-    pushes::set_state(tx, app, push, state, now)?;
     if let Some(experiment) = resolved.shared_push.experiment_id {
         let chosen = union(&audiences);
         experiment_groups::watch(tx, app, (experiment, push), resolved.shared_push.variant_id, &chosen, now)?;

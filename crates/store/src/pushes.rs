@@ -203,34 +203,31 @@ pub fn set_paused(tx: &mut Tx<'_>, app: AppId, push: PushId, paused: bool) -> Re
 
 /// A push of which nothing is left to do begins to age, and loses the payload that it was not to keep.
 pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, now: UtcMillis) -> Result<()> {
-    let sql = "update push set state = $3 where app = $1 and id = $2";
-    tx.write(sql, &[app.into(), push.into(), state.name().into()])?;
     match state {
-        PushState::Accepted | PushState::Sending => Ok(()),
+        PushState::Accepted | PushState::Sending => {
+            let sql = "update push set state = $3 where app = $1 and id = $2";
+            tx.write(sql, &[app.into(), push.into(), state.name().into()])
+        }
         PushState::Done | PushState::Canceled => {
-            age_from(tx, app, push, now)?;
-            redact(tx, app, push)
+            let sql = "update push set state = $3, aging_since = $4, payload = case when redact = 1 then null else payload end
+                       where app = $1 and id = $2";
+            tx.write(sql, &[app.into(), push.into(), state.name().into(), now.into()])
         }
     }
 }
 
-/// Keeps why a push goes to nobody.
-pub fn set_reason(tx: &mut Tx<'_>, app: AppId, push: PushId, reason: &str) -> Result<()> {
-    let sql = "update push set reason = $3 where app = $1 and id = $2";
-    tx.write(sql, &[app.into(), push.into(), reason.into()])?;
-    Ok(())
+/// A push is done that goes to nobody, for a reason that is kept.
+pub fn end_unsent(tx: &mut Tx<'_>, app: AppId, push: PushId, reason: &str, now: UtcMillis) -> Result<()> {
+    let sql = "update push set state = $3, aging_since = $4, reason = $5,
+                 payload = case when redact = 1 then null else payload end
+               where app = $1 and id = $2";
+    tx.write(sql, &[app.into(), push.into(), PushState::Done.name().into(), now.into(), reason.into()])
 }
 
 /// Why a push went to nobody; `None` if it went to somebody, or that is not known yet.
 pub fn reason(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<String>> {
     let sql = "select reason from push where app = $1 and id = $2 and reason is not null";
     tx.query_opt(sql, &[app.into(), push.into()], |row| row.get(0))
-}
-
-fn redact(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<()> {
-    let sql = "update push set payload = null where app = $1 and id = $2 and redact = 1";
-    tx.write(sql, &[app.into(), push.into()])?;
-    Ok(())
 }
 
 /// Keeps the payload of a push with an earlier one that has the same. Neither may be one that is to be

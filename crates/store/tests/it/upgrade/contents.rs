@@ -185,8 +185,7 @@ fn fill_pushes(tx: &mut Tx<'_>) -> Result<()> {
     pushes::insert(tx, APP, &push(1))?;
     pushes::insert(tx, APP, &push(2))?;
     pushes::share_payload(tx, APP, second, first)?;
-    pushes::set_state(tx, APP, second, PushState::Done, NOW)?;
-    pushes::set_reason(tx, APP, second, "Nobody is in the audience.")?;
+    pushes::end_unsent(tx, APP, second, "Nobody is in the audience.", NOW)?;
     origins::insert(tx, APP, first, &provenance())?;
     push_audience::insert(tx, APP, first, 0, vec![4])?;
     push_causes::insert(tx, APP, first, 0, vec![5])?;
