@@ -6,7 +6,7 @@ use model::ids::AppId;
 use model::time::UtcMillis;
 
 use crate::jobs::{self, ClaimedJob, JobId, NEVER};
-use crate::{Result, Signal, Tx, log};
+use crate::{Result, Row, Signal, Tx, log};
 
 /// Lets a follower begin after an offset. One that is there already is moved.
 pub fn start(tx: &mut Tx<'_>, app: AppId, follower: JobId, after: EventOffset) -> Result<()> {
@@ -66,12 +66,14 @@ pub fn rouse(tx: &mut Tx<'_>, app: AppId, follower: JobId, now: UtcMillis) -> Re
 /// The sleeping followers whose log has grown.
 pub fn behind(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
     // Comparing positions in whole records is enough: a job that is in the middle of one does not sleep.
-    // Cross joins, because SQLite would begin with all jobs that wait; written so, it begins with the
-    // followers, which are few.
-    let sql = "select follower.app, follower.id from follower cross join app cross join job
-               where app.id = follower.app and follower.position < app.log_head * $2 and follower.retry_at <= $1
-               and job.app = follower.app and job.id = follower.id and job.leased = 0 and job.due > $1";
-    tx.query(sql, &[now.into(), EventOffset::PER_RECORD.into()], |row| Ok((row.next()?, row.next()?)))
+    // A cross join, so that SQLite begins with the followers, which are few. Their jobs are looked up one by one: in a join both
+    // databases may prefer to read all jobs that wait.
+    let sql = "select follower.app, follower.id from follower cross join app
+               where app.id = follower.app and follower.position < app.log_head * $2 and follower.retry_at <= $1";
+    let keys = |row: &Row<'_>| Ok((row.next()?, row.next()?));
+    let grown: Vec<(AppId, JobId)> = tx.query(sql, &[now.into(), EventOffset::PER_RECORD.into()], keys)?;
+    let sql = "select app, id from job where app = $1 and id = $2 and leased = 0 and due > $3";
+    tx.query_many(sql, grown.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]), keys)
 }
 
 /// Makes the jobs of followers due that sleep.

@@ -18,7 +18,7 @@ const BY_APP_ALONE: [&str; 18] = [
     "select name from app order by id",
     "select app.id, app.key, document.id, document.created, document.modified, document.body from app",
     // One row for each follower.
-    "select follower.app, follower.id from follower cross join app cross join job",
+    "select follower.app, follower.id from follower cross join app",
     // One row is enough, or a page.
     "select ordinal from channel where app = $1 order by ordinal desc limit 1",
     "select min(due) from job",
