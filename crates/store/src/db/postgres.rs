@@ -7,6 +7,7 @@ mod catalog;
 pub(super) mod failure;
 mod link;
 pub(crate) mod listener;
+mod planned;
 mod pooling;
 mod preparation;
 pub(crate) mod server;
@@ -15,7 +16,6 @@ mod sets;
 mod tls;
 mod types;
 
-use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -342,7 +342,7 @@ impl PostgresConnection {
                     tracing::debug!(error = failure::text(&error), "a connection to PostgreSQL was lost");
                 }
             });
-            Ok(Link { client, driver, statements: HashMap::new(), sets: HashMap::new() })
+            Ok(Link::new(client, driver))
         });
         match connected {
             Ok(link) => {

@@ -11,6 +11,7 @@ use tokio_postgres::{Client, Statement};
 use model::ids::AppId;
 
 use super::batch::{self, Group, Needs};
+use super::planned::{Planned, Reuse};
 use super::{failure, sets, types};
 use crate::app_numbers::AppNumbers;
 use crate::db::{LockedApps, Value};
@@ -22,9 +23,9 @@ const BEGIN_WRITING: &str = "begin isolation level read committed";
 pub(super) struct Link {
     pub(super) client: Client,
     pub(super) driver: JoinHandle<()>,
-    pub(super) statements: HashMap<String, Statement>,
+    pub(super) statements: HashMap<String, Planned>,
     /// Statements for many rows, by the numbers of those for one; `None` where there is none.
-    pub(super) sets: HashMap<usize, Option<Statement>>,
+    sets: HashMap<usize, Option<Planned>>,
 }
 
 /// How a transaction begins.
@@ -72,23 +73,34 @@ impl From<FailedWrite> for Error {
 }
 
 impl Link {
+    pub(super) fn new(client: Client, driver: JoinHandle<()>) -> Self {
+        Self { client, driver, statements: HashMap::new(), sets: HashMap::new() }
+    }
+
     pub(super) async fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        if let Some(statement) = self.statements.get(sql) {
-            return Ok(statement.clone());
-        }
+        let known = self.statements.get_mut(sql);
+        let n_uses = match known.map(Planned::use_again) {
+            Some(Reuse::Ready(statement)) => return Ok(statement),
+            Some(Reuse::PlanAgain { n_uses }) => n_uses,
+            None => 0,
+        };
         let statement = self.client.prepare(sql).await.map_err(failure::classify)?;
         if self.statements.len() == CACHED_STATEMENTS {
             self.statements.clear();
         }
-        self.statements.insert(sql.to_owned(), statement.clone());
+        self.statements.insert(sql.to_owned(), Planned::new(statement.clone(), n_uses));
         Ok(statement)
     }
 
     /// The statement for many rows of parameters, if there is one.
     pub(super) async fn prepare_set(&mut self, of: &batch::Statement) -> Result<Option<Statement>> {
-        if let Some(known) = self.sets.get(&of.number) {
-            return Ok(known.clone());
-        }
+        let known = self.sets.get_mut(&of.number);
+        let n_uses = match known.map(|known| known.as_mut().map(Planned::use_again)) {
+            Some(None) => return Ok(None),
+            Some(Some(Reuse::Ready(statement))) => return Ok(Some(statement)),
+            Some(Some(Reuse::PlanAgain { n_uses })) => n_uses,
+            None => 0,
+        };
         let one = self.prepare(&of.sql).await?;
         let set = match sets::text(of, &one)? {
             Some(text) => Some(self.client.prepare(&text).await.map_err(failure::classify)?),
@@ -97,7 +109,7 @@ impl Link {
         if self.sets.len() == CACHED_STATEMENTS {
             self.sets.clear();
         }
-        self.sets.insert(of.number, set.clone());
+        self.sets.insert(of.number, set.clone().map(|set| Planned::new(set, n_uses)));
         Ok(set)
     }
 
