@@ -168,6 +168,24 @@ mod tests {
     }
 
     #[test]
+    fn jobs_that_found_no_slot_take_the_ones_that_are_left() {
+        let mut slots = Slots::default();
+        let mut all = waiting((0..4).map(|n| due(1, "ios", n, 0)).collect(), &slots);
+        let first = take_all(&mut all, &mut slots);
+        assert_eq!((first.len(), all.has_room(&slots), all.has_jobs_for(&first[0].1)), (2, false, true));
+        slots.leave(&first[0].1);
+        assert!(all.has_room(&slots));
+        all.rank(&slots);
+        let next = take_all(&mut all, &mut slots);
+        assert_eq!(next.iter().map(|(job, _)| job.due.0).collect::<Vec<_>>(), [2]);
+        slots.leave(&first[1].1);
+        slots.leave(&next[0].1);
+        all.rank(&slots);
+        assert_eq!(take_all(&mut all, &mut slots).len(), 1);
+        assert!(all.is_empty() && !all.has_jobs_for(&first[0].1));
+    }
+
+    #[test]
     fn lanes_of_an_app_share_what_it_may_have() {
         let mut slots = Slots::default();
         let jobs = (0..20).map(|n| due(1, "first", n, 0)).chain((0..12).map(|n| due(1, &n.to_string(), 100 + n, 0)));
