@@ -214,6 +214,15 @@ impl<'c> Tx<'c> {
         Ok(found)
     }
 
+    /// Announces that a query is going to be run for these rows of parameters. PostgreSQL is asked together with the next question
+    /// of the command, so that it need not be put aside once more; SQLite needs no such thing.
+    pub(crate) fn foresee<R: AsRef<[Value]>>(&mut self, sql: &str, rows: impl IntoIterator<Item = R>) {
+        match self.connection {
+            Connection::Sqlite(_) => {}
+            Connection::Postgres(postgres) => rows.into_iter().for_each(|row| postgres.foresee(sql, row.as_ref())),
+        }
+    }
+
     /// Wakes the subscribers of this kind of change once it is committed.
     pub fn signal(&mut self, signal: Signal) {
         self.signals.insert(signal);

@@ -6,11 +6,17 @@ use model::ids::{AppId, EventId};
 
 use crate::{Result, Tx, Value};
 
+const KNOWN: &str = "select hour, id from seen_event where app = $1 and hour = $2 and id = $3";
+
+/// Announces a call of [`known`].
+pub fn foresee(tx: &mut Tx<'_>, app: AppId, events: impl IntoIterator<Item = (i64, EventId)>) {
+    tx.foresee(KNOWN, events.into_iter().map(|event| key(app, event)));
+}
+
 /// The events that are known, out of those given. Each is identified by its hour and its id.
 pub fn known(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<HashSet<(i64, EventId)>> {
-    let sql = "select hour, id from seen_event where app = $1 and hour = $2 and id = $3";
     let found =
-        tx.query_many(sql, events.iter().map(|event| key(app, *event)), |row| Ok((row.next()?, row.next()?)))?;
+        tx.query_many(KNOWN, events.iter().map(|event| key(app, *event)), |row| Ok((row.next()?, row.next()?)))?;
     Ok(found.into_iter().collect())
 }
 

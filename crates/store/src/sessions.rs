@@ -11,20 +11,25 @@ pub struct Session {
     pub opened: UtcMillis,
 }
 
+const OF_CHANNEL: &str = "select id, opened from session where app = $1 and ordinal = $2";
+
+/// Announces a call of [`get`].
+pub fn foresee(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) {
+    tx.foresee(OF_CHANNEL, [[app.into(), ordinal.into()]]);
+}
+
 pub fn get(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<Session>> {
-    let sql = "select id, opened from session where app = $1 and ordinal = $2";
-    tx.query_opt(sql, &[app.into(), ordinal.into()], |row| Ok(Session { id: row.next()?, opened: row.next()? }))
+    tx.query_opt(OF_CHANNEL, &[app.into(), ordinal.into()], |row| Ok(Session { id: row.next()?, opened: row.next()? }))
 }
 
 /// Notes the session that a channel is in; `None` when it has ended.
 pub fn set(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, session: Option<Session>) -> Result<()> {
     match session {
-        Some(Session { id, opened }) => tx.execute(
+        Some(Session { id, opened }) => tx.write(
             "insert into session (app, ordinal, id, opened) values ($1, $2, $3, $4)
              on conflict (app, ordinal) do update set id = excluded.id, opened = excluded.opened",
             &[app.into(), ordinal.into(), id.into(), opened.into()],
-        )?,
-        None => tx.execute("delete from session where app = $1 and ordinal = $2", &[app.into(), ordinal.into()])?,
-    };
-    Ok(())
+        ),
+        None => tx.write("delete from session where app = $1 and ordinal = $2", &[app.into(), ordinal.into()]),
+    }
 }

@@ -69,6 +69,11 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// Announces a call of [`Seen::before`].
+    pub(super) fn foresee<'i>(tx: &mut Tx<'_>, app: AppId, events: impl IntoIterator<Item = &'i Identity>) {
+        seen_events::foresee(tx, app, events.into_iter().flat_map(Identity::possible_keys));
+    }
+
     pub(super) fn before<'i>(
         tx: &mut Tx<'_>,
         app: AppId,

@@ -1,6 +1,6 @@
 //! The transaction of one upload.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use base::Result;
@@ -38,11 +38,18 @@ pub(super) fn take(
     usage: &UsageUpdate,
     locations: LocationSettings,
 ) -> Result<Taken> {
+    // What follows is asked for in as few questions as possible, and before events are written down: a command that has to wait for
+    // an answer is run again from its beginning.
+    Seen::foresee(tx, context.app, events.iter().map(|event| &event.identity));
     let found = channels::by_id(tx, context.app, channel)?;
     let Some(row) = found.filter(|row| row.installed) else {
         return Ok(Taken { of_nobody: events.len() as u64, ..Taken::default() });
     };
+    sessions::foresee(tx, context.app, row.ordinal);
     let new = new_events(tx, context, events)?;
+    for day in new.iter().filter(|timed| is_opening(timed)).map(|timed| timed.at.day()).collect::<BTreeSet<_>>() {
+        context.happened_on(tx, DayKind::Open, day, &RoaringBitmap::from([row.ordinal.0]))?;
+    }
     context.seen(tx, row.ordinal, new.iter().filter_map(|timed| timed.seen.as_ref()))?;
     let profile = stored_profile(&row)?;
     let mut taking = Taking {
@@ -50,7 +57,7 @@ pub(super) fn take(
         attribution: Attribution::new(context.app, row.ordinal, row.id, recent),
         changes: Changes::new(usage.clone()),
         counts: Counts::new(context.app, row.device_type.clone()),
-        days: BTreeMap::new(),
+        direct_days: BTreeSet::new(),
         session: None,
         profile,
         locations,
@@ -85,8 +92,8 @@ struct Taking<'a, 'd> {
     attribution: Attribution<'a>,
     changes: Changes,
     counts: Counts,
-    /// The days on which the app was opened, and whether from a notification.
-    days: BTreeMap<i32, bool>,
+    /// The days on which the app was opened from a notification.
+    direct_days: BTreeSet<i32>,
     session: Option<Sessions>,
     locations: LocationSettings,
 }
@@ -140,7 +147,7 @@ impl Taking<'_, '_> {
             (None, Some(push)) => self.counts.add_response(tx, push, Metric::InfluencedResponses, timed.at)?,
             (None, None) => {}
         }
-        *self.days.entry(timed.at.day()).or_default() |= due.to.is_some();
+        self.direct_days.extend(due.to.is_some().then(|| timed.at.day()));
         let session_id = session_name(timed);
         let session = Session { id: SessionId::of(&session_id), opened: timed.at };
         self.sessions(tx)?.current = Some(session);
@@ -263,13 +270,9 @@ impl Taking<'_, '_> {
     }
 
     fn finish(self, tx: &mut Tx<'_>, row: Channel) -> Result<()> {
-        let Self { context, ordinal, profile, changes, days, session, .. } = self;
-        let channel = RoaringBitmap::from([ordinal.0]);
-        for (day, from_notification) in days {
-            context.happened_on(tx, DayKind::Open, day, &channel)?;
-            if from_notification {
-                context.happened_on(tx, DayKind::DirectOpen, day, &channel)?;
-            }
+        let Self { context, ordinal, profile, changes, direct_days, session, .. } = self;
+        for day in direct_days {
+            context.happened_on(tx, DayKind::DirectOpen, day, &RoaringBitmap::from([ordinal.0]))?;
         }
         if let Some(Sessions { stored, current }) = session
             && stored != current
@@ -278,6 +281,10 @@ impl Taking<'_, '_> {
         }
         changes.write(tx, context, row, profile)
     }
+}
+
+fn is_opening(timed: &Timed) -> bool {
+    matches!(timed.event.content, Content::Opened(_))
 }
 
 /// Libraries name every session. An unnamed one is identified by the event.

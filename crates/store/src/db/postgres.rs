@@ -180,6 +180,13 @@ impl PostgresConnection {
         })
     }
 
+    /// A question that the running command is going to ask.
+    pub(super) fn foresee(&mut self, sql: &str, params: &[Value]) {
+        if self.batch.is_gathering {
+            self.batch.foresee(sql, params);
+        }
+    }
+
     /// Runs the next commands against what is known, until [`Self::stop_gathering`].
     pub(super) fn start_gathering(&mut self) {
         self.batch.is_gathering = true;

@@ -9,6 +9,7 @@ use store::{Error, seen_events};
 
 use uuid::Uuid;
 
+use crate::batch::{Command, in_one_batch};
 use crate::with_apps;
 
 const APP: AppId = AppId(1);
@@ -81,6 +82,35 @@ async fn ids_are_known_until_their_hour_is_forgotten() {
         assert_eq!([forget().await.unwrap(), forget().await.unwrap(), forget().await.unwrap()], [true, true, false]);
         let left = store.read(move |tx| Ok::<_, Error>(seen_events::known(tx, APP, &events)?.len())).await.unwrap();
         assert_eq!(left, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_announced_question_is_answered_as_of_when_it_is_asked() {
+    with_apps(async |store, _| {
+        // Each event is named by two commands of the batch, and all of them change the same session.
+        let id = |n: u128| -> EventId { Id::from_uuid(Uuid::from_u128(n)) };
+        let take = |n: u128| -> Command<(u128, usize)> {
+            let events = [(7, id(n)), (7, id(n + 1))];
+            Box::new(move |tx| {
+                seen_events::foresee(tx, APP, events);
+                sessions::foresee(tx, APP, Ordinal(5));
+                let known = seen_events::known(tx, APP, &events)?;
+                let new: Vec<_> = events.into_iter().filter(|event| !known.contains(event)).collect();
+                let n_before = sessions::get(tx, APP, Ordinal(5))?.map_or(0, |session| session.opened.0);
+                seen_events::add(tx, APP, &new)?;
+                let session = Session { id: SessionId::of("a"), opened: UtcMillis(n_before + 1) };
+                sessions::set(tx, APP, Ordinal(5), Some(session))?;
+                Ok((n, new.len()))
+            })
+        };
+        let (answers, n_commits) = in_one_batch(store, APP, (0..8).map(take).collect()).await;
+        let answers: Vec<(u128, usize)> = answers.into_iter().map(Result::unwrap).collect();
+        assert_eq!(answers.iter().map(|(_, n_new)| n_new).sum::<usize>(), 9, "{answers:?}");
+        assert_eq!(n_commits, 1);
+        let session = store.read(|tx| sessions::get(tx, APP, Ordinal(5))).await.unwrap().unwrap();
+        assert_eq!(session.opened, UtcMillis(8), "each sees what those before it have written");
     })
     .await;
 }

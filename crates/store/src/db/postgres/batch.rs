@@ -115,6 +115,18 @@ impl Batch {
         Err(self.suspend(Suspended::UntilKnown))
     }
 
+    /// Notes a question that is not asked yet, if it can be answered from memory later.
+    pub(crate) fn foresee(&mut self, sql: &str, params: &[Value]) {
+        let statement = self.shapes.get(sql);
+        let is_question = statement.shape.verb == Verb::Select && !params.is_empty();
+        if is_question
+            && !self.queue.may_affect(&statement.shape, params)
+            && self.known.get(&statement, params).is_none()
+        {
+            self.needs.add(&statement, params);
+        }
+    }
+
     /// A write that needs no answer.
     pub(crate) fn stage(&mut self, sql: &str, params: &[Value]) {
         let statement = self.shapes.get(sql);
