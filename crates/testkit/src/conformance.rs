@@ -32,6 +32,20 @@ pub(crate) fn check(method: &Method, path: &str, status: StatusCode, headers: &H
     }
 }
 
+/// What is wrong with the examples of bodies, by their own schemas.
+pub fn problems_of_examples() -> Vec<String> {
+    let operations = DOCUMENT["paths"].as_object().into_iter().flatten().flat_map(|(path, item)| {
+        item.as_object().into_iter().flatten().map(move |(method, operation)| (method, path, operation))
+    });
+    let problem = |(method, path, operation): (&String, &String, &'static Value)| {
+        let contents = operation["requestBody"]["content"].as_object()?;
+        let (_, content) = contents.iter().find(|(name, _)| essence(name).ends_with("json"))?;
+        let problem = fits(&content["schema"], &content["example"], "").err()?;
+        Some(format!("{method} {path}: {problem}"))
+    };
+    operations.filter_map(problem).collect()
+}
+
 fn essence(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }

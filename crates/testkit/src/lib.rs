@@ -7,7 +7,7 @@ pub mod bad_pushes;
 pub mod balanced;
 pub mod bulk;
 pub mod client;
-mod conformance;
+pub mod conformance;
 pub mod event_receiver;
 pub mod postgres;
 pub mod receiver;

@@ -230,6 +230,11 @@ fn caller(app: &TestApp, operation: &Value) -> testkit::client::Caller {
     }
 }
 
+#[test]
+fn examples_of_bodies_fit_their_schemas() {
+    assert_eq!(testkit::conformance::problems_of_examples(), Vec::<String>::new());
+}
+
 #[tokio::test]
 async fn examples_of_bodies_are_valid() {
     on_each_database(async |app| {

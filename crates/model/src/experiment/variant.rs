@@ -1,13 +1,17 @@
 //! One variant of an experiment: its content and when it is sent.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::Shared;
 use crate::channel::name_text;
 use crate::json::{self, At, Json};
 use crate::limits;
 use crate::payload::Push;
+use crate::payload::in_app::InApp;
+use crate::payload::notification::Notification;
+use crate::payload::options::Options;
 use crate::problem::{Problem, ProblemKind};
 use crate::schedule::Schedule;
 use crate::selector::Purpose;
@@ -17,7 +21,8 @@ use crate::selector::Purpose;
 #[schemars(rename = "ExperimentVariant", deny_unknown_fields)]
 pub struct Variant {
     /// Its place among the variants, counted from 0. Callers may leave it out.
-    #[schemars(default)]
+    // Not required: bodies and answers share the schema.
+    #[schemars(skip_serializing_if = "Option::is_none")]
     pub id: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::EXPERIMENT_NAME_CHARS))]
@@ -32,6 +37,7 @@ pub struct Variant {
     #[schemars(range(min = 1, max = limits::VARIANT_WEIGHT))]
     weight: Option<u32>,
     #[serde(rename = "push")]
+    #[schemars(schema_with = "own_schema")]
     given: Json,
     /// The whole push, with the parts that all variants share.
     #[serde(skip)]
@@ -41,6 +47,18 @@ pub struct Variant {
 /// The keys of a push that are the same for all variants, and given beside them.
 const SHARED: [&str; 3] = ["audience", "device_types", "campaigns"];
 const OWN: [&str; 3] = ["notification", "in_app", "options"];
+
+/// The parts of a push that a variant gives itself.
+fn own_schema(schemas: &mut SchemaGenerator) -> Schema {
+    let parts = [
+        schemas.subschema_for::<Notification>(),
+        schemas.subschema_for::<Option<InApp>>(),
+        schemas.subschema_for::<Option<Options>>(),
+    ];
+    let properties: Map<String, Value> =
+        OWN.iter().zip(parts).map(|(key, schema)| ((*key).to_owned(), schema.to_value())).collect();
+    json_schema!({"type": "object", "properties": properties, "additionalProperties": false})
+}
 
 impl Variant {
     /// `whole` is the experiment, where problems with the shared parts are noted.

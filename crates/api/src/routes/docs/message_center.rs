@@ -60,7 +60,7 @@ pub(super) fn area() -> Area {
     .not_modified();
     area.get("/api/user/{user_id}/messages/unread", "List unread messages", "The messages that have not been read.")
         .ok::<Listing>("The messages.");
-    let ids = json!({"messages": [{"message_reporting": {"message_id": "AZCxxVx-cACAAAAAAAAAAA"}}]});
+    let ids = json!({"messages": [{"message_id": "AZCxxVx-cACAAAAAAAAAAA"}]});
     area.post(
         "/api/user/{user_id}/messages/unread",
         "Mark messages as read",
