@@ -4,13 +4,11 @@
 //! These bodies are written by device libraries, of which every generation adds keys; unknown keys are skipped, because
 //! a refusal would make a device drop the whole change.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde_json::json;
 
 use crate::attribute::{self, AttributeOperation};
-use crate::channel::{ChannelRef, ClaimedType, TagOperation};
+use crate::channel::{ChannelRef, TagOperation};
 use crate::ids::{ChannelId, ContactId, NamedUserId};
 use crate::json::body::{Body, Read};
 use crate::json::{At, Json, OneOrMany};
@@ -43,11 +41,22 @@ pub enum ContactAction {
     Reset,
 }
 
-/// The same from device libraries that name the channel in the body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContactRequest {
+/// A channel whose contact is asked for or left, from device libraries that name the channel in the body.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed, lenient)]
+pub struct ContactChannel {
+    #[body(flatten, take = ChannelRef::read)]
     pub channel: ChannelRef,
-    pub action: ContactAction,
+}
+
+/// A channel that belongs to a named user from now on, from the same libraries.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed, lenient)]
+pub struct ContactIdentification {
+    #[body(flatten, take = ChannelRef::read)]
+    pub channel: ChannelRef,
+    #[body(rename = "named_user_id")]
+    pub user: NamedUserId,
 }
 
 /// Several changes of one contact, made together. Each part may be empty.
@@ -106,38 +115,6 @@ impl ContactAction {
                 ActionType::Reset => Some(ContactAction::Reset),
             }
         })
-    }
-}
-
-impl JsonSchema for ContactRequest {
-    fn schema_name() -> Cow<'static, str> {
-        "ContactRequest".into()
-    }
-
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
-        let device_type = schemas.subschema_for::<Option<ClaimedType>>();
-        let user = schemas.subschema_for::<NamedUserId>();
-        let keys = json!({"channel_id": {"type": "string", "format": "uuid"}, "device_type": device_type, "named_user_id": user});
-        json_schema!({"type": "object", "properties": keys, "required": ["channel_id"]})
-    }
-}
-
-impl ContactRequest {
-    pub fn parse_resolve(at: &At<'_>) -> Option<Self> {
-        let channel = ChannelRef::read(&mut at.object()?)?;
-        Some(Self { channel, action: ContactAction::Resolve(None) })
-    }
-
-    pub fn parse_identify(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let channel = ChannelRef::read(&mut fields);
-        let user = fields.required("named_user_id", NamedUserId::parse);
-        Some(Self { channel: channel?, action: ContactAction::Identify(user?) })
-    }
-
-    pub fn parse_reset(at: &At<'_>) -> Option<Self> {
-        let channel = ChannelRef::read(&mut at.object()?)?;
-        Some(Self { channel, action: ContactAction::Reset })
     }
 }
 

@@ -121,7 +121,9 @@ fn schema(input: &DeriveInput, container: &Container, schema: &TokenStream) -> T
     let (ty, about) = (&input.ident, description(&input.attrs));
     let name = container.name.as_ref().map_or_else(|| ty.to_string(), syn::LitStr::value);
     let not_empty = container.not_empty.iter().map(|_| quote!(schema.insert("minProperties".to_owned(), 1.into());));
-    let lenient = container.lenient.then(|| quote!(schema.remove("additionalProperties");));
+    let lenient = container
+        .lenient
+        .then(|| quote!(schema.remove("additionalProperties"); schema.remove("unevaluatedProperties");));
     quote! {
         impl ::schemars::JsonSchema for #ty {
             fn schema_name() -> ::std::borrow::Cow<'static, str> {

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use devices::Contact;
 use model::channel::ChannelRef;
-use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
+use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
 use model::ids::{ChannelId, ContactId, ContactKind, OperationId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,7 +74,8 @@ pub(super) async fn resolve(
     rights: CallingRights,
     input: Input,
 ) -> Result<Answer> {
-    carry_out(&edge, &app, rights, input.parse(ContactRequest::parse_resolve).await?).await
+    let ContactChannel { channel } = input.parse(ContactChannel::parse).await?;
+    carry_out(&edge, &app, rights, channel, ContactAction::Resolve(None)).await
 }
 
 pub(super) async fn identify(
@@ -83,7 +84,8 @@ pub(super) async fn identify(
     rights: CallingRights,
     input: Input,
 ) -> Result<Answer> {
-    carry_out(&edge, &app, rights, input.parse(ContactRequest::parse_identify).await?).await
+    let ContactIdentification { channel, user } = input.parse(ContactIdentification::parse).await?;
+    carry_out(&edge, &app, rights, channel, ContactAction::Identify(user)).await
 }
 
 pub(super) async fn reset(
@@ -92,7 +94,8 @@ pub(super) async fn reset(
     rights: CallingRights,
     input: Input,
 ) -> Result<Answer> {
-    carry_out(&edge, &app, rights, input.parse(ContactRequest::parse_reset).await?).await
+    let ContactChannel { channel } = input.parse(ContactChannel::parse).await?;
+    carry_out(&edge, &app, rights, channel, ContactAction::Reset).await
 }
 
 /// Asking is always allowed. Where devices do not say whose they are, that includes what they think.
@@ -103,8 +106,13 @@ fn allowed(rights: CallingRights, app: &App, action: ContactAction) -> Result<Co
     }
 }
 
-async fn carry_out(edge: &Edge, app: &App, rights: CallingRights, request: ContactRequest) -> Result<Answer> {
-    let ContactRequest { channel, action } = request;
+async fn carry_out(
+    edge: &Edge,
+    app: &App,
+    rights: CallingRights,
+    channel: ChannelRef,
+    action: ContactAction,
+) -> Result<Answer> {
     let action = allowed(rights, app, action)?;
     let Contact { id, is_anonymous, .. } = edge.engine.devices().contact(app.id, channel, action).await?;
     Answer::changed(OperationId::random(), Resolved { contact_id: id, is_anonymous })

@@ -47,11 +47,11 @@ fn actions_of_newer_libraries() {
 #[test]
 fn requests_of_older_libraries_name_the_channel() {
     let body = json!({"channel_id": CHANNEL, "device_type": "ios", "named_user_id": "jo", "contact_id": "x"});
-    assert_eq!(read(&body, ContactRequest::parse_resolve).action, ContactAction::Resolve(None));
-    assert_eq!(read(&body, ContactRequest::parse_identify).action, ContactAction::Identify(jo()));
-    let reset = read(&body, ContactRequest::parse_reset);
-    assert_eq!((reset.action, reset.channel.id.to_string()), (ContactAction::Reset, CHANNEL.to_owned()));
-    assert_eq!(paths(&json!({}), ContactRequest::parse_identify), ["channel_id", "named_user_id"]);
+    let ContactChannel { channel } = read(&body, ContactChannel::parse);
+    assert_eq!(channel.id.to_string(), CHANNEL);
+    assert_eq!(read(&body, ContactIdentification::parse), ContactIdentification { channel, user: jo() });
+    assert_eq!(paths(&json!({}), ContactIdentification::parse), ["channel_id", "named_user_id"]);
+    assert_eq!(paths(&json!({}), ContactChannel::parse), ["channel_id"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use model::app::{AppChange, NewApp, Rotation};
 use model::attribute::{AttributeUpdate, AttributesOfOne};
 use model::channel::{ChannelBatch, OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
-use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
+use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
 use model::custom_event::CustomEvent;
 use model::event::{EventRequest, ReplayFrom};
 use model::experiment::Experiment;
@@ -40,7 +40,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 45] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 46] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<OneOrMany<ScheduledPush>>,
@@ -72,7 +72,8 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<SubscriptionUpdate>,
         add::<ScopedUpdate>,
         add::<ContactAction>,
-        add::<ContactRequest>,
+        add::<ContactChannel>,
+        add::<ContactIdentification>,
         add::<ContactUpdate>,
         add::<ContactDisassociation>,
         add::<OneOrMany<CustomEvent>>,

@@ -1,6 +1,6 @@
 //! Contacts, as device libraries know the people who use them.
 
-use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
+use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
 use serde_json::json;
 
 use super::channels::READ_ONLY;
@@ -30,13 +30,13 @@ pub(super) fn area() -> Area {
     .refuses(409, NO_CONTACT);
     let channel = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
     area.post("/api/contacts/resolve", "Resolve a contact", "Asks whose a channel is, for older libraries.")
-        .body(body::of::<ContactRequest>, json!({"channel_id": channel, "device_type": "ios"}))
+        .body(body::of::<ContactChannel>, json!({"channel_id": channel, "device_type": "ios"}))
         .changed::<Resolved>("The contact.")
         .refuses(404, NO_CHANNEL)
         .refuses(409, NO_CONTACT);
     area.post("/api/contacts/identify", "Identify a contact", "Gives a channel to a named user, for older libraries.")
         .body(
-            body::of::<ContactRequest>,
+            body::of::<ContactIdentification>,
             json!({"channel_id": channel, "device_type": "ios", "named_user_id": "kim-7"}),
         )
         .changed::<Resolved>("The contact.")
@@ -44,7 +44,7 @@ pub(super) fn area() -> Area {
         .refuses(404, NO_CHANNEL)
         .refuses(409, NO_CONTACT);
     area.post("/api/contacts/reset", "Reset a contact", "Takes a channel from its named user, for older libraries.")
-        .body(body::of::<ContactRequest>, json!({"channel_id": channel, "device_type": "ios"}))
+        .body(body::of::<ContactChannel>, json!({"channel_id": channel, "device_type": "ios"}))
         .changed::<Resolved>("The new contact.")
         .refuses(403, SERVERS_ONLY)
         .refuses(404, NO_CHANNEL)
