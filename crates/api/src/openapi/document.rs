@@ -51,7 +51,7 @@ pub fn document() -> Value {
             "description": ABOUT,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/"}],
+        "servers": [{"url": "./"}],
         "tags": tags,
         "paths": paths,
         "components": {

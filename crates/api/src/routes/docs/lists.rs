@@ -56,7 +56,10 @@ pub(super) fn area() -> Area {
         "The upload has more than ten million rows (40002), a row without two columns (40003), an unknown identifier type \
          (40004), a channel id that is no UUID (40005), or cannot be read (40000).",
     )
-    .refuses(403, RESERVED);
+    .refuses(403, RESERVED)
+    .refuses(408, "Nothing arrived for a minute (40800).")
+    .refuses(409, "The upload took too long and was given up (40900).")
+    .refuses(413, "The rows are larger than 8 GiB when unpacked (41300).");
     area.get("/api/lists/{list}/csv", "Download the rows of a list", "Sorted, each once.")
         .text("text/csv; charset=utf-8", "The rows.")
         .refuses(403, "Lists of the service have no rows to download (40300).");
