@@ -104,8 +104,7 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::METHOD_NOT_ALLOWED, 40500, text.to_owned())
         }
         Error::HeadNotAllowed => {
-            let text =
-                "Whoever asks for this changes something, so there is no HEAD; the Allow header names the methods.";
+            let text = "HEAD is not available here, because GET changes something; the Allow header names the methods.";
             (StatusCode::METHOD_NOT_ALLOWED, 40500, text.to_owned())
         }
         Error::ExperimentStarted => {

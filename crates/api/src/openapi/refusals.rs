@@ -16,7 +16,7 @@ const REFUSALS: [(u16, &str, &str); 12] = [
          header `Aerogram-Problems` says how many problems there are, and `error` lists them all.",
     ),
     (401, "Unauthorized", "Credentials are missing, wrong, or not enough for this (40100)."),
-    (403, "Forbidden", "The caller may not do this, whoever it is (40300)."),
+    (403, "Forbidden", "The credentials are valid and do not allow this (40300)."),
     (404, "NotFound", "There is no such path (40400), or nothing with this id (40401)."),
     (405, "MethodNotAllowed", "The path does not have this method (40500); the `Allow` header names those it has."),
     (406, "NotAcceptable", "The `Accept` header asks for another version than 3 (40600)."),

@@ -66,10 +66,10 @@ async fn a_device_takes_over_everything_it_is_recognized_by_at_once() {
             answer["channel_id"].as_str().unwrap().to_owned()
         };
         let kept = register("first-address", json!({"user_id": "user"})).await;
-        let robbed = register("second-address", json!({"device_id": "device"})).await;
-        assert_ne!(kept, robbed);
+        let former = register("second-address", json!({"device_id": "device"})).await;
+        assert_ne!(kept, former);
         assert_eq!(register("second-address", json!({"user_id": "user", "device_id": "device"})).await, kept);
-        assert_eq!(look_up(&app, &robbed).await["push_address"], Value::Null);
+        assert_eq!(look_up(&app, &former).await["push_address"], Value::Null);
         assert_eq!(look_up(&app, &kept).await["push_address"], "second-address");
         for (address, hints) in [("second-address", json!({})), ("third-address", json!({"device_id": "device"}))] {
             assert_eq!(register(address, hints).await, kept);

@@ -153,8 +153,8 @@ async fn an_address_belongs_to_the_newest_channel() {
         let push_id = push(&app, body).await;
         app.step_all().await;
         assert_eq!(reached(&app, &push_id).await, BTreeSet::from([second]));
-        let robbed = app.master().get(&format!("/api/channels/{first}")).await.expect(200);
-        assert_eq!(robbed["channel"]["push_address"], Value::Null);
+        let former = app.master().get(&format!("/api/channels/{first}")).await.expect(200);
+        assert_eq!(former["channel"]["push_address"], Value::Null);
     })
     .await;
 }

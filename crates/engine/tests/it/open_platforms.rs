@@ -201,7 +201,7 @@ async fn who_changes_between_two_tries_is_respected() {
     on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;
-        let robbed = register_open(&app, "kiosk", "lobby", json!({"tags": ["kept"]})).await;
+        let former = register_open(&app, "kiosk", "lobby", json!({"tags": ["kept"]})).await;
         let leaver = register_open(&app, "kiosk", "cellar", json!({})).await;
         receiver.answer_with([503]);
         let id = push(&app, hello()).await;
@@ -215,7 +215,7 @@ async fn who_changes_between_two_tries_is_respected() {
         assert_eq!(receiver.received().len(), 1, "nobody is left to send to");
         let counts = status(&app, &id).await;
         assert_eq!((&counts["state"], &counts["platforms"]["open::kiosk"]["gone"]), (&json!("done"), &json!(2)));
-        for (channel, tags) in [(robbed, json!(["kept"])), (leaver, json!([]))] {
+        for (channel, tags) in [(former, json!(["kept"])), (leaver, json!([]))] {
             let channel = app.master().get(&format!("/api/channels/{channel}")).await.expect(200)["channel"].clone();
             assert_eq!((&channel["installed"], &channel["tags"]), (&json!(true), &tags));
         }

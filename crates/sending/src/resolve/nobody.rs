@@ -68,7 +68,7 @@ pub(super) fn why_nobody(
 
 fn no_match(part: &Part, unknown: &BTreeSet<String>) -> String {
     if *part == Part::Triggered {
-        return "Whoever triggered it is uninstalled.".to_owned();
+        return "The channel that triggered it is uninstalled.".to_owned();
     }
     if unknown.is_empty() {
         return "Nobody matches the audience; aerogram audience explain and POST /api/audience/explain show why."

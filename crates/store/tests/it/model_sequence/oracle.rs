@@ -287,12 +287,12 @@ impl Model {
 
     fn set_keys(&mut self, app: AppId, ordinal: Ordinal, keys: Vec<Key>) -> Vec<(Ordinal, Key)> {
         self.keys.retain(|(of, key), holder| *of != app || *holder != ordinal || keys.contains(key));
-        let mut robbed = Vec::new();
+        let mut former = Vec::new();
         for key in keys {
             let previous = self.keys.insert((app, key.clone()), ordinal);
-            robbed.extend(previous.filter(|previous| *previous != ordinal).map(|previous| (previous, key)));
+            former.extend(previous.filter(|previous| *previous != ordinal).map(|previous| (previous, key)));
         }
-        robbed
+        former
     }
 
     /// Does something to a job. A conflict if the claim no longer holds.
