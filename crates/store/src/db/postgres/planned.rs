@@ -1,9 +1,9 @@
 //! Prepared statements, and when they are prepared again.
 //!
-//! The server plans a statement for tables of the size that they have when it is first run. In an empty table one index seems as good
-//! as another, and a plan that searches the wrong one stays until autovacuum has looked at the table: changing a push by its key
-//! took a millisecond, by an index of all pushes of the app. So a statement is prepared again when it was used sixteen times, four
-//! times as often, and so on; by then there are rows to plan for.
+//! The server plans a statement for tables of the size that they have when it is first run. In an empty table one index seems as
+//! good as another, and a plan that searches the wrong one stays until autovacuum has looked at the table: changing a push by its
+//! key took a millisecond, by an index of all pushes of the app. So a statement is prepared again when it was used sixteen times,
+//! four times as often, and so on; by then there are rows to plan for.
 
 use tokio_postgres::Statement;
 
