@@ -8,7 +8,6 @@
 //! What the queue touches is not known any more: a command that asks for it is put aside until the queue was sent. A command that
 //! needs the answer to a write, or reads what it has written itself, is run by itself at the end, statement by statement.
 
-mod hash;
 mod known;
 mod queue;
 mod shape;

@@ -1,10 +1,10 @@
 //! Answers that a batch has read, and questions that it has yet to ask.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio_postgres::Row as PgRow;
 
-use super::hash::{QuickMap, QuickSet};
 use super::queue::Queue;
 use super::shapes::Statement;
 use crate::db::Value;
@@ -13,7 +13,7 @@ use crate::db::Value;
 type Question = (usize, Box<[u8]>);
 
 #[derive(Default)]
-pub(crate) struct Known(QuickMap<Question, Answer>);
+pub(crate) struct Known(HashMap<Question, Answer>);
 
 struct Answer {
     statement: Arc<Statement>,
@@ -50,18 +50,18 @@ pub(crate) struct Needs(Vec<Need>);
 pub(crate) struct Need {
     pub(crate) statement: Arc<Statement>,
     pub(crate) rows: Vec<Vec<Value>>,
-    asked: QuickSet<Box<[u8]>>,
+    asked: HashMap<Box<[u8]>, ()>,
 }
 
 impl Needs {
     pub(crate) fn add(&mut self, statement: &Arc<Statement>, params: &[Value]) {
         let index = self.0.iter().position(|need| need.statement.number == statement.number);
         let index = index.unwrap_or_else(|| {
-            self.0.push(Need { statement: Arc::clone(statement), rows: Vec::new(), asked: QuickSet::default() });
+            self.0.push(Need { statement: Arc::clone(statement), rows: Vec::new(), asked: HashMap::new() });
             self.0.len() - 1
         });
         let need = &mut self.0[index];
-        if need.asked.insert(question(statement, params).1) {
+        if need.asked.insert(question(statement, params).1, ()).is_none() {
             need.rows.push(params.to_vec());
         }
     }

@@ -1,8 +1,8 @@
 //! Writes that wait to be sent together.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::hash::QuickMap;
 use super::known::bytes;
 use super::shapes::{Shapes, Statement};
 use super::touched::Touched;
@@ -25,12 +25,12 @@ pub(crate) struct Group {
     pub(crate) statement: Arc<Statement>,
     pub(crate) rows: Vec<Vec<Value>>,
     /// The rows of a statement that overwrites, by what identifies them.
-    by_identity: QuickMap<Box<[u8]>, usize>,
+    by_identity: HashMap<Box<[u8]>, usize>,
 }
 
 impl Group {
     fn new(statement: Arc<Statement>) -> Self {
-        Self { statement, rows: Vec::new(), by_identity: QuickMap::default() }
+        Self { statement, rows: Vec::new(), by_identity: HashMap::new() }
     }
 
     /// Takes the place of an earlier row for the same.

@@ -1,9 +1,9 @@
 //! The statements of a connection, each analyzed when it is first used.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Shape;
-use super::hash::{QuickMap, QuickSet};
 
 /// A statement and its number, by which it is told from others quickly.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ const MOST: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Shapes {
     n_analyzed: usize,
-    by_text: QuickMap<String, Arc<Statement>>,
+    by_text: HashMap<String, Arc<Statement>>,
     /// Columns by which statements choose rows, by table.
-    keys: QuickMap<String, QuickSet<String>>,
+    keys: HashMap<String, HashSet<String>>,
 }
 
 impl Shapes {

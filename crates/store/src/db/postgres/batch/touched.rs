@@ -1,27 +1,27 @@
 //! Which rows a number of writes may have touched, by the values of their columns.
 
-use std::hash::{Hash, Hasher};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::hash::{QuickHasher, QuickMap, QuickSet};
 use super::shape::{Shape, Verb};
 use crate::db::Value;
 
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    tables: QuickMap<String, TouchedRows>,
+    tables: HashMap<String, TouchedRows>,
 }
 
 #[derive(Debug, Default)]
 struct TouchedRows {
     n_writes: usize,
-    columns: QuickMap<String, TouchedValues>,
+    columns: HashMap<String, TouchedValues>,
 }
 
 /// The values of a column, of as many of the writes as say it.
 #[derive(Debug, Default)]
 struct TouchedValues {
     n_writes: usize,
-    values: QuickSet<u64>,
+    values: HashSet<u64>,
 }
 
 impl Touched {
@@ -98,7 +98,7 @@ fn footprint<'s>(shape: &'s Shape, params: &'s [Value]) -> impl Iterator<Item = 
 /// Equal values have equal marks. Different ones almost always have different ones, and else are taken for equal, which costs time
 /// and nothing else.
 fn mark(value: &Value) -> u64 {
-    let mut hasher = QuickHasher::default();
+    let mut hasher = DefaultHasher::new();
     match value {
         Value::Null => 0_u8.hash(&mut hasher),
         Value::Int(number) => (1_u8, number).hash(&mut hasher),
