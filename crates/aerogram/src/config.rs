@@ -162,6 +162,10 @@ pub(crate) struct Data {
     #[arg(long, global = true, value_name = "URL", default_value = "sqlite:./aerogram-data/aerogram.db")]
     pub(crate) database: DatabaseUrl,
 
+    /// Whether apps are spread over several servers, by `citus`; the database is that of the coordinator
+    #[arg(long, global = true, value_name = "ENGINE")]
+    pub(crate) distributed: Option<Distributed>,
+
     /// Folder of the operator token and the secrets key; that of the SQLite database or ./aerogram-data when absent
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
@@ -252,6 +256,11 @@ pub(crate) struct Logging {
 pub(crate) enum Role {
     Api,
     Worker,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Distributed {
+    Citus,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ mod parts;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use engine::Engine;
 use model::app::Mode;
 use model::time::Clock;
@@ -37,6 +37,9 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let database = &node.data.database;
     let opened = Store::open_with(database, node.database.settings()).await;
     let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
+    if node.data.distributed.is_some() && !store.is_spread() {
+        bail!("The database {database} is not spread over several servers: stop all nodes and run `aerogram migrate`");
+    }
     // Listen before creating the first app: its secrets are shown once, which must not happen in a start that fails.
     let (listener, address) = listen(node.listen).await?;
     let settings = engine_settings(node, &folder, &store, address).await?;

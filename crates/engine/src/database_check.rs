@@ -18,14 +18,14 @@ impl Engine {
     pub async fn check_database(&self) {
         match self.rooms.store.trouble() {
             None => {}
-            Some(Trouble::Reading) => drop(self.rooms.store.read(store::jobs::next_due).await),
+            Some(Trouble::Reading) => drop(self.rooms.store.read(store::apps::n_made).await),
             Some(Trouble::Writing) => drop(self.try_to_write().await),
         }
     }
 
     /// Asks the database something small. Returns what is wrong with it, if anything.
     pub async fn ask_database(&self) -> Result<Option<Trouble>> {
-        match self.rooms.store.read(store::jobs::next_due).await {
+        match self.rooms.store.read(store::apps::n_made).await {
             Ok(_) => Ok(self.rooms.store.trouble()),
             Err(store::Error::Unavailable(_)) => Ok(Some(Trouble::Reading)),
             Err(error) => Err(error.into()),

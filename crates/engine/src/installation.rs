@@ -9,7 +9,7 @@ use model::time::UtcMillis;
 use providers::platform::Provider;
 use sending::PlatformName;
 use store::documents::{self, DocumentKind};
-use store::{Store, Tx};
+use store::{Part, Store, Tx};
 use tenancy::{OPERATOR, SealKey};
 
 use crate::Engine;
@@ -130,9 +130,9 @@ fn known_text(tx: &mut Tx<'_>) -> store::Result<Option<String>> {
 /// Everything that is sealed for long. Answers kept for repeated requests are not: they are gone in a day, and one that cannot
 /// be read counts as none.
 fn all_sealed(tx: &mut Tx<'_>) -> store::Result<Vec<Sealed>> {
-    let mut all = Vec::new();
+    let (mut all, every) = (Vec::new(), Part::every(tx)?);
     let mut add = |kind, thing: fn(&str) -> Option<LostThing>| {
-        for (app, key, document) in documents::of_all_apps(tx, kind)? {
+        for (app, key, document) in documents::of_all_apps(tx, &every, kind)? {
             // A platform that only another version knows is skipped.
             let Some(thing) = thing(&document.id) else { continue };
             all.push(Sealed { app, text: document.body, lost: Lost { app: key, thing } });
@@ -143,7 +143,7 @@ fn all_sealed(tx: &mut Tx<'_>) -> store::Result<Vec<Sealed>> {
     add(DocumentKind::Platform, |id| OpenPlatform::new(id).ok().map(PlatformName::Open).map(LostThing::Platform))?;
     add(DocumentKind::WebKeys, |_| Some(LostThing::WebKeys))?;
     add(DocumentKind::AppSecret, |_| Some(LostThing::AppSecret))?;
-    for (app, key, webhook) in store::webhooks::of_all_apps(tx)? {
+    for (app, key, webhook) in store::webhooks::of_all_apps(tx, &every)? {
         let lost = Lost { app: key, thing: LostThing::Webhook(webhook.id) };
         all.push(Sealed { app, text: webhook.config, lost });
     }

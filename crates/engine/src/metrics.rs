@@ -14,7 +14,6 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use store::jobs::Backlog;
 use tokio::time;
 
 use crate::Engine;
@@ -121,10 +120,15 @@ impl Engine {
 
     async fn read_metrics(&self) -> Result<()> {
         let (metrics, now) = (&self.rooms.exposition, self.rooms.clock.now());
-        let read = move |tx: &mut store::Tx<'_>| {
-            Ok::<_, store::Error>((store::jobs::backlog(tx, now, COUNTED_JOBS)?, tx.database_bytes()?))
+        let read = move |tx: &mut store::Tx<'_>, part: &store::Part| {
+            Ok::<_, store::Error>(vec![(store::jobs::backlog(tx, part, now, COUNTED_JOBS)?, tx.database_bytes()?)])
         };
-        let (Backlog { n_overdue, longest_due }, n_bytes) = self.rooms.store.read(read).await?;
+        let (mut n_overdue, mut longest_due, mut n_bytes) = (0, None, 0);
+        for (of_part, bytes) in self.rooms.store.read_all(read).await? {
+            n_overdue += of_part.n_overdue;
+            longest_due = longest_due.into_iter().chain(of_part.longest_due).min();
+            n_bytes = bytes;
+        }
         metrics.jobs_overdue.set(Some(n_overdue));
         let overdue_s = longest_due.map_or(0, |due| (now.0 - due.0) / 1000);
         metrics.jobs_overdue_seconds.set(Some(overdue_s));

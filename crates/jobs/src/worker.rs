@@ -69,7 +69,7 @@ impl Worker {
         let (mut look_again_at, mut rest_until) = (Instant::now(), Instant::now());
         while !stop.is_requested() {
             if next != NextStep::Wait {
-                let is_look = next == NextStep::Look;
+                let (is_look, began) = (next == NextStep::Look, Instant::now());
                 if is_look {
                     backlog = self.look(&slots).await.unwrap_or_else(|error| not_found(&error));
                 }
@@ -79,9 +79,10 @@ impl Worker {
                     Vec::new()
                 });
                 let now = Instant::now();
+                let rest = backlog.rest().max(self.jobs.rest_after(now - began));
                 look_again_at = look_again_at.min(now + backlog.look_again_in);
                 if is_look {
-                    (look_again_at, rest_until) = (now + backlog.look_again_in, now + backlog.rest());
+                    (look_again_at, rest_until) = (now + backlog.look_again_in, now + rest);
                 }
                 for Begun { job, slot, run } in claimed {
                     let (jobs, stop) = (self.jobs.clone(), stop.clone());
@@ -157,6 +158,14 @@ fn not_found(error: &Error) -> Backlog {
     Backlog::unknown()
 }
 
+impl Jobs {
+    /// How long not to look again after a look that has taken so long. Where apps are spread over servers it takes a query for
+    /// every shard, so that no more than a quarter of the time goes into it.
+    fn rest_after(&self, look: Duration) -> Duration {
+        if self.0.store.is_spread() { 3 * look } else { Duration::ZERO }
+    }
+}
+
 #[boxed]
 impl Jobs {
     /// Only one process can use a SQLite database, so leases found at its start belong to a process that has died.
@@ -216,7 +225,7 @@ impl Jobs {
     async fn drop_job(&self, job: &ClaimedJob) {
         let (app, id) = (job.app, job.id);
         // When this fails the job is claimed again, to the same effect.
-        let _ = self.0.store.write(OPERATOR, move |tx| jobs::cancel(tx, app, id)).await;
+        let _ = self.0.store.write_part(&self.0.store.part_of(app), move |tx| jobs::cancel(tx, app, id)).await;
     }
 
     /// Gives back a job that failed. Returns for how long.

@@ -3,8 +3,10 @@
 -- Rules of the whole schema: columns are bigint, double precision, text and blob; truth values are 0 and 1;
 -- times are milliseconds since 1970; unique indexes have names. A table that holds rows of apps has the
 -- number of the app as the first column of its key, so that the rows of one app lie together, and is listed
--- in `apps::OWNED_TABLES`, by which a deleted app is emptied. Large columns come last, so that SQLite reads
--- the others without them. "Set" means a serialized bitmap of ordinals, "block" 65,536 consecutive ordinals.
+-- in `apps::OWNED_TABLES`, by which a deleted app is emptied. What must be unique over all apps, or is asked
+-- for before the app is known, stands in a few small tables without such a key: where the rows of apps are
+-- spread over several servers, those stay together. Large columns come last, so that SQLite reads the others
+-- without them. "Set" means a serialized bitmap of ordinals, "block" 65,536 consecutive ordinals.
 
 -- The last number given out of each sequence of the whole installation.
 create table serial (
@@ -13,7 +15,7 @@ create table serial (
 );
 insert into serial (name, value) values ('app', 0);
 
--- An app, with the last or next number of every sequence of its own.
+-- An app: who it is, and what proves it.
 create table app (
     id bigint not null primary key,
     -- The public half of its credentials.
@@ -26,7 +28,13 @@ create table app (
     app_secret_hash blob not null,
     master_secret_hash blob not null,
     -- Whether devices may associate themselves with named users.
-    device_associations bigint not null,
+    device_associations bigint not null
+);
+create unique index app_by_key on app (key);
+
+-- The last or next number of every sequence of an app. Who changes rows of an app locks this one first.
+create table app_numbers (
+    app bigint not null primary key,
     next_ordinal bigint not null,
     next_term bigint not null,
     -- The log position of the last deletion of a tag: numbers of tags that were cached before it may be void.
@@ -44,7 +52,6 @@ create table app (
     -- The position of the last delivery in the sandbox.
     sandbox_head bigint not null
 );
-create unique index app_by_key on app (key);
 
 -- Records that are read and written whole: schedules, templates, lists, platforms and the like. Those of the
 -- installation itself have the app 0.

@@ -62,8 +62,6 @@ create index inbox_message_by_number on inbox_message (app, number, ordinal);
 create table inbox_user (
     app bigint not null,
     id text not null,
-    -- SHA-256.
-    password_hash blob not null,
     created bigint not null,
     -- When its inbox last changed by something that was done to this user alone.
     changed bigint not null,
@@ -72,8 +70,14 @@ create table inbox_user (
     deleted_messages blob not null,
     primary key (app, id)
 );
--- Devices present an id without saying of which app.
-create unique index inbox_user_by_id on inbox_user (id);
+
+-- Devices present an id and a password without saying of which app. An id is one app's.
+create table inbox_login (
+    id text not null primary key,
+    owner bigint not null,
+    -- SHA-256.
+    password_hash blob not null
+);
 
 -- Whose a channel is: it has one inbox user at most.
 create table inbox_channel (

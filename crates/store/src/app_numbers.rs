@@ -1,5 +1,5 @@
 //! The sequences of an app (log positions, ordinals, terms, sandbox positions), the size of its log, and the
-//! last retirement of a term. They are columns of the app's row, which a transaction locks and reads when it
+//! last retirement of a term. They are columns of one row per app, which a transaction locks and reads when it
 //! begins. Its commands change them in memory, and the row is written once for all of them.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(crate) struct AppNumbers {
 }
 
 impl AppNumbers {
-    /// The columns of the app's row, in the order of [`AppNumbers::read`].
+    /// The columns of the row, in the order of [`AppNumbers::read`].
     pub(crate) const COLUMNS: &str = "log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired";
 
     pub(crate) fn read(mut next: impl FnMut() -> Result<i64>) -> Result<Self> {
@@ -62,7 +62,7 @@ pub(crate) fn to_change<'t>(tx: &'t mut Tx<'_>, app: AppId) -> Result<&'t mut Ap
 
 /// For an app that no command of the transaction is for, so that its row was not locked at the beginning.
 fn lock_and_read(tx: &mut Tx<'_>, app: AppId) -> Result<AppNumbers> {
-    let sql = format!("update app set log_head = log_head where id = $1 returning {}", AppNumbers::COLUMNS);
+    let sql = format!("update app_numbers set log_head = log_head where app = $1 returning {}", AppNumbers::COLUMNS);
     tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|| row.next()))?.ok_or_else(apps::gone)
 }
 
@@ -74,16 +74,16 @@ pub(crate) fn current(tx: &mut Tx<'_>, app: AppId) -> Result<Option<AppNumbers>>
     if let Some(numbers) = tx.numbers_at_begin(app)? {
         return Ok(Some(numbers));
     }
-    let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
+    let sql = format!("select {} from app_numbers where app = $1", AppNumbers::COLUMNS);
     tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|| row.next()))
 }
 
 impl PendingNumbers {
     /// Writes the numbers that have changed. The transaction may change them again.
     pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        let sql = "update app set log_head = $2, log_bytes = $3, next_ordinal = $4, next_term = $5, sandbox_head = $6,
+        let sql = "update app_numbers set log_head = $2, log_bytes = $3, next_ordinal = $4, next_term = $5, sandbox_head = $6,
                           terms_retired = $7
-                   where id = $1";
+                   where app = $1";
         for (app, Change { now, stored }) in &mut self.0 {
             if now != stored {
                 let AppNumbers { log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired } = *now;

@@ -4,7 +4,7 @@ use model::app::{AppKey, Mode};
 use model::ids::{AppId, Ordinal, TermId};
 use model::time::UtcMillis;
 
-use crate::{Constraint, Error, Result, Row, Signal, Tx, app_numbers};
+use crate::{Constraint, Error, Result, Row, Signal, Tx, app_numbers, inbox_users};
 
 /// The number of rows that belong to no app; apps are counted from 1.
 pub const OPERATOR: AppId = AppId(0);
@@ -41,10 +41,8 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
     let sql = "update serial set value = value + 1 where name = 'app' returning value";
     let id = AppId(tx.query_one(sql, &[], |row| row.get(0))?);
     tx.execute(
-        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations,
-                          next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes,
-                          next_message, messages_forgotten, sandbox_head)
-         values ($1, $2, $3, $4, $5, $6, $7, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0)",
+        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations)
+         values ($1, $2, $3, $4, $5, $6, $7, 1)",
         &[
             id.into(),
             new.key.as_str().into(),
@@ -54,6 +52,13 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
             new.secrets.app.to_vec().into(),
             new.secrets.master.to_vec().into(),
         ],
+    )?;
+    // Where apps are spread over servers, the row of an app that was not made after all may have stayed.
+    tx.execute(
+        "insert into app_numbers (app, next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes,
+                                  next_message, messages_forgotten, sandbox_head)
+         values ($1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0) on conflict (app) do nothing",
+        &[id.into()],
     )?;
     tx.signal(Signal::Apps);
     Ok(App {
@@ -76,6 +81,16 @@ pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>>
     let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
                from app where id = $1";
     tx.query_opt(sql, &[app.into()], read_app)
+}
+
+/// How many apps were ever made.
+pub fn n_made(tx: &mut Tx<'_>) -> Result<i64> {
+    tx.query_one("select value from serial where name = 'app'", &[], |row| row.get(0))
+}
+
+/// The keys of all apps.
+pub(crate) fn keys(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey)>> {
+    tx.query("select id, key from app order by id", &[], |row| Ok((row.next()?, read_key(row.next()?)?)))
 }
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
@@ -105,6 +120,7 @@ pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Resul
 
 /// Takes the app's credentials away at once; [`erase_some`] removes its rows.
 pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
+    tx.execute("delete from app_numbers where app = $1", &[app.into()])?;
     let n_deleted = tx.execute("delete from app where id = $1", &[app.into()])?;
     tx.note_deleted_app(app);
     tx.signal(Signal::Apps);
@@ -174,10 +190,18 @@ pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
             "delete from {table} where app = $1
              and ({key}) in (select {key} from {table} where app = $1 order by {key} limit $2)"
         );
-        left = left.saturating_sub(tx.execute(&delete, &[app.into(), i64::try_from(left).unwrap_or(i64::MAX).into()])?);
+        let limit = i64::try_from(left).unwrap_or(i64::MAX);
+        if *table == "inbox_user" {
+            inbox_users::erase_logins(tx, app, limit)?;
+        }
+        left = left.saturating_sub(tx.execute(&delete, &[app.into(), limit.into()])?);
         if left == 0 {
             return Ok(true);
         }
+    }
+    // Where apps are spread over servers, it may have stayed although the numbers were deleted.
+    if app_numbers::current(tx, app)?.is_none() {
+        tx.execute("delete from app where id = $1", &[app.into()])?;
     }
     Ok(false)
 }

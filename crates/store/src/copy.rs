@@ -120,7 +120,7 @@ fn write_all(
     Ok(copied)
 }
 
-/// Counts the rows on both sides. A change at the source would also show in the rows of its apps, where most
+/// Counts the rows on both sides. A change at the source would also show in the numbers of its apps, where most
 /// changes leave a trace: positions in the log, ordinals, terms.
 fn verify(source: &mut Endpoint, target: &mut Endpoint, tables: &[Table], copied: &[Copied]) -> Result<(), CopyError> {
     let (from, to) = (source.count(tables)?, target.count(tables)?);
@@ -133,9 +133,10 @@ fn verify(source: &mut Endpoint, target: &mut Endpoint, tables: &[Table], copied
             return Err(CopyError::Differs { url, table, n_expected: n_from, n_found: n_to });
         }
     }
-    let Some(apps) = tables.iter().find(|table| table.name == "app") else { return Ok(()) };
-    if source.rows(apps)? != target.rows(apps)? {
-        return Err(CopyError::Changed { url: source.url.clone(), table: apps.name.clone() });
+    for table in tables.iter().filter(|table| ["app", "app_numbers"].contains(&table.name.as_str())) {
+        if source.rows(table)? != target.rows(table)? {
+            return Err(CopyError::Changed { url: source.url.clone(), table: table.name.clone() });
+        }
     }
     Ok(())
 }

@@ -26,6 +26,7 @@
 //! 11. *Limits.* A server ends statements that take too long ([`postgres`]); nothing else waits for a connection to SQLite.
 //! 12. *Failover.* Another PostgreSQL server may take over without the last commits, so that what is kept in memory of the
 //!     database belongs to one run of one server ([`Tx::server_run`]).
+//! 13. *Several servers.* Citus, an extension of PostgreSQL, may spread the apps over servers ([`crate::parts`]).
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the
 //! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends

@@ -5,7 +5,7 @@ use model::ids::AppId;
 use model::time::UtcMillis;
 
 use crate::apps::read_key;
-use crate::{Result, Row, Tx, Value};
+use crate::{Part, Result, Row, Tx, Value};
 
 /// The kind of a document. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +151,14 @@ pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Docum
 }
 
 /// The documents of one kind of every app that still exists.
-pub fn of_all_apps(tx: &mut Tx<'_>, kind: DocumentKind) -> Result<Vec<(AppId, AppKey, Document)>> {
+pub fn of_all_apps(tx: &mut Tx<'_>, part: &Part, kind: DocumentKind) -> Result<Vec<(AppId, AppKey, Document)>> {
+    if let Some(keys) = part.keys(tx)? {
+        let mut found = Vec::new();
+        for (app, key) in keys {
+            found.extend(list(tx, app, kind)?.into_iter().map(|document| (app, key.clone(), document)));
+        }
+        return Ok(found);
+    }
     // By way of the apps, so that the key of the table serves for each of them.
     let sql = "select app.id, app.key, document.id, document.created, document.modified, document.body
                from app join document on document.app = app.id and document.kind = $1 order by app.id, document.id";

@@ -6,7 +6,7 @@ use model::ids::AppId;
 use model::time::UtcMillis;
 
 use crate::jobs::{self, ClaimedJob, JobId, NEVER};
-use crate::{Result, Row, Signal, Tx, log};
+use crate::{Part, Result, Row, Signal, Tx, log};
 
 /// Lets a follower begin after an offset. One that is there already is moved.
 pub fn start(tx: &mut Tx<'_>, app: AppId, follower: JobId, after: EventOffset) -> Result<()> {
@@ -64,14 +64,16 @@ pub fn rouse(tx: &mut Tx<'_>, app: AppId, follower: JobId, now: UtcMillis) -> Re
 }
 
 /// The sleeping followers whose log has grown.
-pub fn behind(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
+pub fn behind(tx: &mut Tx<'_>, part: &Part, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
     // Comparing positions in whole records is enough: a job that is in the middle of one does not sleep.
     // A cross join, so that SQLite begins with the followers, which are few. Their jobs are looked up one by one: in a join both
     // databases may prefer to read all jobs that wait.
-    let sql = "select follower.app, follower.id from follower cross join app
-               where app.id = follower.app and follower.position < app.log_head * $2 and follower.retry_at <= $1";
+    let sql = "select follower.app, follower.id from follower cross join app_numbers n
+               where n.app = follower.app and follower.position < n.log_head * $2 and follower.retry_at <= $1";
+    let mut params = vec![now.into(), EventOffset::PER_RECORD.into()];
+    let sql = part.narrow_column("follower.app", sql, &mut params);
     let keys = |row: &Row<'_>| Ok((row.next()?, row.next()?));
-    let grown: Vec<(AppId, JobId)> = tx.query(sql, &[now.into(), EventOffset::PER_RECORD.into()], keys)?;
+    let grown: Vec<(AppId, JobId)> = tx.query(&sql, &params, keys)?;
     let sql = "select app, id from job where app = $1 and id = $2 and leased = 0 and due > $3";
     tx.query_many(sql, grown.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]), keys)
 }

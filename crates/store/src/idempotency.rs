@@ -4,7 +4,7 @@ use model::ids::AppId;
 use model::time::UtcMillis;
 
 use crate::apps::OPERATOR;
-use crate::{Result, Tx, Value};
+use crate::{Part, Result, Tx, Value};
 
 /// The first request with a key, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +35,13 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Forgets up to `at_most` answers that were kept before an instant, of all apps, and says how many those
-/// were.
-pub fn forget_before(tx: &mut Tx<'_>, instant: UtcMillis, at_most: u32) -> Result<u64> {
+/// Forgets up to `at_most` answers that were kept before an instant, and says how many those were.
+pub fn forget_before(tx: &mut Tx<'_>, part: &Part, instant: UtcMillis, at_most: u32) -> Result<u64> {
+    let mut params = vec![instant.into(), at_most.into()];
     let sql = "select app, key from idempotency where created < $1 order by created limit $2";
-    let old: Vec<[Value; 2]> = tx.query(sql, &[instant.into(), at_most.into()], |row| {
-        Ok([row.next::<AppId>()?.into(), row.next::<String>()?.into()])
-    })?;
+    let sql = part.narrow(sql, &mut params);
+    let old: Vec<[Value; 2]> =
+        tx.query(&sql, &params, |row| Ok([row.next::<AppId>()?.into(), row.next::<String>()?.into()]))?;
     // One by one: SQLite compares every row of these apps with a list of pairs.
     tx.execute_many("delete from idempotency where app = $1 and key = $2", old)
 }

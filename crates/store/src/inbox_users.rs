@@ -37,7 +37,7 @@ pub struct InboxChannel {
     pub installed: bool,
 }
 
-/// Fails with a conflict of `inbox_user_by_id` when any app has a user of this id.
+/// Fails with a conflict of the primary key of `inbox_login` when any app has a user of this id.
 pub fn insert(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -47,21 +47,32 @@ pub fn insert(
     nothing: Vec<u8>,
 ) -> Result<()> {
     tx.execute(
-        "insert into inbox_user (app, id, password_hash, created, changed, read_messages, deleted_messages)
-         values ($1, $2, $3, $4, $4, $5, $5)",
-        &[app.into(), id.as_str().into(), password_hash.to_vec().into(), now.into(), nothing.into()],
+        "insert into inbox_login (id, owner, password_hash) values ($1, $2, $3)",
+        &[id.as_str().into(), app.into(), password_hash.to_vec().into()],
     )?;
-    Ok(())
+    tx.write(
+        "insert into inbox_user (app, id, created, changed, read_messages, deleted_messages)
+         values ($1, $2, $3, $3, $4, $4)",
+        &[app.into(), id.as_str().into(), now.into(), nothing.into()],
+    )
 }
 
 /// Like the key of an app, the id of a user is known before its app is.
 pub fn credentials(tx: &mut Tx<'_>, id: &InboxUserId) -> Result<Option<InboxCredentials>> {
-    let sql = "select u.app, a.key, u.password_hash from inbox_user u join app a on a.id = u.app where u.id = $1";
+    let sql = "select l.owner, a.key, l.password_hash from inbox_login l join app a on a.id = l.owner where l.id = $1";
     tx.query_opt(sql, &[id.as_str().into()], |row| {
         let (app, app_key, hash) = (row.next()?, read_key(row.next()?)?, row.next::<&[u8]>()?);
         let password_hash = hash.try_into().map_err(|_| Error::corrupt("a password hash is not 32 bytes long"))?;
         Ok(InboxCredentials { app, app_key, password_hash })
     })
+}
+
+/// Deletes the passwords of the first users of an app that is gone, before these are deleted.
+pub(crate) fn erase_logins(tx: &mut Tx<'_>, app: AppId, at_most: i64) -> Result<()> {
+    let sql = "select id from inbox_user where app = $1 order by id limit $2";
+    let ids: Vec<String> = tx.query(sql, &[app.into(), at_most.into()], |row| row.get(0))?;
+    let delete = "delete from inbox_login where id = $1 and owner = $2";
+    tx.execute_many(delete, ids.into_iter().map(|id| [id.into(), app.into()])).map(drop)
 }
 
 pub fn get(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Option<InboxUser>> {

@@ -9,7 +9,7 @@ use model::ids::{AppId, Id, PushId};
 use model::time::UtcMillis;
 
 use crate::nodes::Node;
-use crate::{Constraint, Result, Row, Signal, Tx, Value};
+use crate::{Constraint, Part, Result, Row, Signal, Tx, Value};
 
 pub enum JobIdKind {}
 pub type JobId = Id<JobIdKind>;
@@ -118,13 +118,15 @@ pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: NewJob) -> Result<()> {
 /// The `at_most` jobs that have been due the longest. If more are due, also the first of every lane and turn,
 /// so that no lane is hidden by the backlog of another. Finding those costs a few steps for every lane that
 /// has jobs, however many jobs wait in it.
-pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Due> {
+pub fn due(tx: &mut Tx<'_>, part: &Part, now: UtcMillis, at_most: u32) -> Result<Due> {
+    let mut params = vec![now.into(), at_most.into()];
     let sql = "select app, id, kind, lane, turn, due from job where due <= $1 order by due, app, id limit $2";
-    let mut jobs = tx.query(sql, &[now.into(), at_most.into()], read_due)?;
+    let sql = part.narrow(sql, &mut params);
+    let mut jobs = tx.query(&sql, &params, read_due)?;
     let are_all = jobs.len() < at_most as usize;
     if !are_all {
         let known: BTreeSet<JobKey> = jobs.iter().map(|job| (job.app, job.id)).collect();
-        let mut others = first_of_each_lane(tx, now)?;
+        let mut others = first_of_each_lane(tx, part, now)?;
         others.retain(|key| !known.contains(key));
         let sql = "select app, id, kind, lane, turn, due from job where app = $1 and id = $2";
         jobs.extend(tx.query_many(sql, others.iter().map(|(app, id)| [(*app).into(), (*id).into()]), read_due)?);
@@ -134,7 +136,11 @@ pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Due> {
 
 /// Steps along the index from one app, lane and turn to the next. Both databases answer these scalar
 /// subqueries from the index, whatever they believe about the size of the table.
-fn first_of_each_lane(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<JobKey>> {
+fn first_of_each_lane(tx: &mut Tx<'_>, part: &Part, now: UtcMillis) -> Result<Vec<JobKey>> {
+    if let Some(apps) = part.apps() {
+        let found = apps.iter().map(|app| first_of_lanes(tx, *app, now)).collect::<Result<Vec<_>>>()?;
+        return Ok(found.concat());
+    }
     let sql = "
         select app, id from (with recursive
         apps (app) as (
@@ -165,6 +171,29 @@ fn first_of_each_lane(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<JobKey>> {
         select app, id from firsts) as found";
     let found = tx.query(sql, &[now.into()], |row| Ok((row.next()?, row.next::<Option<JobId>>()?)))?;
     Ok(found.into_iter().filter_map(|(app, id)| Some((app, id?))).collect())
+}
+
+/// As [`first_of_each_lane`], of one app.
+fn first_of_lanes(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<JobKey>> {
+    let sql = "
+        select id from (with recursive
+        lanes (lane) as (
+            select min(lane) from job where app = $1
+            union all
+            select (select min(job.lane) from job where job.app = $1 and job.lane > lanes.lane)
+            from lanes where lanes.lane is not null),
+        turns (lane, turn) as (
+            select lanes.lane, (select min(job.turn) from job where job.app = $1 and job.lane = lanes.lane)
+            from lanes where lanes.lane is not null
+            union all
+            select turns.lane,
+                (select min(job.turn) from job where job.app = $1 and job.lane = turns.lane and job.turn > turns.turn)
+            from turns where turns.turn is not null)
+        select (select job.id from job
+                where job.app = $1 and job.lane = turns.lane and job.turn = turns.turn and job.due <= $2
+                order by job.due, job.id limit 1) as id
+        from turns where turns.turn is not null) as found where id is not null";
+    tx.query(sql, &[app.into(), now.into()], |row| Ok((app, row.next()?)))
 }
 
 /// Claims for a node those of the jobs that are still due and that no other node is claiming at this moment.
@@ -278,9 +307,10 @@ pub fn release_all(tx: &mut Tx<'_>, now: UtcMillis) -> Result<u64> {
 }
 
 /// Makes the jobs of a node that has died due.
-pub fn release_of(tx: &mut Tx<'_>, node: Node, now: UtcMillis) -> Result<u64> {
-    let n_released =
-        tx.execute("update job set due = $2, leased = 0 where leased = $1", &[node.0.into(), now.into()])?;
+pub fn release_of(tx: &mut Tx<'_>, part: &Part, node: Node, now: UtcMillis) -> Result<u64> {
+    let mut params = vec![node.0.into(), now.into()];
+    let sql = part.narrow("update job set due = $2, leased = 0 where leased = $1", &mut params);
+    let n_released = tx.execute(&sql, &params)?;
     tx.signal(Signal::Jobs);
     Ok(n_released)
 }
@@ -291,8 +321,10 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<UtcMillis>> {
 }
 
 /// When the next job that is not due yet will be.
-pub fn next_due_after(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Option<UtcMillis>> {
-    tx.query_one("select min(due) from job where due > $1", &[now.into()], |row| row.get(0))
+pub fn next_due_after(tx: &mut Tx<'_>, part: &Part, now: UtcMillis) -> Result<Option<UtcMillis>> {
+    let mut params = vec![now.into()];
+    let sql = part.narrow("select min(due) from job where due > $1", &mut params);
+    tx.query_one(&sql, &params, |row| row.get(0))
 }
 
 /// The jobs waiting for a worker.
@@ -305,11 +337,11 @@ pub struct Backlog {
 }
 
 /// Counts up to `at_most`, using the index that claiming uses.
-pub fn backlog(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Backlog> {
+pub fn backlog(tx: &mut Tx<'_>, part: &Part, now: UtcMillis, at_most: u32) -> Result<Backlog> {
+    let mut params = vec![now.into(), at_most.into()];
     let sql = "select count(*), min(due) from (select due from job where due <= $1 order by due limit $2) as overdue";
-    tx.query_one(sql, &[now.into(), at_most.into()], |row| {
-        Ok(Backlog { n_overdue: row.next()?, longest_due: row.next()? })
-    })
+    let sql = part.narrow(sql, &mut params);
+    tx.query_one(&sql, &params, |row| Ok(Backlog { n_overdue: row.next()?, longest_due: row.next()? }))
 }
 
 fn read_due(row: &Row<'_>) -> Result<DueJob> {

@@ -32,6 +32,7 @@ pub mod named_users;
 pub mod nodes;
 mod ordinals;
 pub mod origins;
+mod parts;
 pub mod pipeline_sent;
 pub mod pipeline_spans;
 pub mod pipeline_timers;
@@ -62,6 +63,8 @@ use tokio::sync::{mpsc, oneshot};
 pub use db::answer::Answer;
 pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
 pub use error::{Cause, Constraint, Error, Result};
+pub use parts::Part;
+use parts::Places;
 pub use postgres_settings::PostgresSettings;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
@@ -91,6 +94,8 @@ struct Shared {
     health: Arc<DatabaseHealth>,
     windows: Arc<LogWindows>,
     single_process: bool,
+    /// Where apps are, if they are spread over several servers.
+    places: Option<Places>,
     node: Node,
 }
 
@@ -115,7 +120,14 @@ impl Store {
                 migrate::run(&mut writer)?;
                 let readers = (0..SQLITE_READERS).map(|_| database.reader().map(Connection::Sqlite));
                 let readers = readers.collect::<Result<_>>()?;
-                Opening { single_process: true, hub: Hub::for_one_process(), writers: vec![writer], readers }.start()
+                Opening {
+                    single_process: true,
+                    hub: Hub::for_one_process(),
+                    is_spread: false,
+                    writers: vec![writer],
+                    readers,
+                }
+                .start()
             }
             DatabaseUrl::Postgres(url) => Self::open_postgres(&url, settings),
         });
@@ -133,13 +145,35 @@ impl Store {
         refuse_shared_sessions(&mut migrating, &mut readers[0])?;
         let mut migrating = Connection::Postgres(migrating);
         migrate::run(&mut migrating)?;
+        let is_spread = migrate::spread_new(&mut migrating)?;
+        server.set_spread(is_spread);
         migrating.close();
         // At the start, so that an operator hears of a server that does not have as many.
         readers.iter_mut().chain(&mut writers).try_for_each(PostgresConnection::connect)?;
         let [readers, writers] = [readers, writers].map(|some| some.into_iter().map(Connection::Postgres).collect());
-        let store = Opening { single_process: false, hub: Hub::for_many_nodes(), writers, readers }.start()?;
+        let store =
+            Opening { single_process: false, hub: Hub::for_many_nodes(), is_spread, writers, readers }.start()?;
         store.listen(server)?;
         Ok(store)
+    }
+
+    /// Brings the schema up to date and spreads the rows of the apps over the servers of Citus. Rows that are there already are
+    /// moved; no node may be running then. Repeating it is harmless.
+    pub async fn spread(url: &DatabaseUrl) -> Result<()> {
+        let DatabaseUrl::Postgres(url) = url.clone() else {
+            return Err(Error::unavailable(
+                "only PostgreSQL with the extension Citus can be spread over several servers",
+            ));
+        };
+        let spread = tokio::task::spawn_blocking(move || {
+            let mut connection =
+                Connection::Postgres(PostgresConnection::maintainer(Arc::new(Server::for_maintenance(&url)?))?);
+            migrate::run(&mut connection)?;
+            migrate::spread(&mut connection)?;
+            connection.close();
+            Ok(())
+        });
+        spread.await.map_err(|error| Error::Unavailable(Cause::new("spreading was interrupted", error)))?
     }
 
     /// Runs `body` on one consistent state of the database. It cannot change anything.
@@ -167,7 +201,7 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        Answer::to_change(body, |change| self.change(app, change))
+        Answer::to_change(body, |change| self.change(app, app, change))
     }
 
     /// Subscribes to commits from now on, here and on other nodes.
@@ -236,11 +270,11 @@ impl Store {
         })
     }
 
-    fn change(&self, app: AppId, body: Change) -> Done<'_> {
+    fn change(&self, app: AppId, place: AppId, body: Change) -> Done<'_> {
         Box::pin(async move {
-            let (command, answer) = Command::new(app, body);
+            let (command, answer) = Command::new(app, place, body);
             let queues = self.queues()?;
-            let writer = app.0.unsigned_abs() % queues.writers.len() as u64;
+            let writer = place.0.unsigned_abs() % queues.writers.len() as u64;
             let writer = &queues.writers[usize::try_from(writer).unwrap_or(0)];
             writer.send(command).await.map_err(|_| closed())?;
             drop(queues);
@@ -287,6 +321,7 @@ impl Drop for Shared {
 struct Opening {
     single_process: bool,
     hub: Hub,
+    is_spread: bool,
     writers: Vec<Connection>,
     readers: Vec<Connection>,
 }
@@ -315,8 +350,11 @@ impl Opening {
         }
         let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
         let (single_process, node) = (self.single_process, Node::random());
+        let places = self.is_spread.then(Places::default);
         let threads = Mutex::new(threads);
-        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, health, windows, single_process, node }) })
+        Ok(Store {
+            shared: Arc::new(Shared { queues, threads, hub, commits, health, windows, single_process, places, node }),
+        })
     }
 }
 

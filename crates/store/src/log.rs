@@ -97,7 +97,7 @@ pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
     }
     // Not looked for in the log, because PostgreSQL walks the remains of deleted records that it has not
     // cleaned up yet.
-    let start = tx.query_opt("select log_start from app where id = $1", &[app.into()], |row| row.get(0))?;
+    let start = tx.query_opt("select log_start from app_numbers where app = $1", &[app.into()], |row| row.get(0))?;
     Ok(start.unwrap_or(FIRST))
 }
 

@@ -39,7 +39,7 @@ pub struct TextHead {
 
 /// Gives out the number of a message.
 pub fn take_number(tx: &mut Tx<'_>, app: AppId) -> Result<MessageNumber> {
-    let sql = "update app set next_message = next_message + 1 where id = $1 returning next_message - 1";
+    let sql = "update app_numbers set next_message = next_message + 1 where app = $1 returning next_message - 1";
     tx.query_opt(sql, &[app.into()], |row| row.get(0))?.ok_or_else(apps::gone)
 }
 
@@ -196,14 +196,15 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, message: &Message, slices: impl IntoI
     let few = inbox_messages::forget(tx, app, number)?;
     forget_texts(tx, app, number)?;
     tx.write("delete from message where app = $1 and number = $2", &[app.into(), number.into()])?;
-    let raise = "update app set messages_forgotten = $2 where id = $1 and messages_forgotten < $2";
+    let raise = "update app_numbers set messages_forgotten = $2 where app = $1 and messages_forgotten < $2";
     tx.write(raise, &[app.into(), message.ends.into()])?;
     Ok(sets + few)
 }
 
 /// When the last of the forgotten messages ended.
 pub fn forgotten(tx: &mut Tx<'_>, app: AppId) -> Result<UtcMillis> {
-    let found = tx.query_opt("select messages_forgotten from app where id = $1", &[app.into()], |row| row.get(0))?;
+    let found =
+        tx.query_opt("select messages_forgotten from app_numbers where app = $1", &[app.into()], |row| row.get(0))?;
     Ok(found.unwrap_or_default())
 }
 

@@ -93,6 +93,39 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
     }
 }
 
+/// Spreads the tables of apps over the servers of Citus.
+pub(crate) fn spread(connection: &mut Connection) -> Result<()> {
+    let mut tx = connection.begin(Access::Write(&[]))?;
+    tx.lock_database()?;
+    tx.prepare_spreading()?;
+    tx.commit()?;
+    spread_tables(connection)
+}
+
+/// Spreads tables that migrations have added, if those before were spread. Whether they were.
+pub(crate) fn spread_new(connection: &mut Connection) -> Result<bool> {
+    let mut tx = connection.begin(Access::Snapshot)?;
+    let is_spread = tx.has_spread_tables()?;
+    drop(tx);
+    if is_spread {
+        spread_tables(connection)?;
+    }
+    Ok(is_spread)
+}
+
+/// One table in each transaction.
+fn spread_tables(connection: &mut Connection) -> Result<()> {
+    loop {
+        let mut tx = connection.begin(Access::Write(&[]))?;
+        tx.lock_database()?;
+        let is_any_left = tx.spread_next_table()?;
+        tx.commit()?;
+        if !is_any_left {
+            return Ok(());
+        }
+    }
+}
+
 pub(crate) fn unfinished_copy() -> Error {
     Error::corrupt("a copy into it was begun and not finished; run `aerogram copy` again with --start-over")
 }

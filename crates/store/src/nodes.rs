@@ -1,9 +1,7 @@
 //! The processes that share a database, by numbers that they choose at their start. On PostgreSQL each holds a lock that ends with
 //! its connection, so that the others notice within moments when it dies.
 
-use std::collections::BTreeSet;
-
-use crate::{Result, Tx};
+use crate::{Part, Result, Tx};
 
 /// A process that has, or had, the database open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,12 +18,13 @@ impl Node {
 }
 
 /// The nodes that hold jobs and whose locks are gone: they have died, or have lost their connection this moment.
-pub fn missing(tx: &mut Tx<'_>) -> Result<BTreeSet<Node>> {
-    let sql = "select distinct leased from job where leased > 0";
-    let holders: Vec<i64> = tx.query(sql, &[], |row| row.get(0))?;
+pub fn missing(tx: &mut Tx<'_>, part: &Part) -> Result<Vec<Node>> {
+    let mut params = Vec::new();
+    let sql = part.narrow("select distinct leased from job where leased > 0", &mut params);
+    let holders: Vec<i64> = tx.query(&sql, &params, |row| row.get(0))?;
     if holders.is_empty() {
-        return Ok(BTreeSet::new());
+        return Ok(Vec::new());
     }
-    let Some(living) = tx.living_nodes()? else { return Ok(BTreeSet::new()) };
+    let Some(living) = tx.living_nodes()? else { return Ok(Vec::new()) };
     Ok(holders.into_iter().map(Node).filter(|node| !living.contains(node)).collect())
 }

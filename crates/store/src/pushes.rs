@@ -101,7 +101,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
 pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow>> {
     let sql = "select id, operation, created, expires, push_type, state, paused, accepted_at, redact,
                  coalesce(payload, (select other.payload from push other
-                   where other.app = push.app and other.id = push.payload_of))
+                   where other.app = $1 and other.id = push.payload_of))
                from push where app = $1 and id = $2";
     tx.query_opt(sql, &[app.into(), push.into()], |row| {
         Ok(PushRow {

@@ -10,7 +10,7 @@ use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 
 use crate::apps::read_key;
-use crate::{Result, Row, Tx};
+use crate::{Part, Result, Row, Tx};
 
 pub use dead_letters::{DeadLetter, dead_letters, discard_dead_letters, keep_dead_letters, remove_dead_letter};
 pub use history::{Attempt, Entry, EntryKind, history, note};
@@ -106,7 +106,14 @@ pub fn list(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>> {
 }
 
 /// The webhooks of every app that still exists.
-pub fn of_all_apps(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey, Webhook)>> {
+pub fn of_all_apps(tx: &mut Tx<'_>, part: &Part) -> Result<Vec<(AppId, AppKey, Webhook)>> {
+    if let Some(keys) = part.keys(tx)? {
+        let mut found = Vec::new();
+        for (app, key) in keys {
+            found.extend(list(tx, app)?.into_iter().map(|webhook| (app, key.clone(), webhook)));
+        }
+        return Ok(found);
+    }
     let columns: Vec<String> = COLUMNS.split(',').map(|column| format!("webhook.{}", column.trim())).collect();
     let sql = format!(
         "select app.id, app.key, {} from app join webhook on webhook.app = app.id order by app.id, webhook.id",

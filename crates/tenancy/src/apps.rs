@@ -182,7 +182,8 @@ impl Job for EraseApp {
     /// store refuses writes for a deleted app.
     async fn run(self, tenancy: &Tenancy, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
         let (store, app) = (&tenancy.0.store, self.app);
-        while store.write(OPERATOR, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
+        let part = store.part_of(app);
+        while store.write_part(&part, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
             if stop.is_requested() {
                 let (claimed, now) = (claimed.clone(), tenancy.0.clock.now());
                 store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now)).await?;

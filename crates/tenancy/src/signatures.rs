@@ -79,7 +79,7 @@ impl Tenancy {
         }
         let channel: Option<ChannelId> = bearer.channel_id.and_then(|id| id.parse().ok());
         let Some(channel) = channel else { return Ok(Vec::new()) };
-        let keys = self.0.store.read(move |tx| channels::apps_with(tx, channel)).await?;
+        let keys = self.0.store.read_all(move |tx, part| channels::apps_with(tx, part, channel)).await?;
         let mut known = Vec::with_capacity(keys.len());
         for key in keys {
             known.extend(self.known_app(&key).await?);

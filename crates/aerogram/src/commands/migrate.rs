@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use store::{PostgresSettings, Store};
 
-use crate::config::{Data, Logging};
+use crate::config::{Data, Distributed, Logging};
 use crate::data::DataFolder;
 use crate::{output, telemetry};
 
@@ -23,9 +23,14 @@ impl Migrate {
         let _log = telemetry::start(&self.logging)?;
         DataFolder::of(&self.data).create()?;
         let database = &self.data.database;
-        // Opening a database is what migrates it.
-        let opened = Store::open_with(database, PostgresSettings::least()).await;
-        let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
+        let opened = async {
+            if let Some(Distributed::Citus) = self.data.distributed {
+                Store::spread(database).await?;
+            }
+            // Opening a database is what migrates it.
+            Store::open_with(database, PostgresSettings::least()).await
+        };
+        let store = opened.await.with_context(|| format!("The database {database} cannot be opened"))?;
         store.close().await;
         output::line(format_args!("{database} is up to date."))?;
         Ok(ExitCode::SUCCESS)

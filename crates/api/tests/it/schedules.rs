@@ -136,7 +136,8 @@ async fn a_worker_that_dies_loses_nothing() {
         let now = app.engine().clock().now();
         let lease_until = now.plus(Duration::from_secs(15));
         let claim = move |tx: &mut store::Tx<'_>| {
-            let due: Vec<_> = store::jobs::due(tx, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
+            let due: Vec<_> =
+                store::jobs::due(tx, &store::Part::ALL, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
             store::jobs::claim(tx, store::nodes::Node::random(), &due, now, lease_until)
         };
         let claimed = app.engine().store().write(AppId(1), claim).await.unwrap();

@@ -70,7 +70,8 @@ async fn a_small_push_goes_out_between_two_blocks_of_a_large_one() {
         for n in 0..6 {
             kiosks.push(register_open(&app, "kiosk", &format!("kiosk-{n}"), json!({})).await);
             // As if a block were full.
-            let skip = |tx: &mut store::Tx<'_>| tx.execute("update app set next_ordinal = next_ordinal + 65536", &[]);
+            let skip =
+                |tx: &mut store::Tx<'_>| tx.execute("update app_numbers set next_ordinal = next_ordinal + 65536", &[]);
             app.engine().store().write(AppId(0), skip).await.unwrap();
         }
         push(&app, message(json!(["open::kiosk"]), "Large")).await;

@@ -19,7 +19,7 @@ const LEASE: Duration = Duration::from_secs(15);
 async fn take_over(app: &TestApp) -> Vec<ClaimedJob> {
     let now = app.clock().now();
     let claim = move |tx: &mut store::Tx<'_>| {
-        let due: Vec<_> = jobs::due(tx, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
+        let due: Vec<_> = jobs::due(tx, &store::Part::ALL, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
         jobs::claim(tx, Node::random(), &due, now, now.plus(LEASE))
     };
     let claimed = app.engine().store().write(AppId(0), claim).await;

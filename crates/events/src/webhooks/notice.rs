@@ -27,9 +27,9 @@ impl Events {
     /// Webhooks that the operator disabled are not expected to keep up, and left out.
     pub async fn webhook_lags(&self) -> Result<Vec<WebhookLag>> {
         let now = self.0.clock.now();
-        let read = move |tx: &mut Tx<'_>| {
+        let read = move |tx: &mut Tx<'_>, part: &store::Part| {
             let mut lags = Vec::new();
-            for (app, key, webhook) in webhooks::of_all_apps(tx)? {
+            for (app, key, webhook) in webhooks::of_all_apps(tx, part)? {
                 if !webhook.enabled && webhook.disabled_why.is_none() {
                     continue;
                 }
@@ -46,6 +46,6 @@ impl Events {
             }
             Ok::<_, Error>(lags)
         };
-        self.0.store.read(read).await
+        self.0.store.read_all(read).await
     }
 }

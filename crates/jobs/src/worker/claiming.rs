@@ -1,13 +1,14 @@
 //! Finds due jobs for which a slot is free, and claims them. Finding is a read, which does not wait for writers; only the chosen
 //! jobs are then claimed. Those that found no slot are remembered, so that a slot that is left is filled without another look.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base::Result;
+use futures_util::future;
 use model::time::UtcMillis;
-use store::Tx;
-use store::apps::OPERATOR;
 use store::jobs::{self, ClaimedJob};
+use store::{Part, Tx};
 
 use super::running::Run;
 use super::slots::{Slot, Slots};
@@ -67,16 +68,21 @@ impl Worker {
         let (parts, now) = (&self.jobs.0, self.jobs.0.clock.now());
         // Running jobs, of this or another worker of this process, may be due as well.
         let limit = u32::try_from(LOOKED_AT + parts.running.len()).unwrap_or(u32::MAX);
-        let read = move |tx: &mut Tx<'_>| {
-            let due = jobs::due(tx, now, limit)?;
-            Ok::<_, store::Error>((due, jobs::next_due_after(tx, now)?))
+        let read = move |tx: &mut Tx<'_>, part: &Part| {
+            let due = jobs::due(tx, part, now, limit)?;
+            Ok::<_, store::Error>(vec![(due, jobs::next_due_after(tx, part, now)?)])
         };
-        let (due, next_due) = parts.store.read(read).await?;
+        let (mut due, mut are_all, mut next_due) = (Vec::new(), true, None);
+        for (of_part, next_of_part) in parts.store.read_all(read).await? {
+            due.extend(of_part.jobs);
+            are_all &= of_part.are_all;
+            next_due = next_due.into_iter().chain(next_of_part).min();
+        }
         Ok(Backlog {
-            n_found: u32::try_from(due.jobs.len()).unwrap_or(u32::MAX),
-            are_all: due.are_all,
+            n_found: u32::try_from(due.len()).unwrap_or(u32::MAX),
+            are_all,
             is_new: true,
-            waiting: Waiting::new(due.jobs, &parts.kinds, slots),
+            waiting: Waiting::new(due, &parts.kinds, slots),
             look_again_in: wait_until(next_due, now),
             is_one_running: false,
         })
@@ -125,11 +131,25 @@ impl Worker {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let (clock, now) = (self.jobs.0.clock.clone(), self.jobs.0.clock.now());
-        // The lease begins when the claim is made, however long it has waited for its turn.
-        let node = self.jobs.0.store.node();
-        let claim = move |tx: &mut Tx<'_>| jobs::claim(tx, node, &wanted, now, clock.now().plus(LEASE));
-        Ok(self.jobs.0.store.write(OPERATOR, claim).await?)
+        let (store, now) = (&self.jobs.0.store, self.jobs.0.clock.now());
+        let mut by_part = BTreeMap::<Part, Vec<jobs::JobKey>>::new();
+        for key in wanted {
+            by_part.entry(store.part_of(key.0)).or_default().push(key);
+        }
+        let claims = by_part.into_iter().map(|(part, wanted)| {
+            let (node, clock) = (store.node(), self.jobs.0.clock.clone());
+            // The lease begins when the claim is made, however long it has waited for its turn.
+            store.write_part(&part, move |tx| jobs::claim(tx, node, &wanted, now, clock.now().plus(LEASE)))
+        });
+        let (mut claimed, mut failure) = (Vec::new(), None);
+        for claim in future::join_all(claims).await {
+            match claim {
+                Ok(of_part) => claimed.extend(of_part),
+                Err(error) => failure = Some(error),
+            }
+        }
+        // What was claimed is run, whatever became of the rest.
+        failure.filter(|_: &store::Error| claimed.is_empty()).map_or(Ok(claimed), |error| Err(error.into()))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Wakes the jobs of followers when their log has grown.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
 use base::Result;
-use store::apps::OPERATOR;
-use store::{Signal, followers};
-use tokio::time;
+use futures_util::future;
+use store::jobs::JobKey;
+use store::{Part, Signal, followers};
+use tokio::time::{self, Instant};
 
 use super::POLL;
 use crate::Jobs;
@@ -21,7 +23,9 @@ impl Jobs {
         let _turn = self.0.waking.lock().await;
         let mut signals = self.0.store.signals();
         loop {
+            let began = Instant::now();
             self.wake_followers().await;
+            time::sleep(self.rest_after(began.elapsed())).await;
             let growth = async { while !matches!(signals.next().await, Signal::Log(_)) {} };
             let _ = time::timeout(POLL, growth).await;
             time::sleep(PAUSE).await;
@@ -32,11 +36,16 @@ impl Jobs {
     pub(super) async fn wake_followers(&self) {
         let (store, now) = (&self.0.store, self.0.clock.now());
         let woken = async {
-            let behind = store.read(move |tx| followers::behind(tx, now)).await?;
-            if behind.is_empty() {
-                return Ok(());
+            let behind = store.read_all(move |tx, part| followers::behind(tx, part, now)).await?;
+            let mut by_part = BTreeMap::<Part, Vec<JobKey>>::new();
+            for key in behind {
+                by_part.entry(store.part_of(key.0)).or_default().push(key);
             }
-            Ok(store.write(OPERATOR, move |tx| followers::wake(tx, &behind, now)).await?)
+            let wakings = by_part
+                .into_iter()
+                .map(|(part, behind)| store.write_part(&part, move |tx| followers::wake(tx, &behind, now)));
+            let woken: store::Result<Vec<()>> = future::join_all(wakings).await.into_iter().collect();
+            Ok(woken.map(drop)?)
         };
         let woken: Result<()> = woken.await;
         if let Err(error) = woken

@@ -5,7 +5,6 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use base::Result;
-use store::apps::OPERATOR;
 use store::jobs;
 use store::nodes::{self, Node};
 use tokio::time;
@@ -35,9 +34,10 @@ impl Jobs {
     /// nodes at once, is harmless: what was released has no node any more.
     pub(super) async fn take_up_from(&self, missing: &BTreeSet<Node>) -> Result<BTreeSet<Node>> {
         let (store, now) = (&self.0.store, self.0.clock.now());
-        let still_missing = store.read(nodes::missing).await?;
+        let still_missing: BTreeSet<Node> = store.read_all(nodes::missing).await?.into_iter().collect();
         for node in still_missing.intersection(missing).copied() {
-            let n_released = store.write(OPERATOR, move |tx| jobs::release_of(tx, node, now)).await?;
+            let released = store.write_all(move |tx, part| jobs::release_of(tx, part, node, now)).await?;
+            let n_released: u64 = released.into_iter().sum();
             if n_released > 0 {
                 tracing::info!(jobs = n_released, "took up the work of a node that has died");
             }

@@ -40,11 +40,12 @@ impl Sending {
 
     /// Notices about credentials, all of which have to be decrypted for it.
     pub async fn credential_notices(&self) -> Result<Vec<PlatformNotice>> {
-        let read = |tx: &mut store::Tx<'_>| {
-            let providers = documents::of_all_apps(tx, DocumentKind::Provider)?;
-            Ok::<_, store::Error>((providers, documents::of_all_apps(tx, DocumentKind::Platform)?))
+        let read = |tx: &mut store::Tx<'_>, part: &store::Part| {
+            let providers = documents::of_all_apps(tx, part, DocumentKind::Provider)?;
+            Ok::<_, store::Error>(vec![(providers, documents::of_all_apps(tx, part, DocumentKind::Platform)?)])
         };
-        let (providers, open_platforms) = self.0.store.read(read).await?;
+        let (providers, open_platforms): (Vec<_>, Vec<_>) = self.0.store.read_all(read).await?.into_iter().unzip();
+        let (providers, open_platforms) = (providers.concat(), open_platforms.concat());
         let sending = self.clone();
         let examine = move || {
             let mut notices = sending.about_stored(providers, |id| Provider::from_name(id).map(PlatformName::Provider));
@@ -57,7 +58,8 @@ impl Sending {
 
     /// Notices about platforms that are paused or wait for their provider.
     pub async fn health_notices(&self) -> Result<Vec<PlatformNotice>> {
-        let hindered = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::PlatformHealth)).await?;
+        let hindered =
+            self.0.store.read_all(|tx, part| documents::of_all_apps(tx, part, DocumentKind::PlatformHealth)).await?;
         let mut notices = Vec::with_capacity(hindered.len());
         for (_, app, document) in hindered {
             let platform = DeviceType::from_name(&document.id).as_ref().and_then(PlatformName::of);

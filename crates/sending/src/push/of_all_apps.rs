@@ -1,6 +1,6 @@
 //! Pushes of all apps, for the operator: those that are not over and why, and any by its id.
 
-use base::Result;
+use base::{Error, Result};
 use boxed::boxed;
 use model::app::AppKey;
 use model::ids::PushId;
@@ -33,23 +33,24 @@ impl Sending {
         start: Option<PushId>,
         at_most: u32,
     ) -> Result<(Vec<PushOfApp>, Option<PushId>)> {
-        let read = move |tx: &mut Tx<'_>| {
-            let mut found = pushes::unfinished(tx, which, start, at_most.saturating_add(1))?;
-            let next = found.get(at_most as usize).map(|push| push.id);
-            found.truncate(at_most as usize);
-            let shown = found.into_iter().map(|push| on_its_way(tx, push)).collect::<Result<Vec<_>>>()?;
-            Ok((shown, next))
+        let read = move |tx: &mut Tx<'_>, part: &store::Part| {
+            let found = pushes::unfinished(tx, part, which, start, at_most.saturating_add(1))?;
+            found.into_iter().map(|push| on_its_way(tx, push)).collect::<Result<Vec<_>>>()
         };
-        self.0.store.read(read).await
+        let mut found = self.0.store.read_all(read).await?;
+        found.sort_by_key(|push| push.status.id);
+        let next = found.get(at_most as usize).map(|push| push.status.id);
+        found.truncate(at_most as usize);
+        Ok((found, next))
     }
 
     /// A push of any app, on its way or over.
     pub async fn push_of_any_app(&self, push: PushId) -> Result<PushOfApp> {
-        let read = move |tx: &mut Tx<'_>| {
-            let (id, app) = pushes::app_of(tx, push)?.ok_or(NO_SUCH_PUSH)?;
-            Ok(PushOfApp { app, status: status_in(tx, id, push)? })
+        let read = move |tx: &mut Tx<'_>, part: &store::Part| {
+            let Some((id, app)) = pushes::app_of(tx, part, push)? else { return Ok::<_, Error>(Vec::new()) };
+            Ok(vec![PushOfApp { app, status: status_in(tx, id, push)? }])
         };
-        self.0.store.read(read).await
+        self.0.store.read_all(read).await?.pop().ok_or(NO_SUCH_PUSH)
     }
 }
 

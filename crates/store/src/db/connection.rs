@@ -129,6 +129,21 @@ impl Connection {
         }
     }
 
+    pub(super) fn is_spread(&self) -> bool {
+        match self {
+            Connection::Sqlite(_) => false,
+            Connection::Postgres(postgres) => postgres.is_spread(),
+        }
+    }
+
+    /// Whether an error tells of the database. Of one that is spread over several servers, one may be away and others not.
+    pub(super) fn is_to_blame(&self) -> bool {
+        match self {
+            Connection::Sqlite(_) => true,
+            Connection::Postgres(postgres) => !postgres.is_spread() || postgres.is_lost(),
+        }
+    }
+
     /// Maintenance that can wait until the callers of the last commit have their answers.
     pub(crate) fn maintain(&mut self) {
         match self {

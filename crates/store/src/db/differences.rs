@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use model::ids::AppId;
+
 use super::{Connection, Tx, Value, postgres};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::examine::ServerFacts;
 use crate::nodes::Node;
+use crate::parts::ServerNumber;
 
 impl Tx<'_> {
     /// Ends a `select` that claims rows, so that two claimers never get, or wait for, the same ones.
@@ -68,6 +71,11 @@ impl Tx<'_> {
         }
     }
 
+    /// Whether apps are spread over several servers, so that one transaction is about one of them.
+    pub(crate) fn is_spread(&self) -> bool {
+        self.connection.is_spread()
+    }
+
     /// Creates the schema and the types that our SQL needs. Call it with the database locked; repeating it is
     /// harmless.
     pub(crate) fn prepare_database(&mut self) -> Result<()> {
@@ -83,6 +91,45 @@ impl Tx<'_> {
         match self.connection {
             Connection::Sqlite(_) => Ok(()),
             Connection::Postgres(_) => postgres::tune_tables(self),
+        }
+    }
+
+    /// Whether the server that it needs does not answer.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(self.broken, Some(Error::Unavailable(_)))
+    }
+
+    /// Whether an error tells of the database, and not of a server behind it.
+    pub(super) fn is_database_to_blame(&self) -> bool {
+        self.connection.is_to_blame()
+    }
+
+    /// The apps, that of the operator among them, with the number of the server that each is on.
+    pub(crate) fn places(&mut self) -> Result<Vec<(AppId, ServerNumber)>> {
+        self.query(postgres::PLACES, &[], |row| Ok((row.next()?, row.next()?)))
+    }
+
+    /// Makes sure that tables can be spread over several servers.
+    pub(crate) fn prepare_spreading(&mut self) -> Result<()> {
+        match self.connection {
+            Connection::Sqlite(_) => Err(Error::corrupt("SQLite is one file")),
+            Connection::Postgres(_) => postgres::prepare_citus(self),
+        }
+    }
+
+    /// Whether tables are spread over several servers.
+    pub(crate) fn has_spread_tables(&mut self) -> Result<bool> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(false),
+            Connection::Postgres(_) => postgres::is_spread(self),
+        }
+    }
+
+    /// Spreads the next table that is not. False when all are.
+    pub(crate) fn spread_next_table(&mut self) -> Result<bool> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(false),
+            Connection::Postgres(_) => postgres::spread_next(self),
         }
     }
 }

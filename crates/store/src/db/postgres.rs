@@ -4,6 +4,7 @@ pub(crate) mod address;
 mod batch;
 mod bulk;
 mod catalog;
+mod citus;
 pub(super) mod failure;
 mod link;
 pub(crate) mod listener;
@@ -37,6 +38,7 @@ use session::Purpose;
 
 pub(super) use batch::Suspended;
 pub(super) use catalog::{IS_SERVED, LIVING_NODES, LOCK, LOCK_FOR_COPY, NODE_LOCKS, SERVER_FACTS};
+pub(super) use citus::{PLACES, is_spread, prepare as prepare_citus, spread_next};
 pub(crate) use pooling::refuse_shared_sessions;
 pub(super) use preparation::{prepare_database, tune_tables};
 
@@ -45,9 +47,11 @@ const STATEMENTS_IN_FLIGHT: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Locks the rows of apps, in the order that all nodes keep to.
-fn lock_apps() -> String {
-    format!("select id, {} from app where id = any($1::pg_catalog.int8[]) order by id for update", AppNumbers::COLUMNS)
+/// Locks the rows of apps, in the order that all nodes keep to. Where apps are spread over servers it is one app, by which Citus
+/// finds the server without planning.
+fn lock_apps(is_spread: bool) -> String {
+    let wanted = if is_spread { "app = $1" } else { "app = any($1::pg_catalog.int8[]) order by app" };
+    format!("select app, {} from app_numbers where {wanted} for update", AppNumbers::COLUMNS)
 }
 
 pub(crate) struct PostgresConnection {
@@ -258,6 +262,7 @@ impl PostgresConnection {
         self.connect()?;
         self.locked = LockedApps::default();
         self.batch.start();
+        self.batch.is_spread = self.server.is_spread();
         let begin = match access {
             Access::Snapshot => Begin::Snapshot,
             Access::Write(apps) => {
@@ -275,7 +280,7 @@ impl PostgresConnection {
             return Ok(Begin::Write);
         }
         let (runtime, link, _) = self.parts()?;
-        let lock = runtime.block_on(link.prepare(&lock_apps()))?;
+        let lock = runtime.block_on(link.prepare(&lock_apps(link.is_spread)))?;
         Ok(Begin::Lock(lock, apps))
     }
 
@@ -349,7 +354,11 @@ impl PostgresConnection {
                     tracing::debug!(error = failure::text(&error), "a connection to PostgreSQL was lost");
                 }
             });
-            Ok(Link::new(client, driver))
+            let is_spread = self.server.is_spread();
+            if is_spread {
+                client.batch_execute(citus::SESSION).await.map_err(failure::classify)?;
+            }
+            Ok(Link::new(client, driver, is_spread))
         });
         match connected {
             Ok(link) => {

@@ -54,6 +54,9 @@ impl Query {
                 tx.use_log_windows(windows);
                 let failure = run_guarded(|| (self.body)(&mut tx)).err();
                 match tx.broken() {
+                    Some(error) if !tx.is_database_to_blame() => {
+                        tracing::debug!(%error, "a server behind the database does not answer");
+                    }
                     Some(error) => health.failed(Operation::Read, error),
                     None => health.succeeded(Operation::Read),
                 }

@@ -217,7 +217,7 @@ impl SqliteConnection {
     /// Reads the apps. Their rows need no locks, because there is one writer.
     fn lock_apps(&mut self, apps: &[AppId]) -> Result<LockedApps> {
         let mut locked = LockedApps::none_found(apps);
-        let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
+        let sql = format!("select {} from app_numbers where app = $1", AppNumbers::COLUMNS);
         for app in apps {
             self.for_each(&sql, &[(*app).into()], &mut |row| {
                 locked.add(*app, AppNumbers::read(|| row.next())?);

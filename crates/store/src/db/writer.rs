@@ -27,6 +27,8 @@ const ATTEMPTS: usize = 4;
 /// A caller's closure and its way back to the caller.
 pub(crate) struct Command {
     app: AppId,
+    /// The app whose rows it is about, which may be another one if it is the operator's.
+    place: AppId,
     body: Change,
     /// Makes the result of the last run void.
     failure: Option<Error>,
@@ -57,11 +59,26 @@ impl Writer {
             // One order for all: two nodes that lock the same apps lock them in the same sequence.
             batch.sort_by_key(|command| command.app);
             let (n_commands, began) = (batch.len(), Instant::now());
-            self.run_batch(std::mem::take(&mut batch));
+            if self.connection.is_spread() {
+                self.run_spread(std::mem::take(&mut batch));
+            } else {
+                self.run_batch(std::mem::take(&mut batch));
+            }
             pace.note(n_commands, self.queue.len(), began.elapsed());
             self.connection.maintain();
         }
         self.connection.close();
+    }
+
+    /// Runs the commands for each app by themselves: a transaction is about one app.
+    fn run_spread(&mut self, mut batch: Vec<Command>) {
+        batch.sort_by_key(|command| (command.place, command.app));
+        while let Some(first) = batch.first() {
+            let (place, app) = (first.place, first.app);
+            let is_same = |command: &Command| (command.place, command.app) == (place, app);
+            let rest = batch.split_off(batch.partition_point(is_same));
+            self.run_batch(std::mem::replace(&mut batch, rest));
+        }
     }
 
     /// Runs a batch and answers every command of it.
@@ -75,10 +92,20 @@ impl Writer {
                 batch.into_iter().for_each(Command::answer);
             }
             BatchOutcome::Unavailable(error) => {
-                self.health.failed(Operation::Write, &error);
+                if self.connection.is_to_blame() {
+                    self.health.failed(Operation::Write, &error);
+                } else {
+                    tracing::debug!(%error, "a server behind the database does not answer");
+                }
                 batch.into_iter().for_each(|command| command.refuse(error.clone()));
             }
         }
+    }
+
+    /// A server behind the database that is away is asked twice, because the first connection may be from before it was; more would
+    /// only keep the apps of other servers waiting.
+    fn most_attempts(&self) -> usize {
+        if self.connection.is_to_blame() { ATTEMPTS } else { 2 }
     }
 
     /// Runs the commands in one transaction. If one of them fails after it has written, all of it is rolled back and run again with
@@ -92,7 +119,7 @@ impl Writer {
         let mut run: fn(&mut Tx<'_>, &mut [Command]) -> RunOutcome = run_gathering;
         let (mut n_attempts, mut last) = (0, None);
         // A statement that has taken too long would only do so again.
-        while n_attempts < ATTEMPTS && !last.as_ref().is_some_and(is_timeout) {
+        while n_attempts < self.most_attempts() && !last.as_ref().is_some_and(is_timeout) {
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
                 Ok(tx) => tx,
                 Err(error) => return BatchOutcome::Unavailable(error),
@@ -211,9 +238,9 @@ fn end(tx: &mut Tx<'_>) -> RunOutcome {
 
 impl Command {
     /// The receiver gets the error that stands for the result, if there is one, after the last run.
-    pub(crate) fn new(app: AppId, body: Change) -> (Self, oneshot::Receiver<Option<Error>>) {
+    pub(crate) fn new(app: AppId, place: AppId, body: Change) -> (Self, oneshot::Receiver<Option<Error>>) {
         let (caller, answer) = oneshot::channel();
-        (Self { app, body, failure: None, caller }, answer)
+        (Self { app, place, body, failure: None, caller }, answer)
     }
 
     /// Runs the body, which keeps its result. False when its changes must not be committed.

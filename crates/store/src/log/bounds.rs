@@ -26,7 +26,7 @@ pub(crate) fn in_snapshot(tx: &mut Tx<'_>, app: AppId) -> Result<Option<LogBound
     }
     // The start is not looked for in the log, because PostgreSQL walks the remains of deleted records that it has not cleaned up
     // yet.
-    let sql = format!("select log_start, log_head, log_lost, {} from app where id = $1", tx.server_run());
+    let sql = format!("select log_start, log_head, log_lost, {} from app_numbers where app = $1", tx.server_run());
     let bounds = tx.query_opt(&sql, &[app.into()], |row| {
         let (start, head) = (row.next()?, row.next()?);
         Ok(LogBounds { start, head, lost: EventOffset::from_number(row.next()?), server: row.next()? })

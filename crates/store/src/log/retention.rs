@@ -29,7 +29,7 @@ pub fn last_deleted(tx: &mut Tx<'_>, app: AppId) -> Result<EventOffset> {
     if !tx.may_write() {
         return Ok(bounds::in_snapshot(tx, app)?.map_or(EventOffset::START, |bounds| bounds.lost));
     }
-    let lost = tx.query_opt("select log_lost from app where id = $1", &[app.into()], |row| row.get(0))?;
+    let lost = tx.query_opt("select log_lost from app_numbers where app = $1", &[app.into()], |row| row.get(0))?;
     Ok(lost.map_or(EventOffset::START, EventOffset::from_number))
 }
 
@@ -71,10 +71,10 @@ pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: Offset, at_most: u
     let sql = "select coalesce(sum(length(body)), 0) from log where app = $1 and position >= $2 and position < $3";
     let n_bytes: i64 = tx.query_one(sql, &old, |row| row.get(0))?;
     if let Some(lost) = last_event(tx, &old)? {
-        tx.write("update app set log_lost = $2 where id = $1", &[app.into(), lost.number().into()])?;
+        tx.write("update app_numbers set log_lost = $2 where app = $1", &[app.into(), lost.number().into()])?;
     }
     let n_deleted = tx.execute("delete from log where app = $1 and position >= $2 and position < $3", &old)?;
-    tx.write("update app set log_start = $2 where id = $1", &[app.into(), end.into()])?;
+    tx.write("update app_numbers set log_start = $2 where app = $1", &[app.into(), end.into()])?;
     if n_bytes > 0 {
         let numbers = app_numbers::to_change(tx, app)?;
         numbers.log_bytes = (numbers.log_bytes - n_bytes).max(0);

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{PushState, read_type};
 use crate::apps::read_key;
-use crate::{Result, Tx};
+use crate::{Part, Result, Tx, Value};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
@@ -33,26 +33,55 @@ pub enum Which {
 
 /// Up to `at_most` of them in the order of their ids, beginning with `start`. They are found by the jobs that
 /// send them, so that it costs nothing how many pushes there have been.
-pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most: u32) -> Result<Vec<Unfinished>> {
+pub fn unfinished(
+    tx: &mut Tx<'_>,
+    part: &Part,
+    which: Which,
+    start: Option<PushId>,
+    at_most: u32,
+) -> Result<Vec<Unfinished>> {
+    let Some(keys) = part.keys(tx)? else { return unfinished_of(tx, None, which, start, at_most) };
+    // Where apps are spread over servers, the keys are on another one than the pushes.
+    let mut found = Vec::new();
+    for app in &keys {
+        found.extend(unfinished_of(tx, Some(app), which, start, at_most)?);
+    }
+    Ok(found)
+}
+
+fn unfinished_of(
+    tx: &mut Tx<'_>,
+    app: Option<&(AppId, AppKey)>,
+    which: Which,
+    start: Option<PushId>,
+    at_most: u32,
+) -> Result<Vec<Unfinished>> {
     let wanted = match which {
         Which::All => "p.state in ('accepted', 'sending')",
         Which::Accepted => "p.state = 'accepted' and p.paused = 0",
         Which::Sending => "p.state = 'sending' and p.paused = 0",
         Which::Paused => "p.state in ('accepted', 'sending') and p.paused = 1",
     };
+    let (key, of_app, join) = match app {
+        None => ("app.key", "", "join app on app.id = p.app"),
+        Some(_) => ("''", " and app = $3", "and p.app = $3"),
+    };
     let sql = format!(
-        "select p.app, app.key, p.id, p.created, p.expires, p.push_type, p.state, p.paused
-         from (select app, push as id from job where push is not null
-               union select app, id from push where state = 'accepted') as candidate
+        "select p.app, {key}, p.id, p.created, p.expires, p.push_type, p.state, p.paused
+         from (select app, push as id from job where push is not null{of_app}
+               union select app, id from push where state = 'accepted'{of_app}) as candidate
          join push p on p.app = candidate.app and p.id = candidate.id
-         join app on app.id = p.app
+         {join}
          where {wanted} and p.id >= $1 order by p.id, p.app limit $2"
     );
     let start = start.unwrap_or_else(|| PushId::from_uuid(Uuid::nil()));
-    tx.query(&sql, &[start.into(), at_most.into()], |row| {
+    let mut params = vec![start.into(), at_most.into()];
+    params.extend(app.map(|(app, _)| Value::from(*app)));
+    tx.query(&sql, &params, |row| {
+        let (id, key) = (row.next()?, row.next()?);
         Ok(Unfinished {
-            app: row.next()?,
-            key: read_key(row.next()?)?,
+            app: id,
+            key: app.map_or_else(|| read_key(key), |(_, key)| Ok(key.clone()))?,
             id: row.next()?,
             created: row.next()?,
             expires: row.next()?,
@@ -64,7 +93,14 @@ pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most:
 }
 
 /// The app of a push. Ids of pushes are made by the service, so that no two apps have the same.
-pub fn app_of(tx: &mut Tx<'_>, push: PushId) -> Result<Option<(AppId, AppKey)>> {
+pub fn app_of(tx: &mut Tx<'_>, part: &Part, push: PushId) -> Result<Option<(AppId, AppKey)>> {
+    if let Some(mut keys) = part.keys(tx)? {
+        let mut params = vec![push.into()];
+        let sql = part.narrow("select app from push where id = $1", &mut params);
+        let found: Vec<AppId> = tx.query(&sql, &params, |row| row.get(0))?;
+        keys.retain(|(app, _)| found.contains(app));
+        return Ok(keys.pop());
+    }
     // By way of the apps, so that the index of pushes serves for each of them; without the cross join SQLite
     // reads all pushes.
     let sql = "select app.id, app.key from app cross join push where push.app = app.id and push.id = $1 order by app.id limit 1";

@@ -16,7 +16,11 @@ CREATE TABLE app (
     created bigint not null,
     app_secret_hash blob not null,
     master_secret_hash blob not null,
-    device_associations bigint not null,
+    device_associations bigint not null
+);
+CREATE UNIQUE INDEX app_by_key on app (key);
+CREATE TABLE app_numbers (
+    app bigint not null primary key,
     next_ordinal bigint not null,
     next_term bigint not null,
     terms_retired bigint not null,
@@ -28,7 +32,6 @@ CREATE TABLE app (
     messages_forgotten bigint not null,
     sandbox_head bigint not null
 );
-CREATE UNIQUE INDEX app_by_key on app (key);
 CREATE TABLE document (
     app bigint not null,
     kind text not null,
@@ -385,14 +388,17 @@ CREATE INDEX inbox_message_by_number on inbox_message (app, number, ordinal);
 CREATE TABLE inbox_user (
     app bigint not null,
     id text not null,
-    password_hash blob not null,
     created bigint not null,
     changed bigint not null,
     read_messages blob not null,
     deleted_messages blob not null,
     primary key (app, id)
 );
-CREATE UNIQUE INDEX inbox_user_by_id on inbox_user (id);
+CREATE TABLE inbox_login (
+    id text not null primary key,
+    owner bigint not null,
+    password_hash blob not null
+);
 CREATE TABLE inbox_channel (
     app bigint not null,
     ordinal bigint not null,
@@ -522,7 +528,8 @@ CREATE TABLE webhook_dead_letter (
     body blob not null,
     primary key (app, webhook, event_offset)
 );
-insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations, next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes, next_message, messages_forgotten, sandbox_head) values (1, 'app-000000000000000001', 'App 1', 'development', 1700000000000, unhex('0101010101010101010101010101010101010101010101010101010101010101'), unhex('fefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefe'), 1, 1, 1, 0, 2, 1, 0, 11, 1, 0, 1);
+insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations) values (1, 'app-000000000000000001', 'App 1', 'development', 1700000000000, unhex('0101010101010101010101010101010101010101010101010101010101010101'), unhex('fefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefe'), 1);
+insert into app_numbers (app, next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes, next_message, messages_forgotten, sandbox_head) values (1, 1, 1, 0, 2, 1, 0, 11, 1, 0, 1);
 insert into attribute (app, owner_kind, owner, name, value, set_at) values (1, 'channel', '0000000000', 'city', '"Graz"', 1700000000000);
 insert into channel (app, ordinal, id, device_type, installed, address, language, country, named_user, created, last_registration, terms, profile) values (1, 0, unhex('01900000000070008000000000000000'), 'android', 1, 'address 0', 'de', 'at', 'jo', 1700000000000, 1700000000000, unhex('00'), '{"n":0}');
 insert into channel_key (app, kind, value, ordinal) values (1, 'fcm', 'it''s an address', 0);
@@ -540,7 +547,8 @@ insert into group_event (app, grp, name, conversion, n, value) values (1, unhex(
 insert into idempotency (app, key, request, answer, created) values (1, 'key', unhex('00ff'), '{"ok":true}', 1700000000000);
 insert into inbox_channel (app, ordinal, user_id) values (1, 0, 'user-00000000000000001');
 insert into inbox_message (app, ordinal, number) values (1, 0, 0);
-insert into inbox_user (app, id, password_hash, created, changed, read_messages, deleted_messages) values (1, 'user-00000000000000001', unhex('0505050505050505050505050505050505050505050505050505050505050505'), 1700000000000, 1700000000000, unhex('00'), unhex('00'));
+insert into inbox_login (id, owner, password_hash) values ('user-00000000000000001', 1, unhex('0505050505050505050505050505050505050505050505050505050505050505'));
+insert into inbox_user (app, id, created, changed, read_messages, deleted_messages) values (1, 'user-00000000000000001', 1700000000000, 1700000000000, unhex('00'), unhex('00'));
 insert into job (app, id, kind, lane, due, turn, leased, attempt, failures, push, payload) values (1, unhex('01900000000070008000000000000001'), 'sample', 'sample', 5, 0, 0, 0, 0, unhex('01900000000070008000000000000001'), unhex('00000001'));
 insert into last_place (app, ordinal, seen, terms) values (1, 0, 1700000000000, unhex('00'));
 insert into legacy_tag (app, tag) values (1, 'old');
@@ -565,7 +573,7 @@ insert into push_counter (app, push, metric, hour, platform, n) values (1, unhex
 insert into push_origin (app, push, kind, origin, run, part) values (1, unhex('01900000000070008000000000000001'), 'pipeline', unhex('01900000000070008000000000000028'), '2024-05-01', '"triggered"');
 insert into push_tally (app, push, platform, targeted, delivered, gone, failed, expired, reason) values (1, unhex('01900000000070008000000000000001'), 'android', 5, 2, 1, 1, 1, 'TooManyRequests');
 insert into sandbox (app, position, delivery, push, channel, device_type, transport, at, request) values (1, 1, unhex('019000000000700080000000000f4240'), unhex('01900000000070008000000000000001'), unhex('01900000000070008000000000000000'), 'android', 'fcm', 1700000000000, '{"push":1,"channel":0}');
-insert into schema_version (version, name, checksum) values (1, '0001_apps', 'a308cf08b60b547d9cb554857b65cd2a97d31382eee25892ba7f64e808c0060a');
+insert into schema_version (version, name, checksum) values (1, '0001_apps', 'de03bff93bae9c76c5857a8d776e782b34e4ea64d032ad21e0031c05b6795c85');
 insert into schema_version (version, name, checksum) values (2, '0002_log', '06252cf74cc888f080e121d1e75057a257ab497347993fb7bdf4199dde8d4d4c');
 insert into schema_version (version, name, checksum) values (3, '0003_channels', 'c5084bb37e1530662974e0b7b42872dbf9b571fc1202a9bb979efdfcabecb633');
 insert into schema_version (version, name, checksum) values (4, '0004_users', 'df9603288f01a148fa3b2e099541168fb288d4d2f2856fa6b096a64e9bbecaa2');
@@ -574,7 +582,7 @@ insert into schema_version (version, name, checksum) values (6, '0006_jobs', 'e4
 insert into schema_version (version, name, checksum) values (7, '0007_pushes', '1d6324dc7584edb501895f89691095e3e41eea9bfc4334a7dc48362b9d25e975');
 insert into schema_version (version, name, checksum) values (8, '0008_experiments', '9fec3f012b9d5f64859fbe4a576c00151b1f122d6c6b1c067ab6ed45a52dbd8b');
 insert into schema_version (version, name, checksum) values (9, '0009_pipelines', '88d3fd33b781b37466603d27900f1fc1fd78cfc42585c8cb95f2443e6300c2ec');
-insert into schema_version (version, name, checksum) values (10, '0010_inboxes', '2f37d05eb0842e0cf166cead70af4160b32756ec43bc88af4352e9fff92911d2');
+insert into schema_version (version, name, checksum) values (10, '0010_inboxes', 'f784916bc482612b14a62fe96a64d6064d95cc2da8b72e6f6f13b98e4e179b71');
 insert into schema_version (version, name, checksum) values (11, '0011_reports', '3d3faf470bc87bf418157c247f51edeee16e20602e2e773a552ef6b697dd1e1f');
 insert into schema_version (version, name, checksum) values (12, '0012_webhooks', 'bb6dd07ae7238429a542231e2a6d4155b3826d3f90ffe921b0d62349c807e1cd');
 insert into seen_event (app, hour, id) values (1, 472222, unhex('01900000000070008000000000000015'));

@@ -86,7 +86,7 @@ async fn fill(store: &Store, name: &str, table: &Table, app: AppId) {
     let places: Vec<_> = (1..=columns.len()).map(|n| format!("${n}")).collect();
     let sql = format!("insert into {name} ({}) values ({})", columns.join(", "), places.join(", "));
     let cell = |n: i64, column: &str, kind: &str| match (column, kind) {
-        ("app", _) => Value::from(app),
+        ("app", _) | ("owner", "bigint") => Value::from(app),
         (_, "bigint") => Value::Int(n),
         (_, "double precision") => Value::Real(n as f64),
         // Some texts are unlike any other of the whole installation.
@@ -108,7 +108,10 @@ async fn erasing_an_app_leaves_nothing_of_it_and_all_of_others() {
     on_both(async |store, _| {
         let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
         let mut owned = schema::tables(store).await;
-        owned.retain(|name, _| !["app", "serial", "schema_version"].contains(&name.as_str()));
+        let logins = owned.remove("inbox_login").unwrap();
+        fill(store, "inbox_login", &logins, app).await;
+        fill(store, "inbox_login", &logins, other).await;
+        owned.retain(|name, _| !["app", "app_numbers", "serial", "schema_version"].contains(&name.as_str()));
         for (name, table) in &owned {
             assert!(table.has_column("app"), "{name} belongs to apps, or this test must know it");
             fill(store, name, table, app).await;
@@ -131,6 +134,9 @@ async fn erasing_an_app_leaves_nothing_of_it_and_all_of_others() {
             assert_eq!(schema::count(store, table, app).await, 0, "{table}");
             assert_eq!(schema::count(store, table, other).await, ROWS, "{table}");
         }
+        let owners = "select distinct owner from inbox_login";
+        let owners: Vec<AppId> = store.read(move |tx| tx.query(owners, &[], |row| row.get(0))).await.unwrap();
+        assert_eq!(owners, [other]);
     })
     .await;
 }

@@ -37,7 +37,11 @@ async fn a_channel_tells_its_apps() {
         }
         let key = |n: u8| sample::app(n).key.as_str().to_owned();
         for (n, keys) in [(7, vec![key(1), key(3)]), (8, vec![key(1)]), (9, vec![])] {
-            assert_eq!(store.read(move |tx| channels::apps_with(tx, sample::id(n))).await.unwrap(), keys, "{n}");
+            assert_eq!(
+                store.read(move |tx| channels::apps_with(tx, &store::Part::ALL, sample::id(n))).await.unwrap(),
+                keys,
+                "{n}"
+            );
         }
     })
     .await;

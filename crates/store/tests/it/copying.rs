@@ -199,7 +199,9 @@ async fn a_change_during_the_copy_is_noticed() {
     store.close().await;
     let DatabaseUrl::Postgres(url) = &first.url else { panic!("asked for PostgreSQL") };
     let renamed = DatabaseUrl::parse(&format!("{url}&application_name=another")).unwrap();
-    for change in ["insert into legacy_tag (app, tag) values (1, 'late')", "update app set log_head = log_head + 1"] {
+    for change in
+        ["insert into legacy_tag (app, tag) values (1, 'late')", "update app_numbers set log_head = log_head + 1"]
+    {
         let (renamed, runtime) = (renamed.clone(), tokio::runtime::Handle::current());
         let mut is_first = true;
         let late = move |_| {

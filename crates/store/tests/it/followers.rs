@@ -17,7 +17,7 @@ async fn claim(store: &Store) -> Option<ClaimedJob> {
 }
 
 async fn behind(store: &Store, at: i64) -> Vec<(AppId, JobId)> {
-    store.read(move |tx| followers::behind(tx, UtcMillis(at))).await.unwrap()
+    store.read(move |tx| followers::behind(tx, &store::Part::ALL, UtcMillis(at))).await.unwrap()
 }
 
 #[tokio::test]

@@ -33,7 +33,9 @@ async fn the_first_answer_stays() {
         assert_eq!(find(store, APP, "k").await, Some(kept(1)));
         assert_eq!(find(store, AppId(2), "k").await, Some(kept(3)));
         assert_eq!(find(store, APP, "other").await, None);
-        let forget = |at_most| store.write(AppId(0), move |tx| idempotency::forget_before(tx, UtcMillis(12), at_most));
+        let forget = |at_most| {
+            store.write(AppId(0), move |tx| idempotency::forget_before(tx, &store::Part::ALL, UtcMillis(12), at_most))
+        };
         assert_eq!(forget(9).await.unwrap(), 1, "what was kept at the instant itself stays");
         assert_eq!(find(store, APP, "k").await, None);
         keep(store, APP, "k", 5, 14).await.unwrap();
@@ -66,7 +68,7 @@ async fn old_answers_go_in_portions() {
                 .await
                 .unwrap();
         }
-        let forget = || store.write(AppId(0), |tx| idempotency::forget_before(tx, UtcMillis(5), 3));
+        let forget = || store.write(AppId(0), |tx| idempotency::forget_before(tx, &store::Part::ALL, UtcMillis(5), 3));
         assert_eq!((forget().await.unwrap(), find(store, AppId(2), "d").await.is_some()), (3, true));
         assert_eq!((forget().await.unwrap(), forget().await.unwrap()), (1, 0));
         assert!(find(store, APP, "e").await.is_some());

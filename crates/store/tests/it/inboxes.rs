@@ -147,7 +147,7 @@ async fn users_are_found_without_their_app_and_have_channels() {
         };
         store.write(app, write).await.unwrap();
         let taken = store.write(app, |tx| inbox_users::insert(tx, AppId(1), &user(2), &[3; 32], NOW, vec![0])).await;
-        assert!(matches!(taken, Err(Error::Conflict(constraint)) if constraint.to_string() == "inbox_user_by_id"));
+        assert!(matches!(taken, Err(Error::Conflict(constraint)) if constraint.to_string() == "inbox_login_pkey"));
     })
     .await;
 }

@@ -70,7 +70,7 @@ async fn the_backlog_is_what_is_due_and_not_held() {
             enqueue(store, APP, n, due).await;
         }
         let backlog = async |now, at_most| {
-            let read = move |tx: &mut Tx<'_>| jobs::backlog(tx, UtcMillis(now), at_most);
+            let read = move |tx: &mut Tx<'_>| jobs::backlog(tx, &store::Part::ALL, UtcMillis(now), at_most);
             let Backlog { n_overdue, longest_due } = store.read(read).await.unwrap();
             (n_overdue, longest_due.map(|due| due.0))
         };
@@ -187,7 +187,7 @@ async fn the_first_of_every_lane_and_turn_is_seen_behind_any_backlog() {
             store.write(OPERATOR, move |tx| jobs::enqueue(tx, AppId(app), job.clone())).await.unwrap();
         }
         let due = async |at_most| {
-            let due = store.read(move |tx| jobs::due(tx, UtcMillis(10), at_most)).await.unwrap();
+            let due = store.read(move |tx| jobs::due(tx, &store::Part::ALL, UtcMillis(10), at_most)).await.unwrap();
             let shown = due.jobs.iter().map(|job| {
                 assert_eq!(job.app, job.lane.app);
                 (job.app.0, job.lane.name.clone(), job.turn, job.due.0)
@@ -214,7 +214,7 @@ async fn only_what_is_still_due_is_claimed() {
         let claim = |tx: &mut Tx<'_>| jobs::claim(tx, Node::random(), &[(APP, id(2))], UtcMillis(5), UtcMillis(100));
         assert_eq!(store.write(OPERATOR, claim).await.unwrap().len(), 1);
         assert_eq!(store.write(OPERATOR, claim).await.unwrap(), [], "it is not due any more");
-        let left = store.read(|tx| jobs::due(tx, UtcMillis(5), 9)).await.unwrap();
+        let left = store.read(|tx| jobs::due(tx, &store::Part::ALL, UtcMillis(5), 9)).await.unwrap();
         assert_eq!(left.jobs.len(), 2, "those that were not wanted are left as they were");
     })
     .await;
@@ -290,7 +290,9 @@ async fn failures_are_counted_until_a_run_goes_well() {
 #[tokio::test]
 async fn what_is_due_later_is_known_beside_what_is_due() {
     with_apps(async |store, _| {
-        let next = async |now| store.read(move |tx| jobs::next_due_after(tx, UtcMillis(now))).await.unwrap();
+        let next = async |now| {
+            store.read(move |tx| jobs::next_due_after(tx, &store::Part::ALL, UtcMillis(now))).await.unwrap()
+        };
         for (n, due) in [(1, 10), (2, 30), (3, 20)] {
             enqueue(store, OPERATOR, n, due).await;
         }

@@ -39,7 +39,7 @@ async fn use_all(url: &str) {
     while signals.next().await != Signal::Log(AppId(7)) {}
     assert_eq!(ids(&other).await, [1, 2]);
     let read = store.read(|tx| {
-        let missing = store::nodes::missing(tx)?;
+        let missing = store::nodes::missing(tx, &store::Part::ALL)?;
         Ok::<_, Error>((missing.len(), tx.database_bytes()?))
     });
     let (n_missing, n_bytes) = read.await.unwrap();

@@ -92,7 +92,7 @@ pub(crate) fn claim(
     lease_until: UtcMillis,
     at_most: u32,
 ) -> store::Result<Vec<ClaimedJob>> {
-    let due = jobs::due(tx, now, at_most)?;
+    let due = jobs::due(tx, &store::Part::ALL, now, at_most)?;
     let wanted: Vec<_> = due.jobs.iter().take(at_most as usize).map(|job| (job.app, job.id)).collect();
     jobs::claim(tx, Node::random(), &wanted, now, lease_until)
 }

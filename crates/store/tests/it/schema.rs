@@ -117,6 +117,10 @@ async fn the_rows_of_an_app_lie_together() {
         assert_eq!(table.columns[0], ("app".to_owned(), "bigint".to_owned(), true), "{name}");
         let (primary, _) = &table.indexes[&format!("{name}_pkey")];
         assert_eq!(primary[0], "app", "{name}");
+        // Citus cannot tell whether anything else is unique over its servers.
+        for (index, (columns, is_unique)) in &table.indexes {
+            assert!(!is_unique || columns[0] == "app", "{index}");
+        }
         for column in primary {
             let (.., is_required) = table.columns.iter().find(|(known, ..)| known == column).unwrap();
             assert!(is_required, "{name}.{column} must say that it is not null: SQLite does not take it from the key");

@@ -99,7 +99,8 @@ async fn a_worker_that_dies_loses_nothing() {
         app.advance(HOUR);
         let now = app.engine().clock().now();
         let claim = move |tx: &mut store::Tx<'_>| {
-            let due: Vec<_> = jobs::due(tx, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
+            let due: Vec<_> =
+                jobs::due(tx, &store::Part::ALL, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
             jobs::claim(tx, store::nodes::Node::random(), &due, now, now.plus(15 * SECOND))
         };
         let claimed = app.engine().store().write(APP, claim).await.unwrap();

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use known::Known;
 pub(crate) use known::Needs;
 pub(crate) use queue::{Group, Queue};
-pub(crate) use shape::{Seam, Shape, Verb, with_columns};
+pub(crate) use shape::{Seam, Shape, Verb, with_columns, with_shifted};
 pub(crate) use shapes::{Shapes, Statement};
 use touched::Touched;
 
@@ -37,6 +37,8 @@ pub(crate) struct Batch {
     staged: Staged,
     /// Whether commands are run against what is known, or statement by statement.
     pub(crate) is_gathering: bool,
+    /// Whether a question must name its app to be asked for many rows at once.
+    pub(crate) is_spread: bool,
     /// Whether what is needed depends on what is queued.
     must_send_queue: bool,
     suspended: Option<Suspended>,
@@ -98,6 +100,7 @@ impl Batch {
         let statement = self.shapes.get(sql);
         if statement.shape.verb != Verb::Select
             || params.is_empty()
+            || (self.is_spread && statement.shape.place.is_none() && !statement.shape.is_at_home())
             || self.staged.touched.may_affect(&statement.shape, params)
         {
             return Err(self.suspend(Suspended::ToRunAlone));

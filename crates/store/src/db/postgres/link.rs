@@ -19,6 +19,8 @@ use crate::error::{Error, Result};
 
 const CACHED_STATEMENTS: usize = 512;
 const BEGIN_WRITING: &str = "begin isolation level read committed";
+/// New rows that are listed in one statement, where apps are spread over servers.
+const MOST_LISTED: usize = 64;
 
 pub(super) struct Link {
     pub(super) client: Client,
@@ -26,6 +28,8 @@ pub(super) struct Link {
     pub(super) statements: HashMap<String, Planned>,
     /// Statements for many rows, by the numbers of those for one; `None` where there is none.
     sets: HashMap<usize, Option<Planned>>,
+    /// Whether apps are spread over several servers.
+    pub(super) is_spread: bool,
 }
 
 /// How a transaction begins.
@@ -46,7 +50,10 @@ pub(super) struct Opening<'a> {
 /// A write that is prepared.
 pub(super) enum Ready<'q> {
     One(Statement, &'q [Value]),
-    Set(Statement, &'q [Vec<Value>]),
+    /// With the parameter that is the same in all rows, if one is to be.
+    Set(Statement, &'q [Vec<Value>], Option<usize>),
+    /// Of new rows that are listed one after the other.
+    List(Statement, &'q [Vec<Value>]),
 }
 
 /// Questions of one kind that are prepared.
@@ -54,6 +61,15 @@ pub(super) struct Asked {
     pub(super) of: Arc<batch::Statement>,
     pub(super) statement: Statement,
     pub(super) rows: Vec<Vec<Value>>,
+    params: AskedFor,
+}
+
+/// How the parameters of questions are sent.
+enum AskedFor {
+    /// As columns, but for one that is the same in all rows, if one is to be.
+    Many(Option<usize>),
+    /// As they are.
+    One,
 }
 
 /// A write that failed.
@@ -73,8 +89,8 @@ impl From<FailedWrite> for Error {
 }
 
 impl Link {
-    pub(super) fn new(client: Client, driver: JoinHandle<()>) -> Self {
-        Self { client, driver, statements: HashMap::new(), sets: HashMap::new() }
+    pub(super) fn new(client: Client, driver: JoinHandle<()>, is_spread: bool) -> Self {
+        Self { client, driver, statements: HashMap::new(), sets: HashMap::new(), is_spread }
     }
 
     pub(super) async fn prepare(&mut self, sql: &str) -> Result<Statement> {
@@ -102,7 +118,8 @@ impl Link {
             None => 0,
         };
         let one = self.prepare(&of.sql).await?;
-        let set = match sets::text(of, &one)? {
+        let kept = self.kept(of);
+        let set = match sets::text(of, &one, kept)? {
             Some(text) => Some(self.client.prepare(&text).await.map_err(failure::classify)?),
             None => None,
         };
@@ -120,13 +137,53 @@ impl Link {
             if !rows.iter().all(|row| types::fit(row, one.params())) {
                 return Err(Error::corrupt(format!("parameters do not fit: {}", statement.sql)));
             }
+            if self.is_spread && rows.len() > 1 {
+                self.make_ready_spread(statement, &one, rows, &mut ready).await?;
+                continue;
+            }
             let set = if rows.len() > 1 { self.prepare_set(statement).await? } else { None };
             match set {
-                Some(set) => ready.extend(rows.chunks(sets::MOST_ROWS).map(|rows| Ready::Set(set.clone(), rows))),
+                Some(set) => ready.extend(rows.chunks(sets::MOST_ROWS).map(|rows| Ready::Set(set.clone(), rows, None))),
                 None => ready.extend(rows.iter().map(|row| Ready::One(one.clone(), row))),
             }
         }
         Ok(ready)
+    }
+
+    /// As [`Self::make_ready`] for one statement and several rows, where apps are spread over servers.
+    async fn make_ready_spread<'q>(
+        &mut self,
+        statement: &batch::Statement,
+        one: &Statement,
+        rows: &'q [Vec<Value>],
+        ready: &mut Vec<Ready<'q>>,
+    ) -> Result<()> {
+        let mut rest = rows;
+        while rest.len() > 1 {
+            // Few sizes, so that there are few statements.
+            let n_rows = MOST_LISTED.min(1 << rest.len().ilog2());
+            let Some(text) = sets::listing(statement, one.params().len(), n_rows) else { break };
+            let list = self.prepare(&text).await?;
+            let (listed, others) = rest.split_at(n_rows);
+            ready.push(Ready::List(list, listed));
+            rest = others;
+        }
+        let kept = self.kept(statement);
+        if let Some(place) = kept
+            && rest.len() > 1
+            && sets::is_same(rest, place)
+            && let Some(set) = self.prepare_set(statement).await?
+        {
+            ready.extend(rest.chunks(sets::MOST_ROWS).map(|rows| Ready::Set(set.clone(), rows, kept)));
+        } else {
+            ready.extend(rest.iter().map(|row| Ready::One(one.clone(), row)));
+        }
+        Ok(())
+    }
+
+    /// The parameter that tells the server, where apps are spread over several.
+    fn kept(&self, of: &batch::Statement) -> Option<usize> {
+        of.shape.place.filter(|_| self.is_spread)
     }
 
     /// Sends writes one after the other, without waiting for the answer to each.
@@ -145,24 +202,54 @@ impl Link {
     async fn send_one(&self, write: &Ready<'_>) -> Result<u64, tokio_postgres::Error> {
         match write {
             Ready::One(statement, row) => self.client.execute_raw(statement, *row).await,
-            Ready::Set(statement, rows) => self.client.execute_raw(statement, sets::columns(rows)).await,
+            Ready::Set(statement, rows, kept) => self.client.execute_raw(statement, sets::columns(rows, *kept)).await,
+            Ready::List(statement, rows) => {
+                self.client.execute_raw(statement, rows.iter().flatten().collect::<Vec<_>>()).await
+            }
         }
     }
 
     pub(super) async fn ask(&mut self, needs: Needs) -> Result<Vec<Asked>> {
         let mut asked = Vec::new();
         for need in needs {
+            // Citus plans it many times quicker than a set of one.
+            if self.is_spread
+                && need.rows.len() == 1
+                && let Some(text) = sets::one(&need.statement)
+            {
+                let statement = self.prepare(&text).await?;
+                asked.push(Asked { of: need.statement, statement, rows: need.rows, params: AskedFor::One });
+                continue;
+            }
             let statement = self.prepare_set(&need.statement).await?;
             let statement = statement.ok_or_else(|| Error::corrupt(format!("no set: {}", need.statement.sql)))?;
-            asked.push(Asked { of: need.statement, statement, rows: need.rows });
+            let (kept, mut rows) = (self.kept(&need.statement), need.rows);
+            while !rows.is_empty() {
+                // Most of the time all are about the same app.
+                let app = kept.and_then(|place| rows[0].get(place - 1).cloned());
+                let is_of_app = |row: &Vec<Value>| kept.is_none_or(|place| row.get(place - 1) == app.as_ref());
+                let (of_app, others) = rows.into_iter().partition(is_of_app);
+                let (of, statement) = (Arc::clone(&need.statement), statement.clone());
+                asked.push(Asked { of, statement, rows: of_app, params: AskedFor::Many(kept) });
+                rows = others;
+            }
         }
         Ok(asked)
     }
 
     /// The answers for each row of parameters, in their order.
-    pub(super) async fn answer(&self, Asked { statement, rows, .. }: &Asked) -> Result<Vec<Vec<tokio_postgres::Row>>> {
+    pub(super) async fn answer(
+        &self,
+        Asked { statement, rows, params, .. }: &Asked,
+    ) -> Result<Vec<Vec<tokio_postgres::Row>>> {
         let mut answers: Vec<Vec<_>> = std::iter::repeat_with(Vec::new).take(rows.len()).collect();
-        let found = self.client.query_raw(statement, sets::columns(rows)).await.map_err(failure::classify)?;
+        let found = match params {
+            AskedFor::Many(kept) => self.client.query_raw(statement, sets::columns(rows, *kept)).await,
+            AskedFor::One => {
+                self.client.query_raw(statement, rows.first().map(Vec::as_slice).unwrap_or_default()).await
+            }
+        };
+        let found = found.map_err(failure::classify)?;
         let mut found = pin!(found);
         while let Some(row) = found.try_next().await.map_err(failure::classify)? {
             // Counted from 1.
@@ -189,7 +276,11 @@ impl Link {
     }
 
     async fn lock(&self, statement: &Statement, apps: Vec<i64>, locked: &mut LockedApps) -> Result<()> {
-        for row in self.client.query(statement, &[&apps]).await.map_err(failure::classify)? {
+        let found = match apps[..] {
+            [app] if self.is_spread => self.client.query(statement, &[&app]).await,
+            _ => self.client.query(statement, &[&apps]).await,
+        };
+        for row in found.map_err(failure::classify)? {
             let mut columns = 0..row.len();
             let mut number = || row.try_get(columns.next().unwrap_or_default()).map_err(failure::classify);
             locked.add(AppId(number()?), AppNumbers::read(number)?);

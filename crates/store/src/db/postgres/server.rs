@@ -1,6 +1,6 @@
 //! Where the PostgreSQL servers of the database URL are, and how a connection to the one that takes changes is made.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -28,6 +28,8 @@ pub(crate) struct Server {
     tls: Tls,
     /// Shared by all connections: each uses the findings of the others, and all of them recover together.
     outage: Mutex<Option<Outage>>,
+    /// Whether Citus spreads the apps over several servers. Known once the database was migrated.
+    is_spread: AtomicBool,
 }
 
 /// After a failed connect, no connection tries again until a pause is over; callers get the error at once.
@@ -57,12 +59,20 @@ impl Server {
         }
         let limits = Limits::new(statement_limit, options.as_deref());
         let (last_host, outage) = (AtomicUsize::default(), Mutex::default());
-        Ok(Self { hosts, last_host, needs, limits, tls, outage })
+        Ok(Self { hosts, last_host, needs, limits, tls, outage, is_spread: AtomicBool::new(false) })
     }
 
     /// For connections whose statements have no time limit.
     pub(crate) fn for_maintenance(url: &str) -> Result<Self> {
         Self::at(url, Duration::ZERO)
+    }
+
+    pub(crate) fn is_spread(&self) -> bool {
+        self.is_spread.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_spread(&self, is_spread: bool) {
+        self.is_spread.store(is_spread, Ordering::Relaxed);
     }
 
     /// Fails while it is too early to try again.

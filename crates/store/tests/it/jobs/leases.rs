@@ -102,7 +102,7 @@ async fn a_worker_that_lost_its_lease_commits_nothing() {
             other.unwrap();
         }
         assert_eq!(powers(store, &held).await, [true; 3]);
-        let left = store.read(|tx| jobs::due(tx, UtcMillis(5000), 99)).await.unwrap();
+        let left = store.read(|tx| jobs::due(tx, &store::Part::ALL, UtcMillis(5000), 99)).await.unwrap();
         let left: BTreeSet<_> = left.jobs.into_iter().map(|job| job.id).collect();
         assert_eq!(left, BTreeSet::from([1, 22, 23, 24].map(id)));
     })

@@ -1,10 +1,8 @@
 //! Nodes: what one has claimed is free again when it dies, and not before.
 
-use std::collections::BTreeSet;
-
 use model::time::UtcMillis;
 use store::nodes;
-use store::{Error, Store, Tx, jobs};
+use store::{Error, Part, Store, Tx, jobs};
 use testkit::store::{Database, databases, fresh};
 
 use super::{APP, OPERATOR, enqueue};
@@ -18,7 +16,7 @@ async fn claim_as_itself(store: &Store, n: u32) {
 }
 
 async fn release(store: &Store, node: nodes::Node) -> u64 {
-    store.write(OPERATOR, move |tx| jobs::release_of(tx, node, UtcMillis(20))).await.unwrap()
+    store.write(OPERATOR, move |tx| jobs::release_of(tx, &Part::ALL, node, UtcMillis(20))).await.unwrap()
 }
 
 #[tokio::test]
@@ -34,18 +32,18 @@ async fn a_node_is_missing_when_its_connection_has_ended() {
     }
     claim_as_itself(&store, 0).await;
     claim_as_itself(&other, 1).await;
-    let missing = async || store.read(nodes::missing).await.unwrap();
-    assert_eq!(missing().await, BTreeSet::new(), "both live");
+    let missing = async || store.read(|tx| nodes::missing(tx, &Part::ALL)).await.unwrap();
+    assert_eq!(missing().await, Vec::new(), "both live");
     let died = other.node();
     other.close().await;
     // The server notices the end of a connection a moment later.
-    while missing().await != BTreeSet::from([died]) {
+    while missing().await != vec![died] {
         tokio::task::yield_now().await;
     }
     assert_eq!(release(&store, died).await, 1);
     assert_eq!(release(&store, died).await, 0, "nothing is left to release");
-    assert_eq!(missing().await, BTreeSet::new());
-    let due: Result<_, Error> = store.read(|tx| jobs::due(tx, UtcMillis(20), 10)).await;
+    assert_eq!(missing().await, Vec::new());
+    let due: Result<_, Error> = store.read(|tx| jobs::due(tx, &Part::ALL, UtcMillis(20), 10)).await;
     assert_eq!(due.unwrap().jobs.iter().map(|job| job.id).collect::<Vec<_>>(), [id(1)]);
     store.close().await;
 }
@@ -56,6 +54,6 @@ async fn the_one_process_of_a_file_is_never_missing() {
     make_apps(&store).await;
     enqueue(&store, APP, 0, 10).await;
     claim_as_itself(&store, 0).await;
-    assert_eq!(store.read(nodes::missing).await.unwrap(), BTreeSet::new());
+    assert_eq!(store.read(|tx| nodes::missing(tx, &Part::ALL)).await.unwrap(), Vec::new());
     store.close().await;
 }

@@ -244,7 +244,9 @@ impl Operation {
                 counters::add(tx, *app, Metric::Sends, at, &DEVICE_TYPES[*device_type], *n).map(done)
             }
             Operation::Keep { app, key, n } => idempotency::keep(tx, *app, &key.to_string(), &kept(*n), now).map(done),
-            Operation::Forget { age } => idempotency::forget_before(tx, circumstances.in_ms(-age), u32::MAX).map(count),
+            Operation::Forget { age } => {
+                idempotency::forget_before(tx, &store::Part::ALL, circumstances.in_ms(-age), u32::MAX).map(count)
+            }
             Operation::Deliver { app, push, n } => {
                 let deliveries: Vec<_> = (0..*n).map(|channel| sample::delivery(*push, channel)).collect();
                 sandbox::add(tx, *app, &deliveries).map(done)

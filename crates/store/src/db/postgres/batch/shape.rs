@@ -22,6 +22,8 @@ pub(crate) struct Shape {
     pub(crate) yields: Vec<String>,
     /// Whether a write leaves nothing of what an earlier run of it for the same row has written.
     pub(crate) overwrites: bool,
+    /// The parameter that every `app = $n` of it names, if it is one.
+    pub(crate) place: Option<usize>,
     /// Where many rows of parameters take the place of one, if that is possible.
     pub(crate) seam: Option<Seam>,
 }
@@ -88,7 +90,12 @@ impl Shape {
         // reads other rows.
         let n_selects = tokens.iter().filter(|it| it.token == Token::Word("select")).count();
         let keys = if tables.len() == 1 && n_selects <= 1 { shape.keys } else { Vec::new() };
-        Self { tables, keys, ..shape }
+        Self { tables, keys, place: place_of(&tokens), ..shape }
+    }
+
+    /// Whether all its tables are on one server, also where apps are spread over several.
+    pub(crate) fn is_at_home(&self) -> bool {
+        self.tables.iter().all(|table| ["app", "inbox_login", "serial"].contains(&table.as_str()))
     }
 
     fn reading(verb: Verb, tokens: &[Placed<'_>], seam: Seam) -> Self {
@@ -100,7 +107,7 @@ impl Shape {
     }
 
     fn with(verb: Verb, keys: Vec<(String, usize)>, sets: Vec<(String, Option<usize>)>, seam: Option<Seam>) -> Self {
-        Self { verb, tables: Vec::new(), keys, sets, yields: Vec::new(), overwrites: false, seam }
+        Self { verb, tables: Vec::new(), keys, sets, yields: Vec::new(), overwrites: false, place: None, seam }
     }
 
     /// The columns that tell the rows of a write that overwrites from each other, with their parameters.
@@ -217,6 +224,19 @@ fn keys(tokens: &[Placed<'_>]) -> Vec<(String, usize)> {
         .collect()
 }
 
+/// The parameter that all conditions on the app compare it with.
+fn place_of(tokens: &[Placed<'_>]) -> Option<usize> {
+    let named = tokens.windows(3).filter_map(|three| match (three[0].token, three[1].token, three[2].token) {
+        (Token::Word(column), Token::Sign('='), Token::Param(n)) if column == "app" || column.ends_with(".app") => {
+            Some(n)
+        }
+        _ => None,
+    });
+    let mut named: Vec<usize> = named.collect();
+    named.dedup();
+    if let [place] = named[..] { Some(place) } else { None }
+}
+
 /// The tables that a statement names, the first of them first.
 fn tables(tokens: &[Placed<'_>]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -307,14 +327,23 @@ fn tokens(sql: &str) -> Vec<Placed<'_>> {
     found
 }
 
-/// The text with `v.cN` for every `$N`.
-pub(crate) fn with_columns(text: &str) -> String {
+/// The text with `v.cN` for every `$N`, but not for the one that is kept.
+pub(crate) fn with_columns(text: &str, kept: Option<usize>) -> String {
+    with_params(text, |n| if Some(n) == kept { format!("${n}") } else { format!("v.c{n}") })
+}
+
+/// The text with higher numbers of parameters.
+pub(crate) fn with_shifted(text: &str, by: usize) -> String {
+    with_params(text, |n| format!("${}", n + by))
+}
+
+fn with_params(text: &str, replace: impl Fn(usize) -> String) -> String {
     let mut made = String::with_capacity(text.len() + 32);
     let mut done = 0;
     for it in tokens(text) {
         if let Token::Param(n) = it.token {
             made.push_str(&text[done..it.at]);
-            made.push_str(&format!("v.c{n}"));
+            made.push_str(&replace(n));
             done = it.at + 1 + n.to_string().len();
         }
     }

@@ -89,5 +89,16 @@ fn what_is_written_twice_counts_once_if_nothing_is_left_of_the_first() {
 #[test]
 fn parameters_become_columns() {
     let sql = "select '$1' from a where b = $12 and c>=$2";
-    assert_eq!(with_columns(sql), "select '$1' from a where b = v.c12 and c>=v.c2");
+    assert_eq!(with_columns(sql, None), "select '$1' from a where b = v.c12 and c>=v.c2");
+    assert_eq!(with_columns(sql, Some(12)), "select '$1' from a where b = $12 and c>=v.c2");
+    assert_eq!(with_shifted("$1, 0, $3", 3), "$4, 0, $6");
+}
+
+#[test]
+fn the_app_of_a_statement_is_the_one_that_all_its_conditions_name() {
+    let place = |sql| Shape::of(sql).place;
+    assert_eq!(place("select id from a where app = $2 and id = $1"), Some(2));
+    assert_eq!(place("select a.id from a join b on b.app = a.app where a.app = $1 and b.app = $1"), Some(1));
+    assert_eq!(place("select a.id from a, b where a.app = $1 and b.app = $2"), None);
+    assert_eq!(place("select id from app where key = $1"), None);
 }
