@@ -67,6 +67,7 @@ mod tag_events;
 mod tags;
 mod templates;
 mod unread_bodies;
+mod webhook_bursts;
 mod webhook_failures;
 mod webhook_gaps;
 mod webhook_neighbors;

@@ -10,13 +10,13 @@ use crate::crowd::Crowd;
 use crate::webhooks::{DEVICES, create, show, tag};
 
 /// Custom events of channels, each with a name; as many as one request takes.
-async fn cause(app: &TestApp, events: &[(&str, &str)]) {
+pub(crate) async fn cause(app: &TestApp, events: &[(&str, &str)]) {
     let event = |(channel, name): &(&str, &str)| json!({"user": {"channel": channel}, "body": {"name": name}});
     let events: Vec<Value> = events.iter().map(event).collect();
     app.master().post("/api/custom-events", json!(events)).await.expect(200);
 }
 
-fn name(event: &Value) -> &str {
+pub(crate) fn name(event: &Value) -> &str {
     event["body"]["name"].as_str().unwrap_or_default()
 }
 

@@ -1,7 +1,8 @@
 //! When to try again: each event by itself, and a webhook that takes nothing at all as a whole, with one request at a time.
 //!
 //! Whether a webhook is away is judged by different events that fail one after the other. An event that fails again after another
-//! was taken is at fault itself, and says nothing about the webhook.
+//! was taken is at fault itself, and says nothing about the webhook. Only days in which nothing at all is taken show that a webhook
+//! is of no use any more: however many events fail in a burst, anybody who can cause events may have caused them.
 
 use std::time::Duration;
 
@@ -17,6 +18,11 @@ const LONGEST: Duration = Duration::from_secs(300);
 /// After this time at most, a webhook that is away is tried with an event that was never tried: if it only refuses some events,
 /// the others do not wait for these.
 const LONGEST_FOR_NEW: Duration = Duration::from_secs(5);
+/// A webhook that takes nothing for so long is of no use. The log keeps events for longer than that by default, so that it can go
+/// on without a gap.
+const USELESS: Duration = Duration::from_secs(5 * 24 * 60 * 60);
+/// Failures further apart than this are not one stretch: in between there may have been nothing to take.
+const SAME_STRETCH: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Breaker {
@@ -36,6 +42,8 @@ pub(super) struct Breaker {
     #[serde(skip)]
     is_asked: bool,
     pub(super) last_taken: Option<UtcMillis>,
+    /// The stretch of failures in which nothing was taken: its first one and the last.
+    fruitless: Option<(UtcMillis, UtcMillis)>,
 }
 
 /// An event that was not taken, through no fault of its own.
@@ -58,15 +66,37 @@ impl Breaker {
         self.new_from.or(self.open_until)
     }
 
+    /// The same for a webhook that is there.
+    fn closed(&self) -> Self {
+        Self { last_taken: self.last_taken, fruitless: self.fruitless, ..Self::default() }
+    }
+
     /// The same without any failure.
-    pub(super) fn closed(&self) -> Self {
+    pub(super) fn forgiven(&self) -> Self {
         Self { last_taken: self.last_taken, ..Self::default() }
+    }
+
+    /// Since when every event fails, if any was tried.
+    pub(super) fn fruitless_since(&self) -> Option<UtcMillis> {
+        self.fruitless.map(|(since, _)| since)
+    }
+
+    /// Since when, if that is for so long that the webhook is of no use any more.
+    pub(super) fn useless_since(&self, now: UtcMillis) -> Option<UtcMillis> {
+        self.fruitless_since().filter(|since| now >= since.plus(USELESS))
+    }
+
+    /// An event was not taken, for whatever reason.
+    pub(super) fn not_taken(&mut self, now: UtcMillis) {
+        let since = self.fruitless.filter(|(_, last)| now < last.plus(SAME_STRETCH)).map_or(now, |(since, _)| since);
+        self.fruitless = Some((since, now));
     }
 
     /// An event was taken. Returns since when the webhook was considered away, if it was until now.
     pub(super) fn taken(&mut self, is_probe: bool, now: UtcMillis) -> Option<UtcMillis> {
         self.last_taken = Some(now);
         self.n_failing = 0;
+        self.fruitless = None;
         if self.is_asked && !is_probe { None } else { self.answered() }
     }
 
@@ -141,6 +171,35 @@ mod tests {
         assert!(breaker.open_until().unwrap() > first);
         assert_eq!((breaker.taken(false, first), breaker.open_until()), (Some(now), None));
         assert_eq!(breaker.taken(false, first), None);
+    }
+
+    #[test]
+    fn only_days_without_any_success_make_a_webhook_useless() {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let (mut breaker, mut now) = (Breaker::default(), UtcMillis(0));
+        for _ in 0..30_000 {
+            breaker.not_taken(now);
+        }
+        assert_eq!((breaker.fruitless_since(), breaker.useless_since(now)), (Some(now), None), "a burst is no reason");
+        let days = |breaker: &mut Breaker, now: &mut UtcMillis, n: u32| {
+            for _ in 0..n * 24 {
+                *now = now.plus(HOUR);
+                breaker.not_taken(*now);
+            }
+        };
+        days(&mut breaker, &mut now, 4);
+        breaker.answered();
+        assert_eq!(breaker.useless_since(now), None);
+        days(&mut breaker, &mut now, 1);
+        assert_eq!(breaker.useless_since(now), Some(UtcMillis(0)), "a refusal is no success");
+        breaker.taken(false, now);
+        assert_eq!(breaker.useless_since(now), None);
+        days(&mut breaker, &mut now, 4);
+        // Two events a week, both refused, say little about it.
+        now = now.plus(SAME_STRETCH);
+        breaker.not_taken(now);
+        assert_eq!((breaker.fruitless_since(), breaker.useless_since(now)), (Some(now), None));
+        assert_eq!(breaker.forgiven().fruitless_since(), None);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use store::{Tx, followers};
 use super::attempts::AttemptLog;
 use crate::Events;
 
-/// A webhook with more dead letters than this is disabled until the operator looks at it.
-const MOST_DEAD: i64 = 10_000;
+/// No webhook keeps more dead letters than this. The events of those that go are in the log for as long as it keeps them.
+const MOST_DEAD: u32 = 10_000;
 /// How long a webhook rests whose configuration cannot be read, such as without the key that it was sealed with.
 const UNREADABLE: Duration = Duration::from_secs(5 * 60);
 
@@ -119,16 +119,11 @@ fn save(
         return Ok((Saved::Moved, None));
     };
     webhooks::note(tx, job.app, webhook, &attempts.entries)?;
-    let mut end = attempts.end.clone();
-    if !attempts.letters.is_empty()
-        && webhooks::keep_dead_letters(tx, job.app, webhook, &attempts.letters)? >= MOST_DEAD
-    {
-        let why =
-            format!("{MOST_DEAD} events are among the dead letters; redeliver or discard them, and enable it again.");
-        end.get_or_insert(why);
+    if !attempts.letters.is_empty() {
+        webhooks::keep_dead_letters(tx, job.app, webhook, &attempts.letters, MOST_DEAD)?;
     }
     // Failures under the old configuration say nothing about the new one.
-    let end = end.filter(|_| changes_now == changes);
+    let end = attempts.end.clone().filter(|_| changes_now == changes);
     if let Some(why) = &end {
         webhooks::disable(tx, job.app, webhook, Some(why))?;
     }

@@ -58,14 +58,15 @@ impl WebhookCursor {
         Self { reach, held: held.collect(), breaker }
     }
 
-    /// Whether anything waits until it is tried again.
+    /// Whether anything waits until it is tried again, or failures are remembered.
     pub(super) fn is_troubled(&self) -> bool {
-        self.held.iter().any(|(_, trouble)| trouble.is_some()) || self.breaker.open_until().is_some()
+        let is_any_waiting = self.held.iter().any(|(_, trouble)| trouble.is_some());
+        is_any_waiting || self.breaker.open_until().is_some() || self.breaker.fruitless_since().is_some()
     }
 
     /// The same with everything due at a time.
     pub(super) fn due_at(mut self, now: UtcMillis) -> Self {
-        self.breaker = self.breaker.closed();
+        self.breaker = self.breaker.forgiven();
         for trouble in self.held.iter_mut().filter_map(|(_, trouble)| trouble.as_mut()) {
             trouble.retry_at = now;
         }

@@ -225,6 +225,12 @@ impl Run<'_> {
                 let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
                 self.attempts.failed(sent, status, &reason, millis, now);
                 self.attempts.letters.extend(letter);
+                if let Some(since) = self.window.useless_since(now) {
+                    let reason = reason.trim_end_matches('.');
+                    let why =
+                        format!("It has taken no event since {} (UTC); the last failure: {reason}.", since.to_iso());
+                    self.attempts.end.get_or_insert(why);
+                }
             }
             HookAnswer::Gone => {
                 const WHY: &str = "The webhook answered 410: it wants no more events.";

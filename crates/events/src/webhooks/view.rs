@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use store::webhooks::{self, Tally, Webhook};
 use store::{Tx, followers, log};
 
+use super::cursor::WebhookCursor;
 use super::job_of;
 use crate::Events;
 
@@ -26,6 +27,9 @@ pub struct WebhookView {
     pub tally: Tally,
     pub records_behind: i64,
     pub seconds_behind: i64,
+    /// Since when every event fails, if any was tried; after some days of that the service disables the webhook.
+    #[serde(default)]
+    pub nothing_taken_since: Option<UtcMillis>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +82,7 @@ impl Events {
 
     pub(super) fn view_webhook(&self, app: AppId, webhook: Webhook, lag: Lag) -> WebhookView {
         let config = self.unseal_webhook(app, &webhook).ok();
+        let cursor = WebhookCursor::from_stored(webhook.position.held.as_deref()).ok();
         let state = match (webhook.enabled, webhook.failing) {
             (false, _) => WebhookState::Disabled { reason: webhook.disabled_why },
             (true, Some((since, reason))) => WebhookState::Failing { since, reason },
@@ -93,6 +98,7 @@ impl Events {
             tally: webhook.tally,
             records_behind: lag.records,
             seconds_behind: lag.seconds,
+            nothing_taken_since: cursor.and_then(|cursor| cursor.breaker.fruitless_since()),
         }
     }
 }

@@ -226,6 +226,11 @@ impl Window {
         self.breaker.open_until().is_some()
     }
 
+    /// Since when nothing at all is taken, if that is reason enough to disable the webhook.
+    pub(super) fn useless_since(&self, now: UtcMillis) -> Option<UtcMillis> {
+        self.breaker.useless_since(now)
+    }
+
     pub(super) fn is_flying(&self) -> bool {
         self.n_flying > 0
     }
@@ -251,6 +256,7 @@ impl Window {
         now: UtcMillis,
     ) -> (Sent, Option<DeadLetter>) {
         let is_probe = self.answered(number);
+        self.breaker.not_taken(now);
         // A receiver that refuses an event is there.
         if is_probe && setback.is_refusal {
             self.era += 1;

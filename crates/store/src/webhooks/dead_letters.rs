@@ -21,8 +21,15 @@ pub struct DeadLetter {
     pub body: Vec<u8>,
 }
 
-/// Keeps events that are given up, except those kept before. Returns how many are kept now.
-pub fn keep_dead_letters(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, letters: &[DeadLetter]) -> Result<i64> {
+/// Keeps events that are given up, except those kept before. Of more than `at_most` the first of the log go.
+/// Returns how many are kept now.
+pub fn keep_dead_letters(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    webhook: WebhookId,
+    letters: &[DeadLetter],
+    at_most: u32,
+) -> Result<i64> {
     let n_new = tx.execute_many(
         "insert into webhook_dead_letter (app, webhook, event_offset, event, kind, at, attempts, reason, body)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -41,7 +48,20 @@ pub fn keep_dead_letters(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, letter
             ]
         }),
     )?;
-    count(tx, app, webhook, i64::try_from(n_new).unwrap_or(i64::MAX))
+    let n_kept = count(tx, app, webhook, i64::try_from(n_new).unwrap_or(i64::MAX))?;
+    let n_beyond = n_kept - i64::from(at_most);
+    if n_beyond <= 0 {
+        return Ok(n_kept);
+    }
+    let first_kept = "select event_offset from webhook_dead_letter where app = $1 and webhook = $2
+                      order by event_offset limit 1 offset $3";
+    let first_kept: Option<i64> =
+        tx.query_opt(first_kept, &[app.into(), webhook.into(), n_beyond.into()], |row| row.get(0))?;
+    let Some(first_kept) = first_kept else { return Ok(n_kept) };
+    let sql = "delete from webhook_dead_letter
+               where app = $1 and webhook = $2 and event_offset >= 0 and event_offset < $3";
+    let n_gone = tx.execute(sql, &[app.into(), webhook.into(), first_kept.into()])?;
+    count(tx, app, webhook, -i64::try_from(n_gone).unwrap_or(0))
 }
 
 /// In the order of the log, after an offset.

@@ -29,6 +29,9 @@ pub(in crate::routes) struct WebhookRecord {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failing_since: Option<String>,
+    /// Since when every event fails, if any was tried. After five days the service disables the webhook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nothing_taken_since: Option<String>,
     created: String,
     last_modified: String,
     /// Everything up to here is delivered.
@@ -166,6 +169,7 @@ impl From<WebhookView> for WebhookRecord {
             state,
             reason,
             failing_since: since.map(|since| since.to_api()),
+            nothing_taken_since: view.nothing_taken_since.map(|since| since.to_api()),
             created: view.created.to_api(),
             last_modified: view.modified.to_api(),
             offset: view.done.to_string(),

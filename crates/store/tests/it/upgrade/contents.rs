@@ -343,7 +343,7 @@ fn fill_readers_of_the_log(tx: &mut Tx<'_>) -> Result<()> {
     followers::start(tx, APP, id(1), FIRST_EVENT)?;
     webhooks::insert(tx, APP, &webhook())?;
     webhooks::note(tx, APP, hook, &history())?;
-    webhooks::keep_dead_letters(tx, APP, hook, &[dead_letter()]).map(drop)
+    webhooks::keep_dead_letters(tx, APP, hook, &[dead_letter()], 10).map(drop)
 }
 
 fn check_readers_of_the_log(tx: &mut Tx<'_>) -> Result<()> {
