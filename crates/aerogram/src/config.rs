@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 use devices::MOST_KEPT_DAYS;
 use engine::Retention;
 use model::app::{AppKey, Secret};
+use providers::webpush::HostPattern;
 use store::{DatabaseUrl, PostgresSettings};
 use tracing_subscriber::filter::Targets;
 
@@ -57,6 +58,10 @@ pub(crate) struct Node {
         action = clap::ArgAction::Set
     )]
     pub(crate) allow_private_addresses: bool,
+
+    /// Hosts of push services that browsers may be at besides the known ones: `push.example.com`, `*.example.com`, or `*` for any
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    pub(crate) push_hosts: Vec<HostPattern>,
 
     #[command(flatten)]
     pub(crate) database: DatabaseUse,

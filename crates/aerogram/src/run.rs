@@ -10,6 +10,7 @@ use engine::Engine;
 use model::app::Mode;
 use model::time::Clock;
 use providers::http::Timeouts;
+use providers::webpush::PushHosts;
 use store::Store;
 use store::apps::App;
 use tokio::net::TcpListener;
@@ -104,6 +105,7 @@ async fn engine_settings(
         },
         public_url: node.url(address).to_string(),
         timeouts: Timeouts::default(),
+        push_hosts: PushHosts::with(&node.push_hosts),
     })
 }
 

@@ -2,6 +2,7 @@
 //! days of activity. Every change goes to the log with the records that move the audience index.
 
 mod activity;
+mod addresses;
 mod attributes;
 mod change_context;
 mod channels;
@@ -22,6 +23,7 @@ use model::time::Clock;
 use store::Store;
 use tenancy::Tenancy;
 
+pub use addresses::{Refusal, refused_in, served_among, served_in};
 pub use attributes::{Attributes, parse_stored as parse_stored_attribute};
 pub use change_context::ChangeContext;
 pub use channels::{

@@ -20,6 +20,7 @@ use index::Indexes;
 use jobs::{Jobs, Worker};
 use model::time::Clock;
 use providers::http::{AddressPolicy, Timeouts};
+use providers::webpush::PushHosts;
 use sending::{Outside, Sending};
 use store::Store;
 use targeting::Targeting;
@@ -46,6 +47,8 @@ pub struct Settings {
     pub locations: LocationSettings,
     /// How long providers and open platforms may take to answer.
     pub timeouts: Timeouts,
+    /// Where the push services of browsers are.
+    pub push_hosts: PushHosts,
 }
 
 /// A handle on the running service; clones share everything.
@@ -80,7 +83,8 @@ impl Engine {
         let index = Indexes::new(&base, &tenancy, settings.snapshot_folder);
         let devices = Devices::new(&base, &tenancy, &index, settings.locations);
         let targeting = Targeting::new(&base, &tenancy, &index, &devices);
-        let outside = Outside { address_policy, timeouts: settings.timeouts, public_url: settings.public_url };
+        let Settings { timeouts, push_hosts, public_url, .. } = settings;
+        let outside = Outside { address_policy, timeouts, push_hosts, public_url };
         let sending = Sending::new(&base, &tenancy, &index, &devices, &targeting, outside);
         let events = Events::new(&base, &tenancy, &index, &devices, &sending, address_policy, settings.locations);
         let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending);
@@ -193,6 +197,7 @@ mod tests {
             retention: Retention::default(),
             locations: LocationSettings::default(),
             timeouts: testkit::client::PATIENCE,
+            push_hosts: PushHosts::default(),
         };
         let engine = Engine::start(store, Clock::stepped(testkit::app::START), settings).await.unwrap();
         let names: BTreeSet<_> = engine.rooms.all_jobs().iter().map(jobs::Kind::name).collect();

@@ -168,7 +168,13 @@ mod tests {
         let app = AppKey::new("aaaaaaaaaaaaaaaaaaaaaa").unwrap();
         let hindered = |hindrance| {
             let (since, probe_at) = (UtcMillis(0), None);
-            PlatformFact::Hindered(PlatformHealth { hindrance, reason: String::new(), since, probe_at })
+            PlatformFact::Hindered(PlatformHealth {
+                hindrance,
+                reason: String::new(),
+                since,
+                probe_at,
+                refuses_addresses: false,
+            })
         };
         let facts = [
             PlatformFact::Expires(UtcMillis(0)),

@@ -8,6 +8,7 @@ use rustls::sign::CertifiedKey;
 use crate::endpoint::Endpoint;
 use crate::http::{AddressPolicy, Client, Timeouts};
 use crate::tls;
+use crate::webpush::PushHosts;
 use crate::wire::{Origin, Wire, WireOptions};
 
 const HTTP2: &[u8] = b"h2";
@@ -17,6 +18,7 @@ const HTTP2: &[u8] = b"h2";
 pub struct Network {
     http: Client,
     timeouts: Timeouts,
+    push_hosts: PushHosts,
 }
 
 /// What connections to a provider are made with.
@@ -38,7 +40,16 @@ impl Network {
     }
 
     pub fn with_timeouts(policy: AddressPolicy, timeouts: Timeouts) -> Self {
-        Self { http: Client::with_timeouts(policy, timeouts), timeouts }
+        Self { http: Client::with_timeouts(policy, timeouts), timeouts, push_hosts: PushHosts::default() }
+    }
+
+    /// The same with other hosts for the push services of browsers.
+    pub fn with_push_hosts(self, push_hosts: PushHosts) -> Self {
+        Self { push_hosts, ..self }
+    }
+
+    pub fn push_hosts(&self) -> &PushHosts {
+        &self.push_hosts
     }
 
     /// The client for servers that the public certificate authorities vouch for.

@@ -80,7 +80,7 @@ impl Access {
             Ok(_) => Ok(()),
             Err(
                 Outcome::Retry { reason, .. }
-                | Outcome::Doubtful { reason, .. }
+                | Outcome::Refused { reason, .. }
                 | Outcome::Rejected { reason }
                 | Outcome::Unauthorized { reason },
             ) => Err(reason),

@@ -25,12 +25,11 @@ pub enum Outcome {
     Gone {
         since: Option<UtcMillis>,
     },
-    /// The provider objects to this device in words that it also uses for every device when our configuration is wrong.
-    /// It is to be believed only while most others are served; then `gone` says whether the channel is uninstalled or only
-    /// this delivery has failed.
-    Doubtful {
+    /// The provider does not take the address of this device. It condemns no other: devices make addresses up. A provider says the
+    /// same of every device when our configuration is wrong, which shows only in addresses that it served before.
+    Refused {
         reason: String,
-        gone: bool,
+        fault: AddressFault,
     },
     /// Not now. `after` is what the provider asked for; without it the caller's own back-off applies.
     Retry {
@@ -47,6 +46,15 @@ pub enum Outcome {
     Unauthorized {
         reason: String,
     },
+}
+
+/// What a provider finds wrong with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressFault {
+    /// It knows no such device.
+    Unknown,
+    /// The device is there, but belongs to another app, project or key pair.
+    Foreign,
 }
 
 impl Outcome {

@@ -17,7 +17,7 @@ use crate::http::WebUrl;
 use crate::network::Network;
 use crate::open::OpenPlatformConfig;
 use crate::sender::Sender;
-use crate::webpush::{ONE_PAIR, WebPushCredentials};
+use crate::webpush::{ONE_PAIR, PushHosts, WebPushCredentials};
 use crate::wns::WnsCredentials;
 
 /// The configuration of one platform, as it is stored. `Debug` never shows its secrets.
@@ -78,14 +78,17 @@ impl PlatformConfig {
         }
     }
 
-    /// One way to the provider for each key, in their order. Open platforms are not sent to one message at a time.
-    pub fn senders(&self, network: &Network) -> Vec<Sender> {
+    /// One way to the provider for each key, in their order, and to some hosts of browsers. Open platforms are not sent to one
+    /// message at a time.
+    pub fn senders(&self, network: &Network, hosts: &PushHosts) -> Vec<Sender> {
         match self {
             PlatformConfig::Apns(keys) => keys.iter().map(|key| Sender::apns(key, network)).collect(),
             PlatformConfig::Fcm(keys) => keys.iter().map(|key| Sender::fcm(key, network)).collect(),
             PlatformConfig::Adm(keys) => keys.iter().map(|key| Sender::adm(key, network)).collect(),
             PlatformConfig::Wns(keys) => keys.iter().map(|key| Sender::wns(key, network)).collect(),
-            PlatformConfig::WebPush(keys) => keys.iter().map(|key| Sender::web_push(key, network)).collect(),
+            PlatformConfig::WebPush(keys) => {
+                keys.iter().map(|key| Sender::web_push(key, network, hosts.clone())).collect()
+            }
             PlatformConfig::Open(_) => Vec::new(),
         }
     }

@@ -19,10 +19,21 @@ pub struct Recipient<'a> {
     pub web_keys: Option<&'a WebSubscription>,
     /// The push's own data about the recipient, for its texts.
     pub values: Option<&'a BTreeMap<String, String>>,
+    /// Whether its address has taken a message before.
+    pub is_proven: bool,
 }
 
 impl<'a> Recipient<'a> {
     pub fn new(delivery_id: DeliveryId, channel_id: ChannelId, address: &'a str) -> Self {
-        Self { delivery_id, channel_id, address, badge: 0, identifiers: None, web_keys: None, values: None }
+        Self {
+            delivery_id,
+            channel_id,
+            address,
+            badge: 0,
+            identifiers: None,
+            web_keys: None,
+            values: None,
+            is_proven: false,
+        }
     }
 }

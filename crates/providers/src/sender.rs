@@ -10,7 +10,7 @@ use crate::network::Network;
 use crate::outcome::Outcome;
 use crate::recipient::Recipient;
 use crate::rendered::RenderedPush;
-use crate::webpush::{self, WebPushCredentials};
+use crate::webpush::{self, PushHosts, WebPushCredentials};
 use crate::wns::{self, WnsCredentials};
 
 /// Cheap to clone; clones share connections and tokens.
@@ -40,8 +40,8 @@ impl Sender {
         Sender::Wns(wns::Client::new(credentials, network))
     }
 
-    pub fn web_push(credentials: &WebPushCredentials, network: &Network) -> Self {
-        Sender::WebPush(webpush::Client::new(credentials, network))
+    pub fn web_push(credentials: &WebPushCredentials, network: &Network, hosts: PushHosts) -> Self {
+        Sender::WebPush(webpush::Client::new(credentials, network, hosts))
     }
 
     /// Sends one message to one device. Always ends: every wait is bounded in time.
@@ -60,14 +60,30 @@ impl Sender {
         }
     }
 
-    /// How many messages it makes sense to have under way right now.
-    pub fn room(&self) -> usize {
+    /// How many lanes there are. Messages in one lane do not wait for those in another.
+    pub fn n_lanes(&self) -> usize {
+        match self {
+            Sender::WebPush(client) => client.n_lanes(),
+            Sender::Apns(_) | Sender::Fcm(_) | Sender::Adm(_) | Sender::Wns(_) => 1,
+        }
+    }
+
+    /// The lane of the messages to an address.
+    pub fn lane(&self, address: &str) -> usize {
+        match self {
+            Sender::WebPush(client) => client.lane(address),
+            Sender::Apns(_) | Sender::Fcm(_) | Sender::Adm(_) | Sender::Wns(_) => 0,
+        }
+    }
+
+    /// How many messages it makes sense to have under way in a lane right now.
+    pub fn room(&self, lane: usize) -> usize {
         match self {
             Sender::Apns(client) => client.room(),
             Sender::Fcm(client) => client.room(),
             Sender::Adm(client) => client.room(),
             Sender::Wns(client) => client.room(),
-            Sender::WebPush(client) => client.room(),
+            Sender::WebPush(client) => client.room(lane),
         }
     }
 

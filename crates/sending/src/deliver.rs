@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use store::blocks::BlockKey;
 use store::{origins, pushes};
 
+use crate::health::RefusalOf;
 use crate::push::{SendPermission, last_deadline_on, stored_push};
 use crate::{Hindrance, Sending, reach};
 use block::{Block, Next, SendingBlock};
@@ -102,7 +103,7 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     let in_time = |due: UtcMillis| expires.map_or(due, |expires| expires.min(due));
     let mode = match Gate::of(sending, app, &device_type, &transport).await? {
         // An expired push sends nothing any more, so that it need not wait for the platform.
-        Gate::Until(_) | Gate::Held | Gate::Open(RunMode::Probing) if is_expired => RunMode::Normal,
+        Gate::Until(_) | Gate::Held | Gate::Open(RunMode::Probing(_)) if is_expired => RunMode::Normal,
         Gate::Open(mode) => mode,
         Gate::Until(due) => return block.release(sending, Next::WaitUntil(in_time(due))).await,
         Gate::Held => {
@@ -112,8 +113,12 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     };
     let context =
         RunContext { sending, app, push: push_id, device_type: &device_type, expires, transport: &transport, stop };
-    let feed = Feed::new(sending, app, &push, &device_type, block.pending.clone());
-    let block = SendingBlock::new(block, shared_push, renderer.is_alerting());
+    let mut feed = Feed::new(sending, app, &push, &device_type, block.pending.clone());
+    if matches!(mode, RunMode::Probing(_)) {
+        feed.find_proven().await?;
+    }
+    let proves_addresses = matches!(transport, Transport::Provider(_));
+    let block = SendingBlock::new(block, shared_push, renderer.is_alerting(), proves_addresses);
     Box::pin(SendRun::new(context, renderer, block, feed, mode).run()).await
 }
 
@@ -159,7 +164,8 @@ impl Gate {
         if let Some(route) = route {
             route.start_over();
         }
-        Ok(Gate::Open(RunMode::Probing))
+        let refusal = if health.refuses_addresses { RefusalOf::Addresses } else { RefusalOf::Credentials };
+        Ok(Gate::Open(RunMode::Probing(refusal)))
     }
 }
 

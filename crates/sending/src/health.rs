@@ -30,6 +30,18 @@ pub struct PlatformHealth {
     pub since: UtcMillis,
     /// When the next message is tried, if the provider refuses us.
     pub probe_at: Option<UtcMillis>,
+    /// It does not refuse our credentials, but addresses that took messages before. Then an address that never did cannot show
+    /// that the provider is back.
+    #[serde(default)]
+    pub refuses_addresses: bool,
+}
+
+/// How a provider shows that it does not want messages from us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefusalOf {
+    Credentials,
+    /// Of many that took messages before.
+    Addresses,
 }
 
 /// The names are stored: never change one.
@@ -78,7 +90,13 @@ impl Sending {
         let write = move |tx: &mut Tx<'_>| {
             let held = PlatformHealth::find_known(tx, app, &of)?.filter(|known| known.hindrance == Hindrance::Held);
             let since = held.as_ref().map_or(now, |held| held.since);
-            let health = PlatformHealth { hindrance: Hindrance::Held, reason: why.clone(), since, probe_at: None };
+            let health = PlatformHealth {
+                hindrance: Hindrance::Held,
+                reason: why.clone(),
+                since,
+                probe_at: None,
+                refuses_addresses: false,
+            };
             health.put(tx, app, &of, now)?;
             Ok::<_, Error>(held.is_none())
         };
@@ -112,7 +130,13 @@ impl Sending {
     }
 
     /// Pauses a platform whose provider refuses us, unless it is already. Returns when the next message is to be tried.
-    pub(crate) async fn pause_platform(&self, app: AppId, device_type: &DeviceType, reason: &str) -> Result<UtcMillis> {
+    pub(crate) async fn pause_platform(
+        &self,
+        app: AppId,
+        device_type: &DeviceType,
+        refusal: RefusalOf,
+        reason: &str,
+    ) -> Result<UtcMillis> {
         let (of, now, why) = (device_type.clone(), self.0.clock.now(), reason.to_owned());
         let write = move |tx: &mut Tx<'_>| {
             let known = PlatformHealth::find(tx, app, &of)?;
@@ -123,8 +147,13 @@ impl Sending {
                 Some(known) if known.hindrance == Hindrance::Refused => (known.since, known.probe_at.unwrap_or(now)),
                 Some(_) | None => (now, now.plus(PROBE_EVERY)),
             };
-            let health =
-                PlatformHealth { hindrance: Hindrance::Refused, reason: why.clone(), since, probe_at: Some(probe_at) };
+            let health = PlatformHealth {
+                hindrance: Hindrance::Refused,
+                reason: why.clone(),
+                since,
+                probe_at: Some(probe_at),
+                refuses_addresses: refusal == RefusalOf::Addresses,
+            };
             if known.as_ref() != Some(&health) {
                 health.put(tx, app, &of, now)?;
             }
@@ -146,7 +175,13 @@ impl Sending {
             if PlatformHealth::find(tx, app, &of)?.is_some() {
                 return Ok(false);
             }
-            let health = PlatformHealth { hindrance: Hindrance::Down, reason: why.clone(), since: now, probe_at: None };
+            let health = PlatformHealth {
+                hindrance: Hindrance::Down,
+                reason: why.clone(),
+                since: now,
+                probe_at: None,
+                refuses_addresses: false,
+            };
             health.put(tx, app, &of, now)?;
             Ok::<_, Error>(true)
         };

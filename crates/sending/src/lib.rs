@@ -25,6 +25,7 @@ use model::ids::AppId;
 use model::time::Clock;
 use providers::Network;
 use providers::http::{AddressPolicy, Client, Timeouts};
+use providers::webpush::PushHosts;
 use store::Store;
 use targeting::Targeting;
 use tenancy::Tenancy;
@@ -71,6 +72,8 @@ pub struct Outside {
     pub address_policy: AddressPolicy,
     /// How long they may take to answer.
     pub timeouts: Timeouts,
+    /// Where the push services of browsers are.
+    pub push_hosts: PushHosts,
     /// Where clients reach this service, without a slash at the end; for absolute links.
     pub public_url: String,
 }
@@ -84,7 +87,8 @@ impl Sending {
         targeting: &Targeting,
         outside: Outside,
     ) -> Self {
-        let network = Network::with_timeouts(outside.address_policy, outside.timeouts);
+        let network =
+            Network::with_timeouts(outside.address_policy, outside.timeouts).with_push_hosts(outside.push_hosts);
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),

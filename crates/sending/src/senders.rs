@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
-use model::app::AppKey;
+use model::app::{AppKey, Mode};
 use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::time::UtcMillis;
 use parking_lot::{Mutex, MutexGuard};
 use providers::platform::PlatformConfig;
+use providers::webpush::PushHosts;
 use providers::{Network, Sender};
 use store::apps::App;
 
@@ -23,6 +24,8 @@ pub(crate) struct Senders {
 struct Cached {
     /// The configuration that the route was made from: when it changes, here or on another node, a new one is made.
     config: PlatformConfig,
+    /// Of the app, which decides at which hosts browsers may be.
+    mode: Mode,
     route: Arc<Route>,
 }
 
@@ -39,15 +42,17 @@ pub(crate) struct Route {
     n_users: AtomicUsize,
     /// Until then the provider wants to be left alone.
     quiet_until: AtomicI64,
-    n_served: AtomicU64,
-    n_doubtful: AtomicU64,
+    /// Whether the provider has taken any message with these credentials.
+    has_served: AtomicBool,
+    /// Refused addresses that took a message before, since another such one took one.
+    n_suspicious: AtomicU32,
 }
 
 /// Use of a route by one block, counted until it is dropped.
 pub(crate) struct RouteUse(Arc<Route>);
 
-/// Answers after which the counts are halved, so that recent ones weigh more.
-const REMEMBERED: u64 = 20_000;
+/// This many addresses that took messages before are not all refused in a row, unless it is us.
+pub(crate) const TOO_SUSPICIOUS: u32 = 20;
 
 impl Senders {
     pub(crate) fn new(network: Network) -> Self {
@@ -58,18 +63,29 @@ impl Senders {
         &self.network
     }
 
+    /// The hosts at which the browsers of an app may be. A development app has no honest devices to protect, and may be tried with
+    /// any push service.
+    pub(crate) fn hosts_for(&self, mode: Mode) -> PushHosts {
+        match mode {
+            Mode::Production => self.network.push_hosts().clone(),
+            Mode::Development => self.network.push_hosts().and_others(),
+        }
+    }
+
     /// The route to a platform; `None` for open platforms, which are not sent to one message at a time.
     pub(crate) fn route(&self, app: &App, device_type: &DeviceType, config: &PlatformConfig) -> Option<Arc<Route>> {
         let key = (app.id, device_type.clone());
-        if let Some(cached) = self.routes().get(&key).filter(|cached| cached.config == *config) {
+        if let Some(cached) =
+            self.routes().get(&key).filter(|cached| cached.config == *config && cached.mode == app.mode)
+        {
             return Some(cached.route.clone());
         }
-        let keys = config.senders(&self.network);
+        let keys = config.senders(&self.network, &self.hosts_for(app.mode));
         if keys.is_empty() {
             return None;
         }
         let route = Arc::new(Route::new(app.key.clone(), device_type, keys));
-        self.routes().insert(key, Cached { config: config.clone(), route: route.clone() });
+        self.routes().insert(key, Cached { config: config.clone(), mode: app.mode, route: route.clone() });
         Some(route)
     }
 
@@ -102,8 +118,8 @@ impl Route {
             current: AtomicUsize::new(0),
             n_users: AtomicUsize::new(0),
             quiet_until: AtomicI64::new(i64::MIN),
-            n_served: AtomicU64::new(0),
-            n_doubtful: AtomicU64::new(0),
+            has_served: AtomicBool::new(false),
+            n_suspicious: AtomicU32::new(0),
         }
     }
 
@@ -135,13 +151,12 @@ impl Route {
     /// Begins with the first key again, for a platform that is being tried after a pause.
     pub(crate) fn start_over(&self) {
         self.current.store(0, Ordering::Relaxed);
-        self.n_served.store(0, Ordering::Relaxed);
-        self.n_doubtful.store(0, Ordering::Relaxed);
+        self.n_suspicious.store(0, Ordering::Relaxed);
     }
 
-    /// How many messages one block may have under way: the blocks that are being sent share the room evenly.
-    pub(crate) fn share(&self) -> usize {
-        let room = self.sender(self.key()).room();
+    /// How many messages one block may have under way in a lane: the blocks that are being sent share the room evenly.
+    pub(crate) fn share(&self, lane: usize) -> usize {
+        let room = self.sender(self.key()).room(lane);
         (room / self.n_users.load(Ordering::Relaxed).max(1)).max(1)
     }
 
@@ -160,19 +175,29 @@ impl Route {
         UtcMillis(self.quiet_until.load(Ordering::Relaxed))
     }
 
-    /// Remembers how often the provider served and how often it objected to devices. Being off by a few is harmless.
-    pub(crate) fn remember(&self, n_served: u64, n_doubtful: u64) {
-        let served = self.n_served.fetch_add(n_served, Ordering::Relaxed) + n_served;
-        let doubtful = self.n_doubtful.fetch_add(n_doubtful, Ordering::Relaxed) + n_doubtful;
-        if served + doubtful > REMEMBERED {
-            self.n_served.store(served / 2, Ordering::Relaxed);
-            self.n_doubtful.store(doubtful / 2, Ordering::Relaxed);
+    /// The provider took a message for an address that had taken one before, if `is_proven`.
+    pub(crate) fn served(&self, is_proven: bool) {
+        if !self.has_served.load(Ordering::Relaxed) {
+            self.has_served.store(true, Ordering::Relaxed);
+        }
+        if is_proven && self.n_suspicious.load(Ordering::Relaxed) > 0 {
+            self.n_suspicious.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Whether the provider has served most devices lately.
-    pub(crate) fn is_trusted(&self) -> bool {
-        self.n_served.load(Ordering::Relaxed) > self.n_doubtful.load(Ordering::Relaxed)
+    /// The provider refuses an address that took a message before. Returns how many of those it refused in a row.
+    pub(crate) fn suspect(&self) -> u32 {
+        self.n_suspicious.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+    }
+
+    pub(crate) fn n_suspicious(&self) -> u32 {
+        self.n_suspicious.load(Ordering::Relaxed)
+    }
+
+    /// Whether the provider has taken any message. Until then a refusal may be due to wrong credentials, and no address is given
+    /// up for it.
+    pub(crate) fn has_served(&self) -> bool {
+        self.has_served.load(Ordering::Relaxed)
     }
 }
 

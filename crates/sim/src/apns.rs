@@ -92,7 +92,7 @@ pub(crate) fn check<'a>(
     let is_token = TOKEN_DIGITS.contains(&token.len()) && token.len().is_multiple_of(2);
     // No device has the token of zeros. Services use it to test whether they may send at all.
     if !is_token || !token.bytes().all(|b| b.is_ascii_hexdigit()) || token.bytes().all(|b| b == b'0') {
-        return Err(bad("BadDeviceToken"));
+        return Err(bad_token());
     }
     let headers = read_headers(call.headers)?;
     check_topic(shared, headers.topic)?;
@@ -227,6 +227,10 @@ fn read_headers(headers: &HeaderMap) -> Result<Headers<'_>, Refusal> {
         seen |= 1 << number;
     }
     Ok(read)
+}
+
+pub(crate) fn bad_token() -> Refusal {
+    bad("BadDeviceToken")
 }
 
 fn bad(why: &str) -> Refusal {

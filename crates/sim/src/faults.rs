@@ -29,6 +29,9 @@ pub struct Faults {
     pub gone: f64,
     /// More devices that are gone, by address.
     pub gone_addresses: BTreeSet<String>,
+    /// Addresses of Apple, Firebase and browsers that begin so are of no device: they are refused as made-up ones are, while the
+    /// same addresses may have been served before. Empty for none.
+    pub unknown_prefix: String,
     /// Messages that are answered with "too many requests".
     pub throttled: f64,
     /// Messages that are answered with "service unavailable".
@@ -79,6 +82,7 @@ impl Default for Faults {
             jitter: Duration::ZERO,
             gone: 0.0,
             gone_addresses: BTreeSet::new(),
+            unknown_prefix: String::new(),
             throttled: 0.0,
             unavailable: 0.0,
             resets: 0.0,
@@ -104,6 +108,7 @@ impl Faults {
         let jitter = fields.optional("jitter_ms", duration);
         let gone = fields.optional("gone", share);
         let gone_addresses = fields.optional("gone_addresses", |at| at.array(0..=100_000, At::any_text));
+        let unknown_prefix = fields.optional("unknown_prefix", At::any_text);
         let throttled = fields.optional("throttled", share);
         let unavailable = fields.optional("unavailable", share);
         let resets = fields.optional("resets", share);
@@ -122,6 +127,7 @@ impl Faults {
             gone: gone.unwrap_or(self.gone),
             gone_addresses: gone_addresses
                 .map_or_else(|| self.gone_addresses.clone(), |addresses| addresses.into_iter().collect()),
+            unknown_prefix: unknown_prefix.unwrap_or_else(|| self.unknown_prefix.clone()),
             throttled: throttled.unwrap_or(self.throttled),
             unavailable: unavailable.unwrap_or(self.unavailable),
             resets: resets.unwrap_or(self.resets),
@@ -149,6 +155,11 @@ impl Faults {
             return true;
         }
         self.gone > 0.0 && Fingerprint::of(&[device.as_bytes()]).roll(self.seed, GONE) < self.gone
+    }
+
+    /// Whether there is no device at the address.
+    pub(crate) fn is_unknown(&self, address: &str) -> bool {
+        !self.unknown_prefix.is_empty() && device_of(address).starts_with(&self.unknown_prefix)
     }
 
     /// The fault that hits a message on its `n_tries`th try, counted from zero.

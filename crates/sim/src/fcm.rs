@@ -167,7 +167,7 @@ pub(crate) fn unauthenticated() -> Refusal {
     Refusal::unauthorized("UNAUTHENTICATED", error(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED", text, None))
 }
 
-fn bad_token() -> Refusal {
+pub(crate) fn bad_token() -> Refusal {
     invalid_argument("The registration token is not a valid FCM registration token")
 }
 

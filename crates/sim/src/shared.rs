@@ -110,6 +110,11 @@ impl Shared {
             Ok(message) => message,
             Err(refusal) => return self.refuse(protocol, refusal, faults),
         };
+        if faults.is_unknown(&message.address)
+            && let Some(refusal) = unknown_address(protocol)
+        {
+            return self.refuse(protocol, refusal, faults);
+        }
         self.specimens[protocol as usize].get_or_init(|| Specimen::of(call));
         self.settle(std::slice::from_ref(&message), faults, |reply| match protocol {
             Protocol::Apns => apns::respond(self, call, reply),
@@ -173,6 +178,16 @@ impl Shared {
 
 fn plain(response: Response<Bytes>, delay: Duration) -> PlannedReply {
     PlannedReply { action: Action::Answer(response), delay, is_trusted: false }
+}
+
+/// What is said of an address that nobody has, by the providers that tell it from a device that is gone.
+fn unknown_address(protocol: Protocol) -> Option<Refusal> {
+    match protocol {
+        Protocol::Apns => Some(apns::bad_token()),
+        Protocol::Fcm => Some(fcm::bad_token()),
+        Protocol::WebPush => Some(webpush::foreign_key()),
+        Protocol::Adm | Protocol::Wns | Protocol::Open => None,
+    }
 }
 
 fn refused_credentials(protocol: Protocol) -> Refusal {

@@ -117,6 +117,11 @@ pub(crate) fn unauthorized(why: &str) -> Refusal {
     Refusal::unauthorized(why, error(StatusCode::UNAUTHORIZED, 109, why))
 }
 
+/// As a service says it of a subscription that was made with another key pair.
+pub(crate) fn foreign_key() -> Refusal {
+    rejected(StatusCode::FORBIDDEN, 109, "The subscription belongs to another key")
+}
+
 fn authorize(shared: &Shared, shown: &mut ShownCredentials, call: &Call<'_>) -> Result<(), Refusal> {
     let Some(value) = call.headers.get(http::header::AUTHORIZATION) else {
         return Err(unauthorized("The authorization header is missing"));

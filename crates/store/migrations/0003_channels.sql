@@ -64,3 +64,23 @@ create table signed_request (
     mark blob not null,
     primary key (app, slot, mark)
 );
+
+-- The channels whose present address has taken a message, in slices of 4,096 ordinals. Only these can show
+-- that a provider has begun to refuse us: an address that never worked may be made up.
+create table served_address (
+    app bigint not null,
+    slice bigint not null,
+    members blob not null,
+    primary key (app, slice)
+);
+
+-- Addresses that their provider refuses, until they take a message, change, or are given up.
+create table refused_address (
+    app bigint not null,
+    ordinal bigint not null,
+    -- How often in a row.
+    n bigint not null,
+    -- When it was refused first.
+    since bigint not null,
+    primary key (app, ordinal)
+);

@@ -155,6 +155,8 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("event_counter", "hour, name, conversion, push"),
     ("event_counter_day", "day, name, conversion"),
     ("session", "ordinal"),
+    ("served_address", "slice"),
+    ("refused_address", "ordinal"),
     ("signed_request", "slot, mark"),
     ("experiment_group", "experiment, push, block"),
     ("webhook", "id"),

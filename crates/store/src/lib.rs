@@ -1,6 +1,7 @@
 //! Everything durable. SQL is written once and runs on the embedded database or on PostgreSQL, chosen by the
 //! URL.
 
+pub mod addresses;
 mod app_numbers;
 pub mod apps;
 pub mod attributes;

@@ -9,6 +9,7 @@ use ::store::copy::{Occupied, copy};
 use devices::LocationSettings;
 use model::app::{Mode, NewApp};
 use model::time::{Clock, UtcMillis};
+use providers::webpush::PushHosts;
 use tempfile::TempDir;
 use tenancy::SealKey;
 use tokio::net::TcpListener;
@@ -196,6 +197,7 @@ impl Parts {
             locations,
             public_url: base.clone(),
             timeouts: PATIENCE,
+            push_hosts: PushHosts::default(),
         };
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");
         let (stop, stops) = watch::channel(false);

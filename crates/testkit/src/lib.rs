@@ -13,3 +13,4 @@ pub mod postgres;
 pub mod receiver;
 pub mod rows;
 pub mod store;
+pub mod tarpit;

@@ -16,6 +16,7 @@ use store::{Tx, named_users};
 
 use super::counting::count_change;
 use super::keys;
+use crate::addresses;
 use crate::change_context::{ChangeContext, Tags, TermDifference, union};
 use crate::holdings::Holdings;
 use crate::inbox_users;
@@ -182,6 +183,9 @@ impl ChangeContext<'_> {
         }
         // The address has a column of its own.
         row.address = profile.address.take();
+        if before.profile.address.is_some() && before.profile.address != row.address {
+            addresses::forget(tx, self.app, row.ordinal)?;
+        }
         row.profile = serde_json::to_string(&profile).map_err(Error::internal)?;
         row.device_type = profile.device_type;
         row.language = profile.locale_language;

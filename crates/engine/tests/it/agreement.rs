@@ -289,6 +289,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
         retention: Retention::default(),
         locations: devices::LocationSettings::default(),
         timeouts: PATIENCE,
+        push_hosts: providers::webpush::PushHosts::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }

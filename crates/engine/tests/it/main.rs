@@ -6,6 +6,7 @@ mod agreement;
 mod amazon;
 #[cfg(test)]
 mod audiences;
+mod browsers;
 #[cfg(test)]
 mod deleted_tags;
 #[cfg(test)]
@@ -41,6 +42,7 @@ mod outcomes;
 #[cfg(test)]
 mod provider;
 #[cfg(test)]
+mod refused_addresses;
 mod retention;
 #[cfg(test)]
 mod steering;

@@ -1,5 +1,5 @@
-//! What the answers of a provider lead to: devices that are gone or only seem to be, credentials that are refused, and
-//! platforms that are paused until they work again.
+//! What the answers of a provider lead to: devices that are gone, credentials that are refused, and platforms that are paused until
+//! they work again. Refused addresses: `refused_addresses`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sim::{Faults, Protocol, Simulator};
 use testkit::app::{TestApp, on_each_database};
 
-use crate::devices::{push, register, status};
+use crate::devices::{push, status};
 use crate::provider::{apple, configure, devices, hello, n_installed, simulator, work_off};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -17,11 +17,11 @@ fn refusing() -> Faults {
     Faults { refuse_credentials: BTreeSet::from([Protocol::Apns]), ..Faults::default() }
 }
 
-async fn total(app: &TestApp, id: &str) -> Value {
+pub(crate) async fn total(app: &TestApp, id: &str) -> Value {
     status(app, id).await["total"].clone()
 }
 
-fn arrived(sim: &Simulator) -> u64 {
+pub(crate) fn arrived(sim: &Simulator) -> u64 {
     let tally = sim.stats().of(Protocol::Apns);
     assert_eq!(tally.duplicates, 0, "{tally:?}");
     tally.delivered()
@@ -38,124 +38,6 @@ async fn every_device_gets_its_message_over_one_provider() {
         let done = status(&app, &id).await;
         assert_eq!((&done["state"], &done["total"]["delivered"]), (&json!("done"), &json!(300)), "{done}");
         assert_eq!(arrived(&sim), 300);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_wrong_topic_uninstalls_nobody() {
-    on_each_database(async |app| {
-        let sim = simulator(&app, Faults::default()).await;
-        let mut wrong = apple(&sim);
-        wrong["topic"] = json!("com.example.another");
-        configure(&app, "apns", &wrong).await;
-        devices(&app, &sim, Protocol::Apns, 200).await;
-        let id = push(&app, hello(&json!(["ios"]))).await;
-        app.step_all().await;
-        let waiting = status(&app, &id).await;
-        assert_eq!((&waiting["state"], &waiting["total"]["pending"]), (&json!("sending"), &json!(200)), "{waiting}");
-        let reason = waiting["platforms"]["ios"]["reason"].as_str().unwrap();
-        assert!(reason.contains("DeviceTokenNotForTopic"), "{reason}");
-        assert_eq!(n_installed(&app).await, 200);
-
-        // Setting the right one is enough.
-        configure(&app, "apns", &apple(&sim)).await;
-        app.step_all().await;
-        assert_eq!(total(&app, &id).await["delivered"], 200);
-        assert_eq!(arrived(&sim), 200);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_few_bad_tokens_among_good_ones_are_believed() {
-    on_each_database(async |app| {
-        let sim = simulator(&app, Faults::default()).await;
-        configure(&app, "apns", &apple(&sim)).await;
-        devices(&app, &sim, Protocol::Apns, 40).await;
-        for i in 0..3 {
-            register(&app, "ios", &format!("0{i}"), json!({})).await;
-        }
-        let id = push(&app, hello(&json!(["ios"]))).await;
-        app.step_all().await;
-        let total = total(&app, &id).await;
-        assert_eq!((&total["delivered"], &total["gone"], &total["failed"]), (&json!(40), &json!(3), &json!(0)));
-        assert_eq!(n_installed(&app).await, 40);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn one_bad_token_alone_proves_nothing() {
-    on_each_database(async |app| {
-        let sim = simulator(&app, Faults::default()).await;
-        configure(&app, "apns", &apple(&sim)).await;
-        register(&app, "ios", "00", json!({})).await;
-        let id = push(&app, hello(&json!(["ios"]))).await;
-        app.step_all().await;
-        let done = status(&app, &id).await;
-        assert_eq!((&done["state"], &done["total"]["failed"]), (&json!("done"), &json!(1)));
-        assert_eq!(n_installed(&app).await, 1);
-    })
-    .await;
-}
-
-async fn stale_devices(app: &TestApp, n: u32) {
-    for i in 0..n {
-        register(app, "ios", &format!("{i:02}"), json!({"tags": ["stale"]})).await;
-    }
-}
-
-fn to_stale() -> Value {
-    json!({"audience": {"tag": "stale"}, "device_types": ["ios"], "notification": {"alert": "Hello"}})
-}
-
-#[tokio::test]
-async fn many_bad_tokens_do_not_pause_a_platform_that_serves_others() {
-    on_each_database(async |app| {
-        let sim = simulator(&app, Faults::default()).await;
-        configure(&app, "apns", &apple(&sim)).await;
-        devices(&app, &sim, Protocol::Apns, 40).await;
-        push(&app, hello(&json!(["ios"]))).await;
-        app.step_all().await;
-        stale_devices(&app, 12).await;
-        let id = push(&app, to_stale()).await;
-        app.step_all().await;
-        let done = status(&app, &id).await;
-        assert_eq!((&done["state"], &done["total"]["failed"]), (&json!("done"), &json!(12)), "{done}");
-        assert_eq!(n_installed(&app).await, 52, "nobody is uninstalled on suspicion");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn many_bad_tokens_hold_up_no_other_push_for_good() {
-    on_each_database(async |app| {
-        let sim = simulator(&app, Faults::default()).await;
-        configure(&app, "apns", &apple(&sim)).await;
-        stale_devices(&app, 12).await;
-        let stale = push(&app, to_stale()).await;
-        app.step_all().await;
-        assert_eq!(total(&app, &stale).await["pending"], 12, "it may be us");
-        // By itself it asks for one device at a time, and then gives up on them one by one.
-        for _ in 0..8 {
-            app.advance(MINUTE);
-            app.step_all().await;
-        }
-        let failed = total(&app, &stale).await["failed"].as_u64().unwrap();
-        assert!((1..4).contains(&failed), "{failed}");
-
-        // Somebody else's message proves the platform, and those that are left prove nothing any more.
-        let good = register(&app, "ios", &sim.device(Protocol::Apns, 1), json!({})).await;
-        let mut to_good = hello(&json!(["ios"]));
-        to_good["audience"] = json!({"ios_channel": good});
-        let id = push(&app, to_good).await;
-        app.advance(MINUTE);
-        app.step_all().await;
-        assert_eq!(total(&app, &id).await["delivered"], 1);
-        let done = status(&app, &stale).await;
-        assert_eq!((&done["state"], &done["total"]["failed"]), (&json!("done"), &json!(12)), "{done}");
-        assert_eq!(n_installed(&app).await, 13);
     })
     .await;
 }

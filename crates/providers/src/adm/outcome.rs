@@ -5,12 +5,12 @@ use http::{Response, StatusCode};
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Meaning, Outcome, Verdict, meaning};
+use crate::outcome::{AddressFault, Meaning, Outcome, Verdict, meaning};
 
 const TABLE: [Meaning; 14] = [
     meaning(400, "Unregistered", Verdict::Gone),
     // Also said of every device when the credentials are those of another app.
-    meaning(400, "InvalidRegistrationId", Verdict::Doubtful { gone: true }),
+    meaning(400, "InvalidRegistrationId", Verdict::Refused(AddressFault::Unknown)),
     meaning(400, "InvalidData", Verdict::Rejected),
     meaning(400, "InvalidConsolidationKey", Verdict::Rejected),
     meaning(400, "InvalidExpiration", Verdict::Rejected),
@@ -68,7 +68,7 @@ mod tests {
             assert_eq!(verdict, meaning.verdict, "{} {}", meaning.status, meaning.word);
             match (meaning.status, meaning.word, outcome) {
                 (400, "Unregistered", Outcome::Gone { since: None }) => {}
-                (400, "InvalidRegistrationId", Outcome::Doubtful { gone: true, .. }) => {}
+                (400, "InvalidRegistrationId", Outcome::Refused { fault: AddressFault::Unknown, .. }) => {}
                 (400 | 413, _, Outcome::Rejected { reason }) => assert!(reason.contains(meaning.word), "{reason}"),
                 (401 | 403, _, Outcome::Unauthorized { .. }) => {}
                 (429 | 500 | 503, _, Outcome::Retry { after, everybody, .. }) => {

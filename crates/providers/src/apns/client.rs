@@ -14,7 +14,7 @@ use super::outcome::judge;
 use super::token::ProviderToken;
 use super::{ApnsAuth, ApnsCredentials, ApnsPush, Environment};
 use crate::network::{Network, WireTo};
-use crate::outcome::{Outcome, Verdict};
+use crate::outcome::{AddressFault, Outcome, Verdict};
 use crate::recipient::Recipient;
 use crate::request::path_segment;
 use crate::room::Room;
@@ -83,7 +83,10 @@ impl Client {
     pub(crate) async fn send(&self, push: &ApnsPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
         let inner = &*self.0;
         let Some(path) = inner.path(recipient.address) else {
-            return Outcome::Doubtful { reason: "The address of the device is not a token.".to_owned(), gone: true };
+            return Outcome::Refused {
+                reason: "The address of the device is not a token.".to_owned(),
+                fault: AddressFault::Unknown,
+            };
         };
         let headers = || push.headers_for(recipient);
         let outcome = inner.deliver(path, headers, push.body_for(recipient), now).await;
@@ -105,8 +108,8 @@ impl Client {
         let body = Bytes::from_static(br#"{"aps":{"content-available":1}}"#);
         match inner.deliver(path, headers, body, now).await {
             Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => Ok(()),
-            Outcome::Doubtful { gone: true, .. } => Ok(()),
-            Outcome::Doubtful { reason, gone: false }
+            Outcome::Refused { fault: AddressFault::Unknown, .. } => Ok(()),
+            Outcome::Refused { reason, fault: AddressFault::Foreign }
             | Outcome::Retry { reason, .. }
             | Outcome::Rejected { reason }
             | Outcome::Unauthorized { reason } => Err(reason),

@@ -5,15 +5,15 @@ use http::Response;
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Meaning, Outcome, Verdict, meaning};
+use crate::outcome::{AddressFault, Meaning, Outcome, Verdict, meaning};
 
 const TABLE: [Meaning; 13] = [
     // Both are said of every device when the environment or the topic is wrong.
-    meaning(400, "BadDeviceToken", Verdict::Doubtful { gone: true }),
+    meaning(400, "BadDeviceToken", Verdict::Refused(AddressFault::Unknown)),
     // The device is there, but belongs to another app.
-    meaning(400, "DeviceTokenNotForTopic", Verdict::Doubtful { gone: false }),
-    // The topic does not fit this push type, which concerns every message of the type.
-    meaning(400, "InvalidPushType", Verdict::Doubtful { gone: false }),
+    meaning(400, "DeviceTokenNotForTopic", Verdict::Refused(AddressFault::Foreign)),
+    // The topic does not fit this push type, which concerns messages of the type, and no device.
+    meaning(400, "InvalidPushType", Verdict::Rejected),
     meaning(400, "BadTopic", Verdict::Unauthorized),
     meaning(400, "MissingTopic", Verdict::Unauthorized),
     meaning(400, "TopicDisallowed", Verdict::Unauthorized),
@@ -68,8 +68,8 @@ mod tests {
         let (word, text) = match of(status, &body) {
             (_, Outcome::Delivered) => return "delivered",
             (_, Outcome::Gone { since: None }) => return "gone",
-            (_, Outcome::Doubtful { reason, gone: true }) => ("doubtful, gone", reason),
-            (_, Outcome::Doubtful { reason, gone: false }) => ("doubtful", reason),
+            (_, Outcome::Refused { reason, fault: AddressFault::Unknown }) => ("unknown", reason),
+            (_, Outcome::Refused { reason, fault: AddressFault::Foreign }) => ("foreign", reason),
             (_, Outcome::Rejected { reason }) => ("rejected", reason),
             (Verdict::Renew, Outcome::Unauthorized { reason }) => ("expired", reason),
             (_, Outcome::Unauthorized { reason }) => ("unauthorized", reason),
@@ -86,15 +86,15 @@ mod tests {
         let table = [
             (200, "", "delivered"),
             (400, "BadCollapseId", "rejected"),
-            (400, "BadDeviceToken", "doubtful, gone"),
+            (400, "BadDeviceToken", "unknown"),
             (400, "BadExpirationDate", "rejected"),
             (400, "BadMessageId", "rejected"),
             (400, "BadPriority", "rejected"),
             (400, "BadTopic", "unauthorized"),
-            (400, "DeviceTokenNotForTopic", "doubtful"),
+            (400, "DeviceTokenNotForTopic", "foreign"),
             (400, "DuplicateHeaders", "rejected"),
             (400, "IdleTimeout", "retry"),
-            (400, "InvalidPushType", "doubtful"),
+            (400, "InvalidPushType", "rejected"),
             (400, "MissingDeviceToken", "rejected"),
             (400, "MissingTopic", "unauthorized"),
             (400, "PayloadEmpty", "rejected"),

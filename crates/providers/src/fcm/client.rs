@@ -11,7 +11,7 @@ use super::outcome::judge;
 use super::token::AccessToken;
 use super::{FcmCredentials, FcmPush};
 use crate::network::{Network, WireTo};
-use crate::outcome::{Outcome, Verdict};
+use crate::outcome::{AddressFault, Outcome, Verdict};
 use crate::recipient::Recipient;
 use crate::request::path_segment;
 use crate::room::Room;
@@ -69,8 +69,8 @@ impl Client {
     pub(crate) async fn check(&self, now: UtcMillis) -> Result<(), String> {
         match self.0.deliver(Bytes::from_static(NOT_TO_BE_SENT), now).await {
             Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => Ok(()),
-            Outcome::Doubtful { gone: true, .. } => Ok(()),
-            Outcome::Doubtful { reason, gone: false }
+            Outcome::Refused { fault: AddressFault::Unknown, .. } => Ok(()),
+            Outcome::Refused { reason, fault: AddressFault::Foreign }
             | Outcome::Retry { reason, .. }
             | Outcome::Rejected { reason }
             | Outcome::Unauthorized { reason } => Err(reason),

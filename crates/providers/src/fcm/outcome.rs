@@ -7,7 +7,7 @@ use http::{Response, StatusCode};
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Meaning, Outcome, Verdict, meaning};
+use crate::outcome::{AddressFault, Meaning, Outcome, Verdict, meaning};
 
 /// Stands in place of a code for an `INVALID_ARGUMENT` that is about the device and not about the message.
 const BAD_TOKEN: &str = "bad token";
@@ -19,12 +19,12 @@ const MOST_REASON_CHARS: usize = 300;
 
 const TABLE: [Meaning; 8] = [
     // Also said of every device when the project is the wrong one.
-    meaning(400, BAD_TOKEN, Verdict::Doubtful { gone: true }),
+    meaning(400, BAD_TOKEN, Verdict::Refused(AddressFault::Unknown)),
     // About the keys of Apple or of browsers that are stored with Firebase, for devices behind those.
-    meaning(401, "THIRD_PARTY_AUTH_ERROR", Verdict::Doubtful { gone: false }),
+    meaning(401, "THIRD_PARTY_AUTH_ERROR", Verdict::Rejected),
     meaning(401, "", Verdict::Renew),
     // The device is there, but belongs to another project.
-    meaning(403, "SENDER_ID_MISMATCH", Verdict::Doubtful { gone: false }),
+    meaning(403, "SENDER_ID_MISMATCH", Verdict::Refused(AddressFault::Foreign)),
     meaning(403, "", Verdict::Unauthorized),
     meaning(404, "UNREGISTERED", Verdict::Gone),
     // There is no such project.
@@ -118,8 +118,8 @@ mod tests {
         match outcome {
             Outcome::Delivered => ("delivered", String::new(), None),
             Outcome::Gone { since: None } => ("gone", String::new(), None),
-            Outcome::Doubtful { reason, gone: true } => ("doubtful, gone", reason, None),
-            Outcome::Doubtful { reason, gone: false } => ("doubtful", reason, None),
+            Outcome::Refused { reason, fault: AddressFault::Unknown } => ("unknown", reason, None),
+            Outcome::Refused { reason, fault: AddressFault::Foreign } => ("foreign", reason, None),
             Outcome::Rejected { reason } => ("rejected", reason, None),
             Outcome::Unauthorized { reason } if verdict == Verdict::Renew => ("token", reason, None),
             Outcome::Unauthorized { reason } => ("unauthorized", reason, None),
@@ -136,12 +136,12 @@ mod tests {
     #[test]
     fn every_answer_that_google_documents() {
         let table = [
-            (400, "INVALID_ARGUMENT", Some("INVALID_ARGUMENT"), BAD, "doubtful, gone", None),
+            (400, "INVALID_ARGUMENT", Some("INVALID_ARGUMENT"), BAD, "unknown", None),
             (400, "INVALID_ARGUMENT", Some("INVALID_ARGUMENT"), "Message too big", "rejected", None),
             (400, "INVALID_ARGUMENT", None, "Invalid value at 'message.data[0].value'", "rejected", None),
-            (401, "UNAUTHENTICATED", Some("THIRD_PARTY_AUTH_ERROR"), "Auth error from APNS", "doubtful", None),
+            (401, "UNAUTHENTICATED", Some("THIRD_PARTY_AUTH_ERROR"), "Auth error from APNS", "rejected", None),
             (401, "UNAUTHENTICATED", None, "Request had invalid credentials", "token", None),
-            (403, "PERMISSION_DENIED", Some("SENDER_ID_MISMATCH"), "SenderId mismatch", "doubtful", None),
+            (403, "PERMISSION_DENIED", Some("SENDER_ID_MISMATCH"), "SenderId mismatch", "foreign", None),
             (403, "PERMISSION_DENIED", None, "API has not been used in project", "unauthorized", None),
             (404, "NOT_FOUND", Some("UNREGISTERED"), "Requested entity was not found", "gone", None),
             (404, "NOT_FOUND", None, "Requested entity was not found", "unauthorized", None),

@@ -4,16 +4,14 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::time::UtcMillis;
 
-use super::{Outcome, retry_after};
+use super::{AddressFault, Outcome, retry_after};
 
 /// The meaning of one kind of answer; [`Outcome`] without its details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Delivered,
     Gone,
-    Doubtful {
-        gone: bool,
-    },
+    Refused(AddressFault),
     Rejected,
     /// The token is no longer good: get another one and ask once more.
     Renew,
@@ -55,7 +53,7 @@ impl Verdict {
         match self {
             Verdict::Delivered => Outcome::Delivered,
             Verdict::Gone => Outcome::Gone { since: None },
-            Verdict::Doubtful { gone } => Outcome::Doubtful { reason, gone },
+            Verdict::Refused(fault) => Outcome::Refused { reason, fault },
             Verdict::Rejected => Outcome::Rejected { reason },
             Verdict::Renew | Verdict::Unauthorized => Outcome::Unauthorized { reason },
             Verdict::Retry { everybody } => {

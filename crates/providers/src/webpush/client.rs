@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
@@ -12,7 +13,7 @@ use super::encryption::{BrowserKeys, CannotEncrypt, Encryption};
 use super::outcome::outcome;
 use super::service::{Service, Services};
 use super::vapid::Vapid;
-use super::{WebPush, WebPushCredentials};
+use super::{PushHosts, WebPush, WebPushCredentials};
 use crate::http as web;
 use crate::http::{Refusal, SendError};
 use crate::network::Network;
@@ -21,8 +22,11 @@ use crate::recipient::Recipient;
 use crate::room::Room;
 use crate::wire::WireError;
 
-/// Messages under way: at first, and at most.
+/// Messages under way to a known service: at first, and at most.
 const ROOM: (usize, usize) = (64, 1000);
+/// The same for all services together that nobody vouches for, and how long each of them may take.
+const ROOM_OF_OTHERS: (usize, usize) = (8, 32);
+const TIME_OF_OTHERS: Duration = Duration::from_secs(5);
 
 /// The way to the browsers of one app; clones share connections and tokens.
 #[derive(Clone)]
@@ -33,18 +37,24 @@ struct Inner {
     vapid: Vapid,
     encryption: Encryption,
     services: Services,
-    room: Room,
+    /// By lane, so that a slow service takes no room from others.
+    rooms: Vec<Room>,
 }
 
 impl Client {
-    pub fn new(credentials: &WebPushCredentials, network: &Network) -> Self {
+    /// For subscriptions at some hosts, and at the endpoint of the credentials.
+    pub fn new(credentials: &WebPushCredentials, network: &Network, hosts: PushHosts) -> Self {
         let endpoint = credentials.endpoint.as_ref();
+        let services = Services::new(network, hosts, endpoint);
+        let others = services.lane_of_others();
+        let room = |lane| if lane == others { ROOM_OF_OTHERS } else { ROOM };
+        let rooms = (0..services.n_lanes()).map(|lane| Room::new(room(lane).0, room(lane).1)).collect();
         Self(Arc::new(Inner {
             http: network.http_for(endpoint),
             vapid: Vapid::new(credentials),
             encryption: Encryption::new(),
-            services: Services::new(network, endpoint),
-            room: Room::new(ROOM.0, ROOM.1),
+            services,
+            rooms,
         }))
     }
 
@@ -54,8 +64,18 @@ impl Client {
         }
     }
 
-    pub fn room(&self) -> usize {
-        self.0.room.allowed()
+    pub fn room(&self, lane: usize) -> usize {
+        self.0.rooms.get(lane).map_or(1, Room::allowed)
+    }
+
+    pub fn n_lanes(&self) -> usize {
+        self.0.rooms.len()
+    }
+
+    /// The lane of a subscription. One that cannot be read is refused in the lane of others.
+    pub fn lane(&self, address: &str) -> usize {
+        let services = &self.0.services;
+        address.parse().map_or_else(|_| services.lane_of_others(), |url| services.lane(&url))
     }
 
     /// A key pair is proved by signing; push services show a wrong one only by refusing subscriptions made with another.
@@ -80,8 +100,20 @@ impl Client {
         let token = service.token.get(now, sign).await?;
         let body = inner.encrypted(push, recipient)?;
         let outcome = inner.exchange(&service, &head(push, uri, token), body.into(), now).await;
-        inner.room.learn(&outcome);
-        Ok(outcome)
+        if let Some(room) = inner.rooms.get(service.lane) {
+            room.learn(&outcome);
+        }
+        Ok(match outcome {
+            Outcome::Delivered if recipient.is_proven => {
+                service.served();
+                Outcome::Delivered
+            }
+            Outcome::Refused { reason, fault } if recipient.is_proven => match service.suspect(now) {
+                Some(rest) => Outcome::Retry { after: Some(rest), reason, everybody: false },
+                None => Outcome::Refused { reason, fault },
+            },
+            outcome => outcome,
+        })
     }
 }
 
@@ -101,10 +133,23 @@ impl Inner {
     }
 
     async fn exchange(&self, service: &Service, head: &Request<()>, body: Bytes, now: UtcMillis) -> Outcome {
-        let answer = match self.answer(service, head, body).await {
-            Ok(answer) => answer,
-            Err(outcome) => return outcome,
+        let answering = self.answer(service, head, body);
+        let is_other = service.lane == self.services.lane_of_others();
+        let answered = match is_other {
+            true => tokio::time::timeout(TIME_OF_OTHERS, answering).await.unwrap_or_else(|_| {
+                let reason = "There was no complete answer in time.".to_owned();
+                Err(Outcome::Retry { after: None, reason, everybody: false })
+            }),
+            false => answering.await,
         };
+        let answer = match answered {
+            Ok(answer) => answer,
+            Err(outcome) => {
+                service.was_silent(now);
+                return outcome;
+            }
+        };
+        service.answered();
         let outcome = outcome(&answer, &service.origin, now);
         // Only this status is about the service as a whole; others may be about one browser.
         if let (StatusCode::SERVICE_UNAVAILABLE, Outcome::Retry { after: Some(after), .. }) =

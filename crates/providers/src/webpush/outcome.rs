@@ -5,7 +5,7 @@ use http::Response;
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Meaning, Outcome, Verdict, meaning};
+use crate::outcome::{AddressFault, Meaning, Outcome, Verdict, meaning};
 
 /// No more of what a push service says is kept as a reason.
 const MOST_REASON_CHARS: usize = 200;
@@ -19,10 +19,10 @@ const TABLE: [Meaning; 12] = [
     meaning(410, "", Verdict::Gone),
     // The subscription was made with another key, or all of them were because the key pair is the wrong one; or this one service
     // objects to our contact or our clock, while the others serve us. No browser is gone for that.
-    meaning(401, "", Verdict::Doubtful { gone: false }),
-    meaning(403, "", Verdict::Doubtful { gone: false }),
+    meaning(401, "", Verdict::Refused(AddressFault::Foreign)),
+    meaning(403, "", Verdict::Refused(AddressFault::Foreign)),
     // Firebase's way of saying the same.
-    meaning(400, "UnauthorizedRegistration", Verdict::Doubtful { gone: false }),
+    meaning(400, "UnauthorizedRegistration", Verdict::Refused(AddressFault::Foreign)),
     meaning(400, "", Verdict::Rejected),
     meaning(413, "", Verdict::Rejected),
     // Windows says 406 where others say 429.
@@ -78,7 +78,7 @@ mod tests {
             assert_eq!(of(status, r#"{"errno":106}"#), Outcome::Gone { since: None }, "{status}");
         }
         for (status, body) in [(401, ""), (403, ""), (400, "<h1>UnauthorizedRegistration</h1>")] {
-            assert!(matches!(of(status, body), Outcome::Doubtful { gone: false, .. }), "{status}");
+            assert!(matches!(of(status, body), Outcome::Refused { fault: AddressFault::Foreign, .. }), "{status}");
         }
         for status in [400, 413, 405, 418] {
             assert!(matches!(of(status, ""), Outcome::Rejected { .. }), "{status}");
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn reasons_name_the_service_and_its_own_words() {
         let body = r#"{"code":401,"errno":109,"error":"Unauthorized","message":"Request did not validate"}"#;
-        let Outcome::Doubtful { reason, .. } = of(401, body) else { panic!() };
+        let Outcome::Refused { reason, .. } = of(401, body) else { panic!() };
         let expected =
             "The push service at push.example answered 401 Unauthorized (errno 109): Request did not validate";
         assert_eq!(reason, expected);

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use http::Uri;
 use model::time::UtcMillis;
 use parking_lot::Mutex;
 
+use super::PushHosts;
 use crate::endpoint::Endpoint;
 use crate::http::{WebUrl, check_url};
 use crate::network::Network;
@@ -21,29 +22,68 @@ const MOST_SERVICES: usize = 1024;
 /// To one service at once; each carries a hundred messages and more.
 const MOST_CONNECTIONS: usize = 4;
 
+/// After this many requests in a row without any answer a service rests, for longer every time.
+const SILENT: u32 = 8;
+const FIRST_REST: Duration = Duration::from_secs(30);
+const LONGEST_REST: Duration = Duration::from_secs(600);
+/// This many subscriptions that took messages before are not all refused in a row, unless it is us.
+const TOO_SUSPICIOUS: u32 = 20;
+/// How long a service rests that refuses us.
+const REFUSED_REST: Duration = Duration::from_secs(60);
+
 /// One push service, which is one origin.
 pub(super) struct Service {
     /// Scheme, host and, unless it is the usual one, port.
     pub(super) origin: String,
     pub(super) token: TokenCache,
+    /// Which room it shares with others.
+    pub(super) lane: usize,
     /// For encrypted connections only, because only TLS negotiates HTTP/2.
     wire: Option<Wire>,
     speaks_http1_only: AtomicBool,
     /// It asked to be left alone until then.
     rests_until: Mutex<UtcMillis>,
+    /// Requests without an answer since the last one.
+    n_silent: AtomicU32,
+    /// Subscriptions that took messages before and were refused, since one took another message.
+    n_suspicious: AtomicU32,
 }
 
 pub(super) struct Services {
     network: Network,
+    hosts: PushHosts,
     /// A service that is accepted although it may not be encrypted, and whose certificate we may know.
     own: Option<(String, Endpoint)>,
     known: Mutex<HashMap<String, Arc<Service>>>,
 }
 
 impl Services {
-    pub(super) fn new(network: &Network, own: Option<&Endpoint>) -> Self {
+    pub(super) fn new(network: &Network, hosts: PushHosts, own: Option<&Endpoint>) -> Self {
         let own = own.and_then(|endpoint| Some((origin(endpoint.url.uri())?, endpoint.clone())));
-        Self { network: network.clone(), own, known: Mutex::default() }
+        Self { network: network.clone(), hosts, own, known: Mutex::default() }
+    }
+
+    /// How many lanes there are: one for every known service, then one for the own endpoint, and the last for all others.
+    pub(super) fn n_lanes(&self) -> usize {
+        self.hosts.n_listed() + 2
+    }
+
+    /// The lane of services that nobody vouches for.
+    pub(super) fn lane_of_others(&self) -> usize {
+        self.hosts.n_listed() + 1
+    }
+
+    /// The lane of a subscription.
+    pub(super) fn lane(&self, subscription: &Uri) -> usize {
+        match self.hosts.number_of(subscription) {
+            Some(number) => number,
+            None if self.is_own(origin(subscription).as_deref()) => self.hosts.n_listed(),
+            None => self.lane_of_others(),
+        }
+    }
+
+    fn is_own(&self, origin: Option<&str>) -> bool {
+        self.own.as_ref().is_some_and(|(own, _)| Some(own.as_str()) == origin)
     }
 
     /// The service of a subscription; the error is a sentence.
@@ -54,36 +94,44 @@ impl Services {
         if let Some(service) = self.known.lock().get(&origin) {
             return Ok(service.clone());
         }
-        let is_own = self.own.as_ref().is_some_and(|(own, _)| *own == origin);
+        let (is_own, lane) = (self.is_own(Some(&origin)), self.lane(subscription));
         if subscription.scheme_str() != Some("https") && !is_own {
             return Err(format!("The address of the browser's subscription, at {origin}, is not an https URL."));
         }
+        if lane == self.lane_of_others() && !self.hosts.accepts_others() {
+            return Err(format!("{origin} is not a known push service; the setting push_hosts can add it."));
+        }
         let url = check_url(&origin, self.network.policy()).map_err(|refusal| refusal.to_string())?;
-        let service = Arc::new(self.connected(origin.clone(), &url));
+        let service = Arc::new(self.connected(origin.clone(), &url, lane));
         let mut known = self.known.lock();
         if known.len() >= MOST_SERVICES {
-            known.clear();
+            // Those of browsers are a handful, and have a state worth keeping.
+            let others = self.lane_of_others();
+            known.retain(|_, service| service.lane != others);
         }
         Ok(known.entry(origin).or_insert(service).clone())
     }
 
-    fn connected(&self, origin: String, url: &WebUrl) -> Service {
+    fn connected(&self, origin: String, url: &WebUrl, lane: usize) -> Service {
         let own = self.own.as_ref().filter(|(own, _)| *own == origin);
         let ca = own.and_then(|(_, endpoint)| endpoint.ca.as_deref());
         let wire = || self.network.wire_if_spoken(Origin::of(url), ca, MOST_CONNECTIONS);
         let is_encrypted = url.uri().scheme_str() == Some("https");
-        Service::new(origin, is_encrypted.then(wire))
+        Service::new(origin, lane, is_encrypted.then(wire))
     }
 }
 
 impl Service {
-    fn new(origin: String, wire: Option<Wire>) -> Self {
+    fn new(origin: String, lane: usize, wire: Option<Wire>) -> Self {
         Self {
             origin,
             token: TokenCache::default(),
+            lane,
             wire,
             speaks_http1_only: AtomicBool::new(false),
             rests_until: Mutex::default(),
+            n_silent: AtomicU32::new(0),
+            n_suspicious: AtomicU32::new(0),
         }
     }
 
@@ -109,6 +157,36 @@ impl Service {
     }
 }
 
+impl Service {
+    /// It gave an answer, whatever it says.
+    pub(super) fn answered(&self) {
+        self.n_silent.store(0, Ordering::Relaxed);
+    }
+
+    /// It gave none. After some of those it rests, so that others do not wait for it.
+    pub(super) fn was_silent(&self, now: UtcMillis) {
+        let n_silent = self.n_silent.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        if let Some(beyond) = n_silent.checked_sub(SILENT) {
+            let n_rests = (beyond / SILENT).min(10);
+            self.rest_until(now.plus((FIRST_REST * (1 << n_rests)).min(LONGEST_REST)));
+        }
+    }
+
+    pub(super) fn served(&self) {
+        self.n_suspicious.store(0, Ordering::Relaxed);
+    }
+
+    /// It refuses a subscription that took a message before. Returns how long it rests if it refuses them all, which is due to our
+    /// key pair: then it is this service that has to wait for the operator, and no other.
+    pub(super) fn suspect(&self, now: UtcMillis) -> Option<Duration> {
+        if self.n_suspicious.fetch_add(1, Ordering::Relaxed).saturating_add(1) < TOO_SUSPICIOUS {
+            return None;
+        }
+        self.rest_until(now.plus(REFUSED_REST));
+        Some(REFUSED_REST)
+    }
+}
+
 /// In the form of RFC 6454, which tokens use as well.
 fn origin(uri: &Uri) -> Option<String> {
     let scheme = uri.scheme_str()?;
@@ -123,6 +201,10 @@ fn origin(uri: &Uri) -> Option<String> {
 mod tests {
     use super::*;
     use crate::http::AddressPolicy;
+
+    fn any() -> PushHosts {
+        PushHosts::default().and_others()
+    }
 
     fn network() -> Network {
         Network::new(AddressPolicy::ANY)
@@ -145,19 +227,19 @@ mod tests {
     #[test]
     fn only_https_and_the_own_endpoint() {
         let own = Endpoint { url: WebUrl::try_from("http://127.0.0.1:8080/".to_owned()).unwrap(), ca: None };
-        let services = Services::new(&network(), Some(&own));
+        let services = Services::new(&network(), any(), Some(&own));
         for url in ["https://push.example/a", "http://127.0.0.1:8080/webpush/1"] {
             assert!(services.of(&url.parse().unwrap()).is_ok(), "{url}");
         }
         for url in ["http://push.example/a", "http://127.0.0.1:8081/", "ftp://push.example/", "/relative"] {
             assert!(services.of(&url.parse().unwrap()).is_err(), "{url}");
         }
-        assert!(Services::new(&network(), None).of(&"http://127.0.0.1:8080/".parse().unwrap()).is_err());
+        assert!(Services::new(&network(), any(), None).of(&"http://127.0.0.1:8080/".parse().unwrap()).is_err());
     }
 
     #[test]
     fn made_up_services_do_not_pile_up() {
-        let services = Services::new(&network(), None);
+        let services = Services::new(&network(), any(), None);
         for n in 0..MOST_SERVICES + 10 {
             services.of(&format!("https://push{n}.example/").parse().unwrap()).unwrap();
         }
@@ -168,11 +250,55 @@ mod tests {
 
     #[test]
     fn services_rest_as_long_as_they_ask() {
-        let service = Service::new("https://push.example".to_owned(), None);
+        let service = Service::new("https://push.example".to_owned(), 0, None);
         assert_eq!(service.rest(UtcMillis(5)), None);
         service.rest_until(UtcMillis(1000));
         service.rest_until(UtcMillis(500));
         assert_eq!(service.rest(UtcMillis(400)), Some(Duration::from_millis(600)));
         assert_eq!(service.rest(UtcMillis(1000)), None);
+    }
+
+    #[test]
+    fn known_services_have_a_lane_each_and_others_share_one() {
+        let own = Endpoint { url: WebUrl::try_from("http://127.0.0.1:8080/".to_owned()).unwrap(), ca: None };
+        let services = Services::new(&network(), PushHosts::default(), Some(&own));
+        let lane = |url: &str| services.lane(&url.parse().unwrap());
+        assert_eq!(lane("https://fcm.googleapis.com/a"), lane("https://fcm.googleapis.com/b"));
+        assert_ne!(lane("https://fcm.googleapis.com/a"), lane("https://web.push.apple.com/a"));
+        assert_eq!(lane("http://127.0.0.1:8080/x"), services.n_lanes() - 2);
+        assert_eq!((lane("https://evil.example/"), services.lane_of_others()), (6, 6));
+        assert!(services.of(&"https://fcm.googleapis.com/a".parse().unwrap()).is_ok());
+        let refused = services.of(&"https://evil.example/".parse().unwrap()).err().unwrap();
+        assert!(refused.contains("evil.example"), "{refused}");
+    }
+
+    #[test]
+    fn silent_services_rest_for_longer_every_time() {
+        let (service, now) = (Service::new("https://push.example".to_owned(), 0, None), UtcMillis(0));
+        let silent = |n| (0..n).for_each(|_| service.was_silent(now));
+        silent(SILENT - 1);
+        assert_eq!(service.rest(now), None);
+        service.answered();
+        silent(SILENT - 1);
+        assert_eq!(service.rest(now), None, "it answered in between");
+        silent(1);
+        assert_eq!(service.rest(now), Some(FIRST_REST));
+        silent(SILENT);
+        assert_eq!(service.rest(now), Some(FIRST_REST * 2));
+        silent(100 * SILENT);
+        assert_eq!(service.rest(now), Some(LONGEST_REST));
+    }
+
+    #[test]
+    fn a_service_that_refuses_subscriptions_that_worked_rests_alone() {
+        let (service, now) = (Service::new("https://push.example".to_owned(), 0, None), UtcMillis(0));
+        for _ in 1..TOO_SUSPICIOUS {
+            assert_eq!(service.suspect(now), None);
+        }
+        service.served();
+        for _ in 1..TOO_SUSPICIOUS {
+            assert_eq!((service.suspect(now), service.rest(now)), (None, None));
+        }
+        assert_eq!((service.suspect(now), service.rest(now)), (Some(REFUSED_REST), Some(REFUSED_REST)));
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::time::UtcMillis;
 
-use crate::outcome::{Meaning, Outcome, Verdict, meaning};
+use crate::outcome::{AddressFault, Meaning, Outcome, Verdict, meaning};
 
 const STATUS: &str = "x-wns-status";
 const DESCRIPTION: &str = "x-wns-error-description";
@@ -18,7 +18,7 @@ const TABLE: [Meaning; 15] = [
     meaning(400, "", Verdict::Rejected),
     meaning(401, "", Verdict::Renew),
     // The channel belongs to another app, or all of them do because the credentials are another app's.
-    meaning(403, "", Verdict::Doubtful { gone: false }),
+    meaning(403, "", Verdict::Refused(AddressFault::Foreign)),
     meaning(404, "", Verdict::Gone),
     meaning(405, "", Verdict::Rejected),
     // The sender as a whole sends too much; Windows has no 429.
@@ -65,7 +65,7 @@ mod tests {
             match (meaning.status, meaning.word, outcome) {
                 (200, "", Outcome::Delivered) => {}
                 (404 | 410, "", Outcome::Gone { since: None }) => {}
-                (403, "", Outcome::Doubtful { gone: false, .. }) => {}
+                (403, "", Outcome::Refused { fault: AddressFault::Foreign, .. }) => {}
                 (200, "dropped", Outcome::Rejected { .. }) | (400 | 405 | 413, "", Outcome::Rejected { .. }) => {}
                 (401, "", Outcome::Unauthorized { .. }) | (410, "blocked", Outcome::Unauthorized { .. }) => {}
                 (200 | 406 | 429 | 500 | 503, _, Outcome::Retry { after, everybody, .. }) => {

@@ -219,7 +219,7 @@ async fn an_unreachable_provider_is_left_alone_for_a_while() {
     };
     loop {
         let first = pause().await;
-        assert_eq!(sender.room(), 1);
+        assert_eq!(sender.room(0), 1);
         let began = Instant::now();
         let second = pause().await;
         // On a busy machine a pause may be over before it can be looked at, but the next one is longer.
@@ -256,19 +256,19 @@ async fn addresses_that_are_not_permitted_are_not_connected_to() {
 async fn room_grows_with_answers_and_stays_within_what_connections_carry() {
     let server = FrameServer::start().await;
     let sender = sender(&server);
-    assert_eq!(sender.room(), 100);
+    assert_eq!(sender.room(0), 100);
     let mut peer = proven(&server, &sender, 10).await;
-    assert_eq!(sender.room(), 80, "eight connections of ten streams");
+    assert_eq!(sender.room(0), 80, "eight connections of ten streams");
     peer.permit(1000).await;
     peer.requests_so_far().await;
-    let before = sender.room();
+    let before = sender.room(0);
     let sending = send(&sender, 50);
     for _ in 0..50 {
         let stream = peer.request().await;
         peer.answer(stream, 200).await;
     }
     sending.await.unwrap();
-    assert_eq!((before, sender.room()), (101, 151));
+    assert_eq!((before, sender.room(0)), (101, 151));
 
     let sending = send(&sender, 100);
     for _ in 0..100 {
@@ -276,7 +276,7 @@ async fn room_grows_with_answers_and_stays_within_what_connections_carry() {
         peer.answer_with(stream, 503, r#"{"reason":"ServiceUnavailable"}"#).await;
     }
     sending.await.unwrap();
-    assert!(sender.room() <= 151 / 2, "{}", sender.room());
+    assert!(sender.room(0) <= 151 / 2, "{}", sender.room(0));
 }
 
 /// What becomes of a hundred messages, and of the room for more, when the server goes away before it has looked at any.
@@ -296,7 +296,7 @@ async fn hundred_turned_away(code: u32) -> (Vec<Outcome>, usize) {
             other.answer(stream, 200).await;
         }
     }
-    (sending.await.unwrap(), sender.room())
+    (sending.await.unwrap(), sender.room(0))
 }
 
 #[tokio::test]

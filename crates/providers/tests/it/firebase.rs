@@ -10,7 +10,7 @@ use http::{Response, Version};
 use model::json::parse;
 use providers::fcm::FcmCredentials;
 use providers::http::AddressPolicy;
-use providers::outcome::Outcome;
+use providers::outcome::{AddressFault, Outcome};
 use providers::{Network, RenderedPush, Sender};
 use serde_json::{Value, json};
 
@@ -152,7 +152,7 @@ async fn credentials_are_checked_without_a_device() {
     }
     let service = service(move |_| problem(400, "INVALID_ARGUMENT", Some("INVALID_ARGUMENT"), bad_token)).await;
     let outcome = sender(&service).send(&push(), &recipient(DEVICE), NOW).await;
-    assert!(matches!(outcome, Outcome::Doubtful { gone: true, .. }), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Refused { fault: AddressFault::Unknown, .. }), "{outcome:?}");
 }
 
 #[tokio::test]

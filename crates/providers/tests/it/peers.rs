@@ -13,7 +13,7 @@ use providers::credential::Credential;
 use providers::fcm::FcmCredentials;
 use providers::http::{AddressPolicy, WebUrl};
 use providers::outcome::Outcome;
-use providers::webpush::WebPushCredentials;
+use providers::webpush::{PushHosts, WebPushCredentials};
 use providers::{Endpoint, Network, RenderedPush, Sender};
 use serde_json::{Map, Value, json};
 
@@ -54,7 +54,7 @@ async fn to_browsers(keys: &Value, network: &Network) -> Vec<Value> {
     let mut requests = Vec::new();
     for credentials in [theirs, ours] {
         let credentials = WebPushCredentials { endpoint: endpoint(&service), ..credentials };
-        let sender = Sender::web_push(&credentials, network);
+        let sender = Sender::web_push(&credentials, network, PushHosts::default());
         for alert in ["", "Hi", "Grüße \u{1F600}", &"x".repeat(2000), &"x".repeat(3700)] {
             let push = Push::of(json!({"web": {"alert": alert}})).render("web").unwrap();
             send(&sender, &push, &service.url("/subscription"), Some(&browser)).await;

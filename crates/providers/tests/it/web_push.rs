@@ -8,8 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{Response, Version};
 use model::channel::WebSubscription;
 use providers::http::{AddressPolicy, WebUrl};
-use providers::outcome::Outcome;
-use providers::webpush::{Client, WebPush, WebPushCredentials};
+use providers::outcome::{AddressFault, Outcome};
+use providers::webpush::{Client, PushHosts, WebPush, WebPushCredentials};
 use providers::{Endpoint, Network, RenderedPush};
 use rcgen::{CertificateParams, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
@@ -38,8 +38,13 @@ fn credentials(endpoint: &str) -> WebPushCredentials {
     WebPushCredentials { endpoint: Some(Endpoint { url, ca: None }), ..credentials }
 }
 
+/// Push services on loopback are of no browser.
+fn hosts() -> PushHosts {
+    PushHosts::default().and_others()
+}
+
 fn client(service: &Receiver) -> Client {
-    Client::new(&credentials(&service.url("")), &Network::new(AddressPolicy::ANY))
+    Client::new(&credentials(&service.url("")), &Network::new(AddressPolicy::ANY), hosts())
 }
 
 async fn send(client: &Client, address: &str) -> Outcome {
@@ -112,7 +117,7 @@ async fn http2_where_it_is_spoken() {
         let url = format!("https://localhost:{}", service.address.port());
         let mut credentials = credentials(&url);
         credentials.endpoint.as_mut().unwrap().ca = Some(ca);
-        let client = Client::new(&credentials, &Network::new(AddressPolicy::ANY));
+        let client = Client::new(&credentials, &Network::new(AddressPolicy::ANY), hosts());
         for _ in 0..2 {
             assert_eq!(send(&client, &format!("{url}/a")).await, Outcome::Delivered);
         }
@@ -132,7 +137,10 @@ async fn what_services_answer_is_what_becomes_of_the_browser() {
     .await;
     let client = client(&service);
     assert_eq!(send(&client, &service.url("/gone")).await, Outcome::Gone { since: None });
-    let Outcome::Doubtful { reason, gone: false } = send(&client, &service.url("/foreign")).await else { panic!() };
+    let Outcome::Refused { reason, fault: AddressFault::Foreign } = send(&client, &service.url("/foreign")).await
+    else {
+        panic!()
+    };
     assert!(reason.contains("key mismatch"), "{reason}");
     assert!(matches!(send(&client, &service.url("/large")).await, Outcome::Rejected { .. }));
     assert!(matches!(send(&client, &service.url("/busy")).await, Outcome::Retry { after: None, .. }));
@@ -169,7 +177,7 @@ async fn addresses_from_browsers_are_not_trusted() {
     for address in ["", "no url", "/a", "ftp://push.example/"] {
         assert!(matches!(send(&elsewhere, address).await, Outcome::Rejected { .. }), "{address}");
     }
-    let careful = Client::new(&credentials("https://push.example"), &Network::new(AddressPolicy::PUBLIC_ONLY));
+    let careful = Client::new(&credentials("https://push.example"), &Network::new(AddressPolicy::PUBLIC_ONLY), hosts());
     let private = send(&careful, "https://127.0.0.1/a").await;
     assert!(matches!(&private, Outcome::Rejected { reason } if reason.contains("loopback")), "{private:?}");
     assert!(service.received().is_empty());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use audience::plan::Plan;
 use base::Result;
+use devices::served_among;
 use index::term_plan;
 use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
@@ -36,6 +37,8 @@ pub(super) struct Feed {
     values: Option<Arc<ValuesByAddress>>,
     /// Recipients that have not been handed out.
     left: RoaringBitmap,
+    /// Recipients whose address has taken a message before; only known to a run that tries a paused platform.
+    proven: RoaringBitmap,
 }
 
 type ValuesByAddress = HashMap<String, Arc<BTreeMap<String, String>>>;
@@ -67,7 +70,15 @@ impl Feed {
             values: push.recipients().map(|(_, recipients)| Arc::new(by_address(recipients))),
             device_type: device_type.clone(),
             left,
+            proven: RoaringBitmap::new(),
         }
+    }
+
+    /// Looks up the recipients that can show best whether a provider is back.
+    pub(super) async fn find_proven(&mut self) -> Result<()> {
+        let (app, left) = (self.app, self.left.clone());
+        self.proven = self.sending.0.store.read(move |tx| served_among(tx, app, &left)).await?;
+        Ok(())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -80,10 +91,12 @@ impl Feed {
         self.read(window)
     }
 
-    /// Any one recipient, chosen by `seed`.
+    /// Any one recipient, chosen by `seed`; one whose address has taken a message before, if there are any.
     pub(super) fn read_one(&mut self, seed: u64) -> impl Future<Output = Result<Chunk>> + Send + 'static {
-        let index = u32::try_from(seed % self.left.len().max(1)).unwrap_or(0);
-        let window = self.left.select(index).into_iter().collect();
+        self.proven &= &self.left;
+        let candidates = if self.proven.is_empty() { &self.left } else { &self.proven };
+        let index = u32::try_from(seed % candidates.len().max(1)).unwrap_or(0);
+        let window = candidates.select(index).into_iter().collect();
         self.read(window)
     }
 
@@ -165,6 +178,10 @@ fn read_targets(
         recipients::visit_among(tx, app, &ordinals, columns, take)?;
     } else {
         recipients::visit_between(tx, app, Ordinal(first), Ordinal(last), columns, take)?;
+    }
+    let proven = served_among(tx, app, wanted)?;
+    for target in &mut targets {
+        target.is_proven = proven.contains(target.ordinal.0);
     }
     for (channel, error) in complaints {
         let (app, error) = (key_for_log_in(tx, app), &error as &dyn std::error::Error);

@@ -1,10 +1,11 @@
-//! The outcomes of recipients since the last checkpoint, and how to read answers that may be about us.
+//! The outcomes of recipients since the last checkpoint, and how to read refusals that may be about us.
 
 use std::time::Duration;
 
+use devices::Refusal;
 use model::ids::Ordinal;
 use model::time::UtcMillis;
-use providers::outcome::Outcome;
+use providers::outcome::{AddressFault, Outcome};
 use roaring::RoaringBitmap;
 use store::sandbox::SandboxDelivery;
 
@@ -19,6 +20,8 @@ pub(super) struct Outcomes {
     /// No longer to be sent to for another reason: uninstalled, opted out or without an address since they were chosen.
     pub(super) missing: RoaringBitmap,
     pub(super) failed: RoaringBitmap,
+    /// Those of the failed whose address the provider does not take.
+    pub(super) refused: Vec<Refusal>,
     pub(super) expired: RoaringBitmap,
     /// Why some failed or have to wait.
     pub(super) reason: Option<String>,
@@ -31,7 +34,9 @@ pub(super) struct OutcomeTally {
     /// In the order of their arrival: sorting them once is cheaper than keeping them sorted.
     delivered: Vec<u32>,
     rest: Outcomes,
-    doubts: Vec<Doubt>,
+    /// Refused addresses that took a message before, as long as it may be us.
+    suspicious: Vec<(Refusal, String)>,
+    n_refused: u64,
     n_finished: usize,
     /// Recipients who have to wait for the next run of the block.
     pub(super) later: RoaringBitmap,
@@ -42,48 +47,28 @@ pub(super) struct OutcomeTally {
     recent_answers: RecentAnswers,
     /// Messages that have to be sent once more.
     n_retried: u64,
-    /// Doubts that were kept when it was last closed, because it was too early to judge them.
-    n_held: usize,
 }
 
-/// An answer that may be about the device or about us.
-struct Doubt {
-    ordinal: Ordinal,
-    reason: String,
-    gone: bool,
-    asked_at: UtcMillis,
-}
-
-/// How far a provider is trusted when its doubtful answers are judged.
+/// Who is at fault where addresses are refused that took a message before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// It has served most devices lately, so it lets us through.
-    Earned,
-    Unknown,
-    /// It objected to this block again and again. Whether it is the devices or us: others must not wait for them any longer.
-    Exhausted,
+pub(super) enum Suspicion {
+    /// The addresses: others that took messages before still do, or there are too few to tell.
+    None,
+    /// Too early to tell, because more answers follow.
+    Undecided,
+    /// We are, and the devices stay pending.
+    Us,
 }
 
-/// Whether more answers follow in the same run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum More {
-    Comes,
-    Ends,
+/// A refused address is given up after this many refusals in a row, by what the provider finds wrong with it. One that it does not
+/// know stays unknown. One of another app may come back when the operator sets the credentials of that app.
+fn patience(fault: AddressFault) -> u32 {
+    match fault {
+        AddressFault::Unknown => 3,
+        AddressFault::Foreign => 10,
+    }
 }
 
-/// The meaning of doubtful answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Belief {
-    /// Others were served, so it is the devices.
-    Believed,
-    /// Undecided: these deliveries have failed, but no channel is uninstalled for it.
-    Unclear,
-    /// Most devices cannot be wrong at once: it is us.
-    Refused,
-}
-
-/// Fewer doubtful answers than this do not suggest a fault of ours.
-const FEW_DOUBTS: usize = 10;
 /// Answers of a provider of single messages before its objections count as more than bad luck.
 pub(super) const OF_MESSAGES: u32 = 8;
 /// The same for requests that carry many messages each.
@@ -152,10 +137,12 @@ impl OutcomeTally {
                 self.rest.gone.extend(ordinals.iter().map(|ordinal| (*ordinal, since)));
                 None
             }
-            Outcome::Doubtful { reason, gone } => {
-                let doubts = ordinals.iter().map(|&ordinal| Doubt { ordinal, reason: reason.clone(), gone, asked_at });
-                self.doubts.extend(doubts);
-                None
+            Outcome::Refused { reason, fault } => {
+                let patience = patience(fault);
+                self.rest.failed.extend(all());
+                self.rest.refused.extend(ordinals.iter().map(|&ordinal| Refusal { ordinal, asked_at, patience }));
+                self.n_refused += ordinals.len() as u64;
+                Some(reason)
             }
             Outcome::Rejected { reason } => {
                 self.rest.failed.extend(all());
@@ -188,34 +175,34 @@ impl OutcomeTally {
         self.recent_answers.are_mostly_objections(first_answers)
     }
 
-    /// Hands over everything so far, except for what it is too early to judge as long as there is `more` to come. A reason comes
-    /// along when the provider objects to most devices and has not earned our trust: then nothing is done about those, and they
-    /// stay pending.
-    pub(super) fn close(&mut self, trust: Trust, more: More) -> (Outcomes, Option<String>) {
-        let (n_served, mut doubts) = (self.delivered.len() + self.rest.gone.len(), std::mem::take(&mut self.doubts));
-        let belief = Belief::of(n_served, doubts.len(), trust);
-        if (belief, trust, more) == (Belief::Unclear, Trust::Unknown, More::Comes) {
-            // The first few answers of a slow provider.
-            self.doubts = std::mem::take(&mut doubts);
-        }
-        let mut refusal = None;
-        for Doubt { ordinal, reason, gone, asked_at } in doubts {
-            match belief {
-                Belief::Believed if gone => self.rest.gone.push((ordinal, asked_at)),
-                Belief::Believed | Belief::Unclear => {
-                    self.rest.failed.insert(ordinal.0);
+    /// An address is refused that took a message before. It is filed when it is clear who is at fault.
+    pub(super) fn suspect(&mut self, ordinal: Ordinal, reason: String, fault: AddressFault, asked_at: UtcMillis) {
+        self.recent_answers.add(false);
+        self.suspicious.push((Refusal { ordinal, asked_at, patience: patience(fault) }, reason));
+        self.n_finished += 1;
+    }
+
+    /// Hands over everything so far, except for refusals of which it is too early to say whose fault they are.
+    pub(super) fn close(&mut self, suspicion: Suspicion) -> Outcomes {
+        let suspicious = std::mem::take(&mut self.suspicious);
+        match suspicion {
+            Suspicion::None => {
+                for (refusal, reason) in suspicious {
+                    self.rest.failed.insert(refusal.ordinal.0);
+                    self.rest.refused.push(refusal);
+                    self.n_refused += 1;
+                    self.rest.reason = Some(reason);
                 }
-                Belief::Refused => refusal = Some(reason.clone()),
             }
-            self.rest.reason = Some(reason);
+            Suspicion::Undecided => self.suspicious = suspicious,
+            Suspicion::Us => {}
         }
-        self.n_held = self.doubts.len();
-        self.n_finished = self.n_held;
+        self.n_finished = self.suspicious.len();
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.sort_unstable();
         let mut outcomes = std::mem::take(&mut self.rest);
         outcomes.delivered = delivered.into_iter().collect();
-        (outcomes, refusal)
+        outcomes
     }
 
     /// How many messages have to be sent once more since this was last asked.
@@ -227,25 +214,9 @@ impl OutcomeTally {
         (self.delivered.len() + self.rest.gone.len()) as u64
     }
 
-    pub(super) fn n_doubtful(&self) -> u64 {
-        self.doubts.len() as u64
-    }
-
-    /// Doubts since the tally was last closed: the others were counted then.
-    pub(super) fn n_new_doubts(&self) -> u64 {
-        (self.doubts.len() - self.n_held) as u64
-    }
-}
-
-impl Belief {
-    fn of(n_served: usize, n_doubtful: usize, trust: Trust) -> Self {
-        let are_few = n_doubtful < FEW_DOUBTS;
-        match trust {
-            _ if n_served >= n_doubtful => Belief::Believed,
-            Trust::Earned if are_few => Belief::Believed,
-            Trust::Unknown if !are_few => Belief::Refused,
-            Trust::Earned | Trust::Unknown | Trust::Exhausted => Belief::Unclear,
-        }
+    /// Addresses that were refused in this run.
+    pub(super) fn n_refused(&self) -> u64 {
+        self.n_refused
     }
 }
 
@@ -272,7 +243,7 @@ impl Outcomes {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let Self { delivered, moved: _, gone, missing, failed, expired, reason, sandbox } = self;
+        let Self { delivered, moved: _, gone, missing, failed, refused: _, expired, reason, sandbox } = self;
         let sets = [delivered, missing, failed, expired];
         sets.iter().all(|set| set.is_empty()) && gone.is_empty() && reason.is_none() && sandbox.is_empty()
     }

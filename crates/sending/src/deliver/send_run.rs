@@ -24,6 +24,7 @@ use super::outcomes::{OF_BATCHES, OF_MESSAGES, OutcomeTally};
 use super::render::Renderer;
 use super::transport::{To, Transport};
 use crate::Sending;
+use crate::health::RefusalOf;
 use crate::push::SendPermission;
 use alongside::{BackgroundWork, RunEvent};
 use queueing::Ready;
@@ -32,7 +33,7 @@ use queueing::Ready;
 const UNRECORDED: usize = 4096;
 /// This many are worth a checkpoint; the rest of the above is sent meanwhile.
 const CHECKPOINT: usize = UNRECORDED / 2;
-/// How often a block has its platform paused for objections to devices, which may be its own devices only.
+/// How often a block has its platform paused for refused addresses, which may be stale addresses of its own only.
 const DOUBTED_TRIES: u32 = 3;
 /// A run turns at least twice a second. If it has not for this long, the process stood still, its lease may have run out, and
 /// another node may be sending the rest.
@@ -57,12 +58,11 @@ pub(super) struct SendRun<'a> {
     renderer: Renderer<'a>,
     block: SendingBlock,
     feed: Feed,
-    /// The messages for the provider of the platform, and those for Amazon: neither takes room from the other. Recipients read
-    /// ahead are counted for both together, so a slow one can still hold up the reading of the block.
-    own: Queue<'a>,
+    /// The messages for the provider of the platform by lane, and those for Amazon: none takes room from another.
+    own: Vec<Queue<'a>>,
     by_amazon: Queue<'a>,
     tally: OutcomeTally,
-    /// Recipients in both queues.
+    /// Recipients in all queues.
     n_ready: usize,
     /// Messages under way.
     n_in_flight: usize,
@@ -89,6 +89,8 @@ struct Queue<'a> {
     n_requests: usize,
     /// Requests that may be under way now.
     n_allowed: usize,
+    /// When an answer came, or a request began to wait for one alone.
+    moved: Option<Instant>,
 }
 
 /// A paused platform is tried with one message first.
@@ -96,7 +98,7 @@ struct Queue<'a> {
 enum Probe {
     /// The platform is not paused, or no longer.
     No,
-    Waiting,
+    Waiting(RefusalOf),
     /// The provider took it.
     Passed,
 }
@@ -106,7 +108,7 @@ enum Probe {
 pub(super) enum RunMode {
     Normal,
     /// The provider refused us, and this run tries whether it still does.
-    Probing,
+    Probing(RefusalOf),
     /// The provider took nothing the last time.
     AfterOutage,
 }
@@ -124,7 +126,8 @@ enum StopReason {
     Throttled,
     /// The provider refuses us, says this reason: the platform is to be paused.
     Refused(String),
-    /// The provider objects to most devices, says this reason. It may be us, and the platform is to be paused.
+    /// The provider refuses many addresses that took messages before, says this reason. It must be us, and the platform is to be
+    /// paused.
     Doubted(String),
     /// An error of our own: deliveries are recorded before it is returned, and the block is tried again.
     Broken(Error),
@@ -140,12 +143,16 @@ impl<'a> SendRun<'a> {
         feed: Feed,
         mode: RunMode,
     ) -> Self {
+        let n_lanes = match context.transport {
+            Transport::Provider(provider) => provider.n_lanes(),
+            Transport::Open(_) | Transport::Sandbox | Transport::Missing { .. } => 1,
+        };
         Self {
             context,
             renderer,
             block,
             feed,
-            own: Queue::default(),
+            own: (0..n_lanes).map(|_| Queue::default()).collect(),
             by_amazon: Queue::default(),
             tally: OutcomeTally::default(),
             n_ready: 0,
@@ -154,7 +161,10 @@ impl<'a> SendRun<'a> {
             has_sent: false,
             has_served: false,
             n_looks: 0,
-            probe: if mode == RunMode::Probing { Probe::Waiting } else { Probe::No },
+            probe: match mode {
+                RunMode::Probing(refusal) => Probe::Waiting(refusal),
+                RunMode::Normal | RunMode::AfterOutage => Probe::No,
+            },
             is_down: mode == RunMode::AfterOutage,
             stop_reason: None,
             amazon_refusal: None,
@@ -176,6 +186,9 @@ impl<'a> SendRun<'a> {
                 in_flight.push(request.send(sending, push, now));
             }
             self.begin_alongside(&mut alongside, now);
+            if self.feed.is_empty() && alongside.reading.is_none() {
+                self.defer_stalled();
+            }
             let is_through = self.stop_reason.is_some() || (self.n_ready == 0 && self.feed.is_empty());
             if is_through && in_flight.is_empty() && alongside.reading.is_none() {
                 break;
@@ -219,7 +232,9 @@ impl<'a> SendRun<'a> {
 
     /// Notices how much may be sent now, and what ends a run from outside.
     fn check_limits(&mut self, now: UtcMillis) {
-        self.own.n_allowed = self.requests_allowed(To::Own);
+        for lane in 0..self.own.len() {
+            self.own[lane].n_allowed = self.requests_allowed(To::Own(lane));
+        }
         self.by_amazon.n_allowed = self.requests_allowed(To::Amazon);
         if self.stop_reason.is_some() {
             return;

@@ -24,6 +24,10 @@ pub(super) struct Target {
     pub(super) locale: Locale,
     /// The push's own data about a recipient that it named.
     pub(super) values: Option<Arc<BTreeMap<String, String>>>,
+    /// Whether its address has taken a message before.
+    pub(super) is_proven: bool,
+    /// Its lane at the provider.
+    pub(super) lane: usize,
     details: Details,
 }
 
@@ -136,6 +140,8 @@ impl Target {
             address: row.address.into(),
             locale: is_localized.then(|| Box::new((owned(row.language), owned(row.country)))),
             values: None,
+            is_proven: false,
+            lane: 0,
             details: need.read(row.profile)?,
         })
     }
@@ -163,6 +169,7 @@ impl Target {
             Details::Identifiers(identifiers) => filled.identifiers = Some(identifiers),
         }
         filled.values = self.values.as_deref();
+        filled.is_proven = self.is_proven;
         filled
     }
 }

@@ -52,16 +52,17 @@ pub(super) enum Way {
 /// The receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
-    /// The provider of the platform.
-    Own,
+    /// The provider of the platform, in one of its lanes.
+    Own(usize),
     /// Amazon, for devices of another platform.
     Amazon,
 }
 
 impl Way {
-    pub(super) fn to(self) -> To {
+    /// The queue of a message in a lane of the provider.
+    pub(super) fn to(self, lane: usize) -> To {
         match self {
-            Way::Key(_) => To::Own,
+            Way::Key(_) => To::Own(lane),
             Way::Amazon(_) => To::Amazon,
         }
     }
@@ -139,11 +140,20 @@ impl Provider {
         }
     }
 
+    pub(super) fn n_lanes(&self) -> usize {
+        self.route.sender(self.route.key()).n_lanes()
+    }
+
+    /// The lane of the messages to an address of the platform.
+    pub(super) fn lane(&self, address: &str) -> usize {
+        self.route.sender(self.route.key()).lane(address)
+    }
+
     /// How many requests may be under way.
     pub(super) fn share(&self, to: To) -> usize {
         match to {
-            To::Own => self.route.share(),
-            To::Amazon => self.amazon.as_ref().map_or(0, |amazon| amazon.share()),
+            To::Own(lane) => self.route.share(lane),
+            To::Amazon => self.amazon.as_ref().map_or(0, |amazon| amazon.share(0)),
         }
     }
 

@@ -31,7 +31,8 @@ impl Sending {
     async fn prove_keys(&self, config: &PlatformConfig) -> Result<(), String> {
         let (keys, now) = (config.keys(), self.0.clock.now());
         // Not those in use: their tokens and connections may outlive the credentials that they were made with.
-        let senders = config.senders(self.0.senders.network());
+        let network = self.0.senders.network();
+        let senders = config.senders(network, network.push_hosts());
         let mut refusals = Vec::new();
         for (key, sender) in keys.iter().zip(senders) {
             if let Err(message) = sender.check(now).await {

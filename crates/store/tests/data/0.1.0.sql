@@ -112,6 +112,19 @@ CREATE TABLE signed_request (
     mark blob not null,
     primary key (app, slot, mark)
 );
+CREATE TABLE served_address (
+    app bigint not null,
+    slice bigint not null,
+    members blob not null,
+    primary key (app, slice)
+);
+CREATE TABLE refused_address (
+    app bigint not null,
+    ordinal bigint not null,
+    n bigint not null,
+    since bigint not null,
+    primary key (app, ordinal)
+);
 CREATE TABLE named_user (
     app bigint not null,
     id text not null,
@@ -572,10 +585,11 @@ insert into push_cause (app, push, block, causes) values (1, unhex('019000000000
 insert into push_counter (app, push, metric, hour, platform, n) values (1, unhex('01900000000070008000000000000001'), 'sends', 472222, 'android', 7);
 insert into push_origin (app, push, kind, origin, run, part) values (1, unhex('01900000000070008000000000000001'), 'pipeline', unhex('01900000000070008000000000000028'), '2024-05-01', '"triggered"');
 insert into push_tally (app, push, platform, targeted, delivered, gone, failed, expired, reason) values (1, unhex('01900000000070008000000000000001'), 'android', 5, 2, 1, 1, 1, 'TooManyRequests');
+insert into refused_address (app, ordinal, n, since) values (1, 0, 2, 1700000000000);
 insert into sandbox (app, position, delivery, push, channel, device_type, transport, at, request) values (1, 1, unhex('019000000000700080000000000f4240'), unhex('01900000000070008000000000000001'), unhex('01900000000070008000000000000000'), 'android', 'fcm', 1700000000000, '{"push":1,"channel":0}');
 insert into schema_version (version, name, checksum) values (1, '0001_apps', 'de03bff93bae9c76c5857a8d776e782b34e4ea64d032ad21e0031c05b6795c85');
 insert into schema_version (version, name, checksum) values (2, '0002_log', '06252cf74cc888f080e121d1e75057a257ab497347993fb7bdf4199dde8d4d4c');
-insert into schema_version (version, name, checksum) values (3, '0003_channels', 'c5084bb37e1530662974e0b7b42872dbf9b571fc1202a9bb979efdfcabecb633');
+insert into schema_version (version, name, checksum) values (3, '0003_channels', '11aa372efcdd180c779c36f3d70b0bfc4b9e73b24f1fbe0e813a14b3e26864ff');
 insert into schema_version (version, name, checksum) values (4, '0004_users', 'df9603288f01a148fa3b2e099541168fb288d4d2f2856fa6b096a64e9bbecaa2');
 insert into schema_version (version, name, checksum) values (5, '0005_audience', 'a407cf6f4d844a1c57543cf102720c725b93ebe1b533a85ec56af3fda5402af4');
 insert into schema_version (version, name, checksum) values (6, '0006_jobs', 'e487f54be5d834412ea85c3a816557055946d072a852491484730246c09d8771');
@@ -587,6 +601,7 @@ insert into schema_version (version, name, checksum) values (11, '0011_reports',
 insert into schema_version (version, name, checksum) values (12, '0012_webhooks', 'bb6dd07ae7238429a542231e2a6d4155b3826d3f90ffe921b0d62349c807e1cd');
 insert into seen_event (app, hour, id) values (1, 472222, unhex('01900000000070008000000000000015'));
 insert into serial (name, value) values ('app', 1);
+insert into served_address (app, slice, members) values (1, 1, unhex('0405'));
 insert into session (app, ordinal, id, opened) values (1, 0, unhex('01900000000070008000000000000014'), 1700000000000);
 insert into signed_request (app, slot, mark) values (1, 28333333, unhex('09090909090909090909090909090909'));
 insert into term (app, id, grp, tag) values (1, 0, 'crew', 'news');

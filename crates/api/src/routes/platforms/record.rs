@@ -116,7 +116,7 @@ enum HealthRecord {
 
 impl From<PlatformHealth> for HealthRecord {
     fn from(health: PlatformHealth) -> Self {
-        let PlatformHealth { hindrance, reason, since, probe_at: _ } = health;
+        let PlatformHealth { hindrance, reason, since, probe_at: _, refuses_addresses: _ } = health;
         let since = since.to_api();
         match hindrance {
             Hindrance::Refused => HealthRecord::Paused(PausedRecord { by: PausedBy::Provider, reason, since }),

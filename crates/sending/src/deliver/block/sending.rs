@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use audience::index::Index;
 use base::{Error, Result, doubled};
-use devices::{ChangeContext, ManyEvent, move_in, uninstall_gone_in};
+use devices::{ChangeContext, ManyEvent, move_in, refused_in, served_in, uninstall_gone_in};
 use jobs::Stop;
 use model::event::SharedPush;
 use model::term::DayKind;
@@ -28,11 +28,18 @@ pub(in crate::deliver) struct SendingBlock {
     shared_push: SharedPush,
     /// Whether devices show or sound something.
     is_alerting: bool,
+    /// Whether a provider that knows its devices takes the messages: only then an address is proven by one.
+    proves_addresses: bool,
 }
 
 impl SendingBlock {
-    pub(in crate::deliver) fn new(block: Block, shared_push: SharedPush, is_alerting: bool) -> Self {
-        Self { block, shared_push, is_alerting }
+    pub(in crate::deliver) fn new(
+        block: Block,
+        shared_push: SharedPush,
+        is_alerting: bool,
+        proves_addresses: bool,
+    ) -> Self {
+        Self { block, shared_push, is_alerting, proves_addresses }
     }
 
     /// Makes outcomes durable together with everything that follows from them. Returns whether the block may be sent on.
@@ -87,6 +94,10 @@ impl SendingBlock {
             move_in(tx, &mut context, *ordinal, address, *since)?;
         }
         uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
+        if self.proves_addresses {
+            served_in(tx, app, &outcomes.delivered)?;
+            refused_in(tx, &mut context, &outcomes.refused)?;
+        }
         context.journal.write(tx, app)?;
         Ok(())
     }

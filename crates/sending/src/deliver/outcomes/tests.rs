@@ -4,95 +4,54 @@ use super::*;
 
 const NOW: UtcMillis = UtcMillis(1000);
 
-fn doubtful(gone: bool) -> Outcome {
-    Outcome::Doubtful { reason: "BadDeviceToken".to_owned(), gone }
+fn refused(fault: AddressFault) -> Outcome {
+    Outcome::Refused { reason: "BadDeviceToken".to_owned(), fault }
 }
 
-fn tally(n_served: u32, n_doubtful: u32) -> OutcomeTally {
+#[test]
+fn a_refused_address_condemns_itself_only() {
     let mut tally = OutcomeTally::default();
-    for n in 0..n_served {
-        tally.delivered(Ordinal(n));
+    tally.delivered(Ordinal(1));
+    for n in 0..500 {
+        tally.file(&[Ordinal(1000 + n)], refused(AddressFault::Unknown), NOW);
     }
-    for n in 0..n_doubtful {
-        tally.file(&[Ordinal(1000 + n)], doubtful(true), NOW);
-    }
-    tally
+    tally.file(&[Ordinal(7)], refused(AddressFault::Foreign), NOW);
+    assert_eq!((tally.n_served(), tally.n_refused()), (1, 501));
+    let outcomes = tally.close(Suspicion::Undecided);
+    assert_eq!((outcomes.delivered.len(), outcomes.failed.len(), outcomes.gone.len()), (1, 501, 0));
+    let patience = |n: usize| outcomes.refused[n].patience;
+    assert_eq!((outcomes.refused.len(), patience(0), patience(500)), (501, 3, 10));
+    assert_eq!(outcomes.reason.as_deref(), Some("BadDeviceToken"));
 }
 
 #[test]
-fn doubtful_devices_are_gone_only_while_most_others_are_served() {
-    let (outcomes, refusal) = tally(20, 20).close(Trust::Unknown, More::Ends);
-    assert_eq!((outcomes.gone.len(), refusal), (20, None));
-
-    let (outcomes, refusal) = tally(19, 20).close(Trust::Unknown, More::Ends);
-    assert_eq!((outcomes.gone.len(), outcomes.failed.len()), (0, 0), "they stay pending");
-    assert_eq!(outcomes.delivered.len(), 19, "what was served stays served");
-    assert_eq!(refusal.as_deref(), Some("BadDeviceToken"));
-    assert_eq!(outcomes.settled().len(), 19);
-}
-
-#[test]
-fn a_few_doubtful_devices_are_judged_by_what_was_before() {
-    let (outcomes, refusal) = tally(0, 9).close(Trust::Earned, More::Ends);
-    assert_eq!((outcomes.gone.len(), refusal), (9, None));
-    let (outcomes, refusal) = tally(0, 9).close(Trust::Unknown, More::Ends);
-    assert_eq!(
-        (outcomes.gone.len(), outcomes.failed.len(), refusal),
-        (0, 9, None),
-        "nobody is uninstalled on suspicion"
-    );
-    let mut tally = tally(5, 0);
-    tally.file(&[Ordinal(7)], doubtful(false), NOW);
-    let (outcomes, _) = tally.close(Trust::Earned, More::Ends);
-    assert_eq!((outcomes.gone.len(), outcomes.failed.len()), (0, 1), "not every objection means that it left");
-}
-
-#[test]
-fn the_first_few_doubtful_devices_wait_for_more_answers() {
-    let mut slow = tally(0, 8);
-    let (outcomes, refusal) = slow.close(Trust::Unknown, More::Comes);
-    assert_eq!((outcomes.settled().len(), refusal, slow.n_finished()), (0, None, 8), "too early to tell");
-    for n in 0..4 {
-        slow.file(&[Ordinal(2000 + n)], doubtful(true), NOW);
-    }
-    let (outcomes, refusal) = slow.close(Trust::Unknown, More::Comes);
-    assert_eq!((outcomes.settled().len(), refusal.as_deref()), (0, Some("BadDeviceToken")), "all of them stay pending");
-    assert_eq!(slow.n_finished(), 0);
-
-    let mut late = tally(0, 8);
-    late.close(Trust::Unknown, More::Comes);
-    for n in 0..8 {
-        late.delivered(Ordinal(n));
-    }
-    let (outcomes, refusal) = late.close(Trust::Unknown, More::Comes);
-    assert_eq!((outcomes.delivered.len(), outcomes.gone.len(), refusal), (8, 8, None), "others were served by then");
-}
-
-/// A caller that remembers the answers of a provider asks at every checkpoint, and must not count the same doubt twice.
-#[test]
-fn doubts_that_wait_over_several_checkpoints_are_new_once() {
-    let mut slow = tally(0, 3);
-    let mut new = vec![slow.n_new_doubts()];
-    for more in [0..2, 2..2, 2..6] {
-        slow.close(Trust::Unknown, More::Comes);
-        for n in more {
-            slow.file(&[Ordinal(2000 + n)], doubtful(true), NOW);
+fn addresses_that_worked_before_wait_for_a_verdict() {
+    let suspected = || {
+        let mut tally = OutcomeTally::default();
+        tally.delivered(Ordinal(1));
+        for n in 0..4 {
+            tally.suspect(Ordinal(1000 + n), "BadDeviceToken".to_owned(), AddressFault::Unknown, NOW);
         }
-        new.push(slow.n_new_doubts());
-    }
-    assert_eq!((new, slow.n_doubtful()), (vec![3, 2, 0, 4], 9));
-    let (outcomes, refusal) = slow.close(Trust::Unknown, More::Ends);
-    assert_eq!((outcomes.failed.len(), refusal), (9, None), "all of them are judged at the end");
-    slow.file(&[Ordinal(1)], doubtful(true), NOW);
-    assert_eq!(slow.n_new_doubts(), 1, "those that were judged are not held any more");
-}
+        tally
+    };
+    let mut undecided = suspected();
+    let outcomes = undecided.close(Suspicion::Undecided);
+    assert_eq!((outcomes.settled().len(), undecided.n_finished()), (1, 4), "too early to tell");
+    let outcomes = undecided.close(Suspicion::None);
+    assert_eq!(
+        (outcomes.failed.len(), outcomes.refused.len(), undecided.n_finished()),
+        (4, 4, 0),
+        "it was the addresses"
+    );
 
-#[test]
-fn many_doubtful_devices_accuse_nobody_when_others_were_served_or_it_was_tried_often_enough() {
-    for trust in [Trust::Earned, Trust::Exhausted] {
-        let (outcomes, refusal) = tally(5, 500).close(trust, More::Ends);
-        assert_eq!((outcomes.gone.len(), outcomes.failed.len(), refusal), (0, 500, None), "{trust:?}");
-    }
+    let mut ours = suspected();
+    let outcomes = ours.close(Suspicion::Us);
+    assert_eq!(
+        (outcomes.delivered.len(), outcomes.failed.len(), outcomes.refused.len()),
+        (1, 0, 0),
+        "they stay pending"
+    );
+    assert_eq!((ours.n_finished(), ours.n_refused()), (0, 0));
 }
 
 #[test]
@@ -101,7 +60,7 @@ fn a_provider_that_noticed_later_than_we_asked_knows_nothing_of_what_came_betwee
     for since in [None, Some(UtcMillis(500)), Some(UtcMillis(2000))] {
         tally.file(&[Ordinal(1)], Outcome::Gone { since }, NOW);
     }
-    let (outcomes, _) = tally.close(Trust::Earned, More::Ends);
+    let outcomes = tally.close(Suspicion::None);
     assert_eq!(outcomes.gone.iter().map(|(_, since)| since.0).collect::<Vec<_>>(), [1000, 500, 1000]);
 }
 
@@ -114,7 +73,7 @@ fn those_who_wait_are_not_finished_and_the_longest_wait_counts() {
     }
     assert_eq!((tally.n_finished(), tally.retry_after), (0, Some(Duration::from_secs(3))));
     assert!(!tally.says_wait(OF_MESSAGES), "it is about one device");
-    let (outcomes, _) = tally.close(Trust::Earned, More::Ends);
+    let outcomes = tally.close(Suspicion::None);
     assert_eq!((outcomes.settled().len(), outcomes.reason.as_deref()), (0, Some("busy")));
     assert!(!outcomes.is_empty(), "the reason is worth keeping");
 }

@@ -12,7 +12,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::{CHECKPOINT, Probe, RunContext, SendRun};
 use crate::deliver::block::{Look, Next};
 use crate::deliver::feed::{CHUNK, Chunk};
-use crate::deliver::outcomes::More;
+use crate::deliver::outcomes::Suspicion;
 
 /// How often a run looks whether its push was paused or canceled, or its platform is held.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -80,7 +80,7 @@ impl SendRun<'_> {
         if is_due && alongside.saving.is_none() {
             self.n_looks = 0;
             self.n_saving = self.tally.n_finished();
-            let outcomes = self.close_ledger(More::Comes);
+            let outcomes = self.close_ledger(Suspicion::Undecided);
             let RunContext { sending, stop, .. } = self.context;
             alongside.saving = Some(self.block.checkpoint(sending, stop, outcomes, Next::GoOn).boxed());
         }
@@ -103,12 +103,12 @@ impl SendRun<'_> {
             return;
         }
         match self.probe {
-            Probe::No if self.n_ready < CHUNK => alongside.reading = Some(self.feed.read_some().boxed()),
-            Probe::Waiting if self.n_ready == 0 && self.n_in_flight == 0 => {
+            Probe::No if self.n_moving() < CHUNK => alongside.reading = Some(self.feed.read_some().boxed()),
+            Probe::Waiting(_) if self.n_ready == 0 && self.n_in_flight == 0 => {
                 let seed = u64::try_from(now.0 / 1000).unwrap_or(0);
                 alongside.reading = Some(self.feed.read_one(seed).boxed());
             }
-            Probe::No | Probe::Waiting | Probe::Passed => {}
+            Probe::No | Probe::Waiting(_) | Probe::Passed => {}
         }
     }
 }

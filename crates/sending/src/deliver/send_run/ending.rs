@@ -8,23 +8,27 @@ use model::device_type::DeviceType;
 use model::time::UtcMillis;
 use providers::platform::Provider;
 
-use super::{DOUBTED_TRIES, Probe, RunContext, SendRun, StopReason};
+use super::{DOUBTED_TRIES, RunContext, SendRun, StopReason};
 use crate::deliver::block::Next;
-use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, SHORTEST_WAIT, Trust, UNNOTED_WAIT};
+use crate::deliver::outcomes::{LONGEST_WAIT, Outcomes, SHORTEST_WAIT, Suspicion, UNNOTED_WAIT};
 use crate::deliver::transport::Transport;
-use crate::health::{Hindrance, PROBE_EVERY};
+use crate::health::{Hindrance, PROBE_EVERY, RefusalOf};
+use crate::senders::TOO_SUSPICIOUS;
 
 /// With the back-off below, the remaining recipients are given up after 54 minutes in which none of them could be served, or later
 /// if the provider asks for longer waits. A push with an expiry is tried until then.
 const MOST_TRIES: u32 = 18;
 /// This many failed tries in a row are an outage, which the operator should know about.
 const OUTAGE_TRIES: u32 = 3;
+/// This many refused addresses, with no message taken, are worth a look of the operator.
+const MANY_REFUSED: u64 = 10;
 
 impl SendRun<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
-        let mut outcomes = self.close_ledger(More::Ends);
+        let mut outcomes = self.close_ledger(Suspicion::None);
         if let Some(reason) = self.amazon_refusal.take() {
-            let paused = self.context.sending.pause_platform(self.context.app, &DeviceType::Amazon, &reason).await;
+            let RunContext { sending, app, .. } = self.context;
+            let paused = sending.pause_platform(app, &DeviceType::Amazon, RefusalOf::Credentials, &reason).await;
             paused.map_or_else(|error| self.break_off(error), drop);
         }
         // What cannot be decided now keeps nothing from being recorded.
@@ -40,34 +44,29 @@ impl SendRun<'_> {
         Ok(())
     }
 
-    /// Closes and counts everything since the last checkpoint. When the provider objects to most devices, nothing more is sent.
-    pub(super) fn close_ledger(&mut self, more: More) -> Outcomes {
-        let (n_served, n_doubtful) = (self.tally.n_served(), self.tally.n_doubtful());
-        // Doubts that were too early to judge were remembered when they came: messages served with them are no reason for trust.
-        let n_new_doubts = self.tally.n_new_doubts();
-        let (is_trusted, transport) = match self.context.transport {
-            Transport::Provider(provider) => {
-                (provider.route.is_trusted(), Provider::of(self.context.device_type).map_or("none", Provider::name))
-            }
-            Transport::Open(_) => (true, "open"),
-            Transport::Sandbox => (true, "sandbox"),
-            Transport::Missing { .. } => (true, "none"),
+    /// Closes and counts everything since the last checkpoint. `unless_proven`: what to think of refused addresses that took
+    /// messages before, unless it is known.
+    pub(super) fn close_ledger(&mut self, unless_proven: Suspicion) -> Outcomes {
+        let transport = match self.context.transport {
+            Transport::Provider(_) => Provider::of(self.context.device_type).map_or("none", Provider::name),
+            Transport::Open(_) => "open",
+            Transport::Sandbox => "sandbox",
+            Transport::Missing { .. } => "none",
         };
-        let trust = match is_trusted {
-            true => Trust::Earned,
-            false if self.block.block.tries >= DOUBTED_TRIES => Trust::Exhausted,
-            false => Trust::Unknown,
+        let suspicion = match self.context.transport {
+            Transport::Provider(provider) => match provider.route.n_suspicious() {
+                // Another address that took messages before was served since.
+                0 => Suspicion::None,
+                TOO_SUSPICIOUS.. => Suspicion::Us,
+                _ => unless_proven,
+            },
+            Transport::Open(_) | Transport::Sandbox | Transport::Missing { .. } => Suspicion::None,
         };
-        let (outcomes, doubt) = self.tally.close(trust, more);
-        let n_doubtful = n_doubtful - self.tally.n_doubtful();
-        if let Transport::Provider(provider) = self.context.transport {
-            provider.route.remember(n_served, n_new_doubts);
-        }
-        if let Some(reason) = doubt {
-            self.stop_reason.get_or_insert(StopReason::Doubted(reason));
-        } else if trust == Trust::Exhausted && self.probe == Probe::No && n_doubtful > n_served {
-            // Only recipients that were tried have failed: should it be our fault after all, the others get as many tries again.
-            self.block.block.tries = 0;
+        let mut outcomes = self.tally.close(suspicion);
+        if let Transport::Provider(provider) = self.context.transport
+            && !provider.route.has_served()
+        {
+            outcomes.refused.clear();
         }
         self.has_served |= !outcomes.delivered.is_empty();
         let (metrics, device_type) = (&self.context.sending.0.metrics, self.context.device_type);
@@ -79,6 +78,7 @@ impl SendRun<'_> {
     }
 
     async fn next(&self, outcomes: &mut Outcomes) -> Result<Next> {
+        self.note_refusals(outcomes).await?;
         let remaining = &self.block.block.pending - outcomes.settled();
         let now = self.context.sending.0.clock.now();
         let in_time = |due: UtcMillis| self.context.expires.map_or(due, |expires| expires.min(due));
@@ -98,13 +98,15 @@ impl SendRun<'_> {
             Some(StopReason::Held) => Next::Hold(until_released),
             Some(StopReason::Refused(reason)) => {
                 let (app, device_type) = (self.context.app, self.context.device_type);
-                let probe_at = self.context.sending.pause_platform(app, device_type, reason).await?;
+                let probe_at =
+                    self.context.sending.pause_platform(app, device_type, RefusalOf::Credentials, reason).await?;
                 outcomes.reason = Some(reason.clone());
                 Next::WaitUntil(in_time(probe_at))
             }
             Some(StopReason::Doubted(reason)) => {
                 let (app, device_type) = (self.context.app, self.context.device_type);
-                let probe_at = self.context.sending.pause_platform(app, device_type, reason).await?;
+                let sending = self.context.sending;
+                let probe_at = sending.pause_platform(app, device_type, RefusalOf::Addresses, reason).await?;
                 outcomes.reason = Some(reason.clone());
                 // Other blocks that wait for the platform go first: their devices may be taken.
                 let (due, tries) = (probe_at.plus(PROBE_EVERY), self.block.block.tries);
@@ -143,6 +145,19 @@ impl SendRun<'_> {
                 Next::TryAgainAt { due: in_time(due), tries }
             }
         })
+    }
+
+    /// Credentials that never served anybody, with which many addresses are refused, may be those of another app. The devices may
+    /// be made up as well, so that this is for show only.
+    async fn note_refusals(&self, outcomes: &Outcomes) -> Result<()> {
+        let RunContext { sending, app, device_type, transport, .. } = self.context;
+        let never_served = matches!(transport, Transport::Provider(provider) if !provider.route.has_served());
+        match &outcomes.reason {
+            Some(reason) if never_served && !self.is_down && self.tally.n_refused() >= MANY_REFUSED => {
+                sending.note_outage(app, device_type, reason).await
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn quiet_until(&self) -> UtcMillis {

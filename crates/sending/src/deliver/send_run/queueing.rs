@@ -1,5 +1,7 @@
 //! Queueing: recipients that were read become requests as there is room for them.
 
+use std::time::{Duration, Instant};
+
 use model::ids::Ordinal;
 use model::time::UtcMillis;
 use providers::open::{self, OpenPlatformConfig};
@@ -8,13 +10,17 @@ use store::sandbox::SandboxDelivery;
 
 use super::{Probe, Queue, SendRun, UNRECORDED};
 use crate::deliver::batch::{self, Batch};
-use crate::deliver::feed::Chunk;
+use crate::deliver::feed::{CHUNK, Chunk};
 use crate::deliver::render::{Localized, Renderer};
 use crate::deliver::target::Target;
 use crate::deliver::transport::{OutgoingRequest, Provider, To, Transport, Way};
 
 /// Requests to one open platform that may be under way at once, per block.
 const OPEN_REQUESTS: usize = 4;
+
+/// A lane without an answer for so long, although it has as many requests under way as it may, holds up no other.
+const STALLED: Duration = Duration::from_secs(1);
+const WAITS_FOR_SERVICE: &str = "The push service of the device is slow; what is for it is tried again.";
 
 const UNREADABLE: &str = "What is stored about the device cannot be read; the log says why.";
 
@@ -54,7 +60,49 @@ impl Ready<'_> {
     }
 }
 
+impl Queue<'_> {
+    fn is_stalled(&self) -> bool {
+        let is_full = self.n_requests > 0 && self.n_requests >= self.n_allowed;
+        is_full && self.moved.is_some_and(|moved| moved.elapsed() >= STALLED)
+    }
+}
+
 impl<'a> SendRun<'a> {
+    /// Recipients that are read ahead and can be sent to soon.
+    pub(super) fn n_moving(&self) -> usize {
+        if self.own.len() == 1 {
+            return self.n_ready;
+        }
+        let stalled = self.own.iter().filter(|queue| queue.is_stalled());
+        self.n_ready - stalled.map(|queue| queue.ready.len()).sum::<usize>()
+    }
+
+    /// Leaves what is for lanes that stand still to the next run: this one holds a slot that others wait for.
+    pub(super) fn defer_stalled(&mut self) {
+        self.defer(|queue| if queue.is_stalled() { 0 } else { usize::MAX });
+    }
+
+    /// Leaves to the next run what does not fit into lanes that stand still.
+    fn defer_overflow(&mut self) {
+        self.defer(|queue| if queue.is_stalled() { CHUNK } else { usize::MAX });
+    }
+
+    /// Only where there are several lanes: recipients of the only one wait in the block.
+    fn defer(&mut self, n_kept: impl Fn(&Queue<'_>) -> usize) {
+        if self.own.len() == 1 {
+            return;
+        }
+        for lane in 0..self.own.len() {
+            let n_kept = n_kept(&self.own[lane]);
+            while self.own[lane].ready.len() > n_kept {
+                let Some(ready) = self.own[lane].ready.pop_back() else { break };
+                self.n_ready -= ready.len();
+                let later = Outcome::Retry { after: None, reason: WAITS_FOR_SERVICE.to_owned(), everybody: false };
+                self.tally.file(&ready.ordinals(), later, UtcMillis(0));
+            }
+        }
+    }
+
     pub(super) fn take_in(&mut self, chunk: Chunk) {
         let Chunk { targets, missing, unreadable, read_at } = chunk;
         self.tally.add_missing(&missing);
@@ -67,39 +115,48 @@ impl<'a> SendRun<'a> {
                 let localized = |target: &Target| self.renderer.localized(&target.locale);
                 let groups = batch::grouped(targets, open::MOST_VALUES, localized);
                 let batch = |(localized, targets)| Ready::Batch { config, localized, targets, read_at };
-                self.own.ready.extend(groups.into_iter().map(batch));
+                self.own[0].ready.extend(groups.into_iter().map(batch));
             }
             Transport::Provider(provider) => {
                 let device_type = self.context.device_type;
-                for target in targets {
+                for mut target in targets {
+                    target.lane = provider.lane(&target.address).min(self.own.len() - 1);
                     // Recipients that cannot be reached get their outcome in their turn.
-                    let to = provider.way(device_type, &target).map_or(To::Own, Way::to);
+                    let way = provider.way(device_type, &target);
+                    let to = way.map_or(To::Own(target.lane), |way| way.to(target.lane));
                     self.queue(to).ready.push_back(Ready::Message { provider, target, read_at });
                 }
+                self.defer_overflow();
             }
-            Transport::Sandbox => self.own.ready.extend(targets.into_iter().map(Ready::ForSandbox)),
+            Transport::Sandbox => self.own[0].ready.extend(targets.into_iter().map(Ready::ForSandbox)),
             Transport::Missing { reason } => {
-                self.own.ready.extend(targets.into_iter().map(|target| Ready::Unreachable { target, reason }));
+                self.own[0].ready.extend(targets.into_iter().map(|target| Ready::Unreachable { target, reason }));
             }
         }
     }
 
     /// Puts a recipient first that has to be sent to once more.
-    pub(super) fn put_back(&mut self, provider: &'a Provider, target: Target, to: To, read_at: UtcMillis) {
+    pub(super) fn put_back(&mut self, provider: &'a Provider, target: Target, way: Way, read_at: UtcMillis) {
         self.n_ready += 1;
-        self.queue(to).ready.push_front(Ready::Message { provider, target, read_at });
+        self.queue(way.to(target.lane)).ready.push_front(Ready::Message { provider, target, read_at });
     }
 
     pub(super) fn queue(&mut self, to: To) -> &mut Queue<'a> {
         match to {
-            To::Own => &mut self.own,
+            To::Own(lane) => &mut self.own[lane],
             To::Amazon => &mut self.by_amazon,
         }
     }
 
     /// The next request, if one may be sent now. Recipients that need none are dealt with on the way.
     pub(super) fn next_request(&mut self, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
-        self.next_request_to(To::Own, now).or_else(|| self.next_request_to(To::Amazon, now))
+        let lanes = (0..self.own.len()).map(To::Own).chain([To::Amazon]);
+        for to in lanes {
+            if let Some(request) = self.next_request_to(to, now) {
+                return Some(request);
+            }
+        }
+        None
     }
 
     fn next_request_to(&mut self, to: To, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
@@ -108,7 +165,11 @@ impl<'a> SendRun<'a> {
             self.n_ready -= ready.len();
             let n_messages = ready.len();
             if let Some(request) = self.request(ready, now) {
-                self.queue(to).n_requests += 1;
+                let queue = self.queue(to);
+                if queue.n_requests == 0 {
+                    queue.moved = Some(Instant::now());
+                }
+                queue.n_requests += 1;
                 self.n_in_flight += n_messages;
                 self.has_sent = true;
                 return Some(request);
@@ -120,7 +181,7 @@ impl<'a> SendRun<'a> {
     fn has_room(&mut self, to: To) -> bool {
         let n_unrecorded = self.n_in_flight + self.tally.n_finished() + self.n_saving;
         let is_going = self.stop_reason.is_none();
-        let Queue { ready, n_requests, n_allowed } = self.queue(to);
+        let Queue { ready, n_requests, n_allowed, moved: _ } = self.queue(to);
         let n_next = ready.front().map_or(0, Ready::len);
         is_going && *n_requests < *n_allowed && n_unrecorded + n_next <= UNRECORDED
     }
@@ -128,7 +189,7 @@ impl<'a> SendRun<'a> {
     /// How many requests may be under way.
     pub(super) fn requests_allowed(&self, to: To) -> usize {
         match (self.context.transport, self.probe) {
-            (Transport::Provider(_) | Transport::Open(_), Probe::Waiting) => 1,
+            (Transport::Provider(_) | Transport::Open(_), Probe::Waiting(_)) => 1,
             (Transport::Provider(_) | Transport::Open(_), Probe::Passed) => 0,
             (Transport::Provider(provider), Probe::No) => provider.share(to),
             (Transport::Open(_), Probe::No) => OPEN_REQUESTS,

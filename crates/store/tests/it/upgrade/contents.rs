@@ -15,6 +15,7 @@ use model::payload::Push;
 use model::place::PlaceId;
 use model::tag::Tag;
 use model::time::UtcMillis;
+use store::addresses::{self, RefusedAddress};
 use store::attributes::{self, Owner, Write};
 use store::channels::{self, Channel};
 use store::counters::{self, Grain, Metric, Pushes};
@@ -106,11 +107,17 @@ fn unknown_user() -> UnknownUser {
     UnknownUser { terms: vec![NEWS], attributes: BTreeSet::from(["city".to_owned()]) }
 }
 
+fn refused() -> RefusedAddress {
+    RefusedAddress { ordinal: CHANNEL, n: 2, since: NOW }
+}
+
 fn fill_channels(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(apps::take_ordinal(tx, APP)?, CHANNEL);
     channels::insert(tx, APP, &channel())?;
     channels::add_keys(tx, APP, CHANNEL, [&key("fcm", "it's an address")])?;
     sessions::set(tx, APP, CHANNEL, Some(Session { id: id(20), opened: NOW }))?;
+    addresses::put_served(tx, APP, [(1, vec![4, 5])])?;
+    addresses::put_refused(tx, APP, [refused()])?;
     seen_events::add(tx, APP, &[(472_222, id(21))])?;
     signed_requests::remember(tx, APP, NOW, &MARK)?;
     named_users::ensure(tx, APP, &jo(), NOW)?;
@@ -123,6 +130,8 @@ fn check_channels(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(channels::by_id(tx, APP, channel().id)?, Some(channel()));
     assert_eq!(channels::by_key(tx, APP, &key("fcm", "it's an address"))?, Some(CHANNEL));
     assert_eq!(sessions::get(tx, APP, CHANNEL)?, Some(Session { id: id(20), opened: NOW }));
+    assert_eq!(addresses::served(tx, APP, [1])?, [(1, vec![4, 5])]);
+    assert_eq!(addresses::refused(tx, APP, [CHANNEL])?, [refused()]);
     assert_eq!(seen_events::known(tx, APP, &[(472_222, id(21))])?.len(), 1);
     assert_eq!(named_users::get(tx, APP, &jo())?.unwrap().created, NOW);
     let association = Association { channel: waiting(), named_user_id: jo() };
