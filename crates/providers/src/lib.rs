@@ -1,6 +1,7 @@
 //! The outside world: the HTTP client, and for every provider the request that carries a push to one device.
 //! Knows HTTP and keys, not the store.
 
+mod address_form;
 pub mod adm;
 pub mod apns;
 mod certificate;
@@ -32,6 +33,7 @@ pub mod webpush;
 mod wire;
 pub mod wns;
 
+pub use address_form::{address_problem, keys_problem};
 pub use endpoint::Endpoint;
 pub use network::Network;
 pub use recipient::Recipient;

@@ -6,6 +6,7 @@ mod credentials;
 mod encryption;
 mod hosts;
 mod outcome;
+mod point;
 mod service;
 mod vapid;
 
@@ -14,3 +15,4 @@ pub use client::Client;
 pub use credentials::{ONE_PAIR, WebPushContact, WebPushCredentials};
 pub(crate) use encryption::MOST_MESSAGE_BYTES;
 pub use hosts::{HostPattern, PushHosts};
+pub(crate) use point::is_point;

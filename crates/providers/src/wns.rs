@@ -7,5 +7,6 @@ mod outcome;
 mod xml;
 
 pub use body::WnsPush;
+pub(crate) use client::CHANNEL_HOSTS;
 pub use client::Client;
 pub use credentials::{WnsAuth, WnsCredentials};

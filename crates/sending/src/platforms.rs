@@ -1,5 +1,6 @@
 //! How the platforms of an app are reached: configured by the operator, sealed in the store.
 
+mod addresses;
 mod change;
 mod notice;
 mod open;

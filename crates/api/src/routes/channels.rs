@@ -46,7 +46,7 @@ pub(super) async fn register(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = registration(&app, rights, &input).await?;
+    let registration = registration(&edge, &app, rights, &input).await?;
     let registered = edge.engine.devices().register_channel(app.id, registration, input.idempotency_key).await?;
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
     let answer = Answer::changed(registered.operation_id, Registered { channel_id: registered.id })?.status(status);
@@ -61,7 +61,7 @@ pub(super) async fn update(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = registration(&app, rights, &input).await?;
+    let registration = registration(&edge, &app, rights, &input).await?;
     // Upon a conflict devices forget the id and register anew, which is the way out of an invalid id.
     let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
     let updated = edge.engine.devices().update_channel(app.id, id, registration).await?;
@@ -111,8 +111,9 @@ pub(super) async fn no_sms() -> Error {
 
 /// The named user that a device sends is ignored where only servers may set it. It is not refused: registering matters more than
 /// the association.
-async fn registration(app: &App, rights: CallingRights, input: &Input) -> Result<Registration> {
+async fn registration(edge: &Edge, app: &App, rights: CallingRights, input: &Input) -> Result<Registration> {
     let mut registration = input.parse(Registration::parse).await?;
+    edge.engine.sending().check_address(app.id, app.mode, &registration).await?;
     if !rights.may_associate(app) {
         registration.named_user_id = Change::Keep;
     }

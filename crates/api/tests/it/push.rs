@@ -89,7 +89,7 @@ async fn production_apps_without_credentials_fail_with_a_reason() {
     on_each_database(async |app| {
         let production = app.another_app(Mode::Production).await;
         let master = app.nobody().basic(&production.key, &production.master_secret);
-        let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCD"}});
+        let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCD".repeat(16)}});
         master.post("/api/channels", device).await.expect(201);
         let accepted = master.post("/api/push", push("Hi")).await.expect(200);
         app.step_all().await;

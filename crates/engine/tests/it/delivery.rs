@@ -144,7 +144,7 @@ async fn a_production_app_does_not_pretend() {
         let production = app.another_app(Mode::Production).await;
         let device = app.nobody().basic(&production.key, &production.app_secret);
         let master = app.nobody().basic(&production.key, &production.master_secret);
-        let channel = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "A1"}});
+        let channel = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "A1".repeat(32)}});
         device.post("/api/channels", channel).await.expect(201);
         let id = master.post("/api/push", hello(&json!(["ios"]))).await.expect(200)["push_ids"][0].clone();
         app.step_all().await;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::device_update::{DeviceUpdate, LocaleUpdate};
 use super::ios::IosUpdate;
 use super::web::WebUpdate;
-use super::{AndroidDetails, Change, IdentityHints, Profile, name_text};
+use super::{AndroidDetails, Change, DeliveryType, IdentityHints, Profile, WebSubscription, name_text};
 use crate::device_type::DeviceType;
 use crate::ids::NamedUserId;
 use crate::json::body::Body;
@@ -75,6 +75,22 @@ impl Registration {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let RegistrationBody { channel, identity_hints } = RegistrationBody::parse(at)?;
         Some(Self { identity_hints, ..channel })
+    }
+
+    /// The provider behind an Android address, if it is said.
+    pub fn delivery_type(&self) -> Option<DeliveryType> {
+        match &self.android {
+            Change::Set(android) => Some(android.delivery_type),
+            Change::Keep | Change::Clear => None,
+        }
+    }
+
+    /// The keys of a browser, if they are said.
+    pub fn subscription(&self) -> Option<&WebSubscription> {
+        match &self.web {
+            Change::Set(web) => web.subscription(),
+            Change::Keep | Change::Clear => None,
+        }
     }
 
     /// The whole state of the channel after this registration. Applying it once more changes nothing.

@@ -42,6 +42,13 @@ pub(super) struct WebUpdate {
 }
 
 impl WebUpdate {
+    pub(super) fn subscription(&self) -> Option<&WebSubscription> {
+        match &self.subscription {
+            Change::Set(subscription) => Some(subscription),
+            Change::Keep | Change::Clear => None,
+        }
+    }
+
     pub(super) fn update(&self, slot: &mut Option<WebDetails>) {
         let details = slot.get_or_insert_default();
         self.subscription.update(&mut details.subscription);

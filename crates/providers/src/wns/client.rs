@@ -22,7 +22,7 @@ use crate::room::Room;
 const STORE_LOGIN: &str = "https://login.live.com";
 const APP_SDK_LOGIN: &str = "https://login.microsoftonline.com";
 /// All channels are below this. Addresses come from devices, and our token must not go anywhere else.
-const CHANNEL_HOSTS: &str = ".notify.windows.com";
+pub(crate) const CHANNEL_HOSTS: &str = ".notify.windows.com";
 const CORRELATION: HeaderName = HeaderName::from_static("ms-cv");
 /// Messages under way: at first, and at most. Windows speaks HTTP/1.1, so that each of them has a connection to itself.
 const ROOM: (usize, usize) = (50, 200);
@@ -107,7 +107,9 @@ fn channel(address: &str, own: Option<&WebUrl>) -> Option<WebUrl> {
     let url = check_url(address, AddressPolicy::ANY).ok()?;
     let uri = url.uri();
     let host = uri.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
-    let is_public = uri.scheme_str() == Some("https") && host.ends_with(CHANNEL_HOSTS);
+    // Behind other ports nobody answers, which takes time from others.
+    let is_usual = uri.scheme_str() == Some("https") && matches!(uri.port_u16(), None | Some(443));
+    let is_public = is_usual && host.ends_with(CHANNEL_HOSTS);
     let is_own = own.map(|own| (own.uri().scheme(), own.uri().authority())) == Some((uri.scheme(), uri.authority()));
     (is_public || is_own).then_some(url)
 }
@@ -129,6 +131,8 @@ mod tests {
             ("https://db5.notify.windows.com/?token=1", true),
             ("https://DB5.Notify.Windows.COM./?token=1", true),
             ("http://127.0.0.1:8080/wns/1", true),
+            ("https://db5.notify.windows.com:443/", true),
+            ("https://db5.notify.windows.com:25/", false),
             ("http://db5.notify.windows.com/", false),
             ("https://user@db5.notify.windows.com/", false),
             ("https://notify.windows.com.example/", false),
