@@ -87,6 +87,17 @@ impl EventReceiver {
         let arrived = received.wait_for(|received| received.len() >= n_requests).await;
         arrived.expect("the receiver lives as long as this waits");
     }
+
+    /// Waits until a certain request has arrived.
+    pub async fn wait_until(&self, mut is_it: impl FnMut(&ReceivedEvent) -> bool) {
+        let (mut received, mut n_seen) = (self.shared.received.subscribe(), 0);
+        let arrived = received.wait_for(|all| {
+            let is_there = all[n_seen..].iter().any(&mut is_it);
+            n_seen = all.len();
+            is_there
+        });
+        arrived.await.expect("the receiver lives as long as this waits");
+    }
 }
 
 impl Drop for EventReceiver {

@@ -1,6 +1,8 @@
 //! Tests of the whole: the shape of the source tree, and the program from outside.
 
 #[cfg(test)]
+mod attack_story;
+#[cfg(test)]
 mod backup_story;
 #[cfg(test)]
 mod command_line;

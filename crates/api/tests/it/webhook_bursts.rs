@@ -1,5 +1,5 @@
-//! Events that anybody with the key of an app can send, in order to have its webhooks disabled: a burst disables none, days in which
-//! nothing is taken do.
+//! Events that anybody with the key of an app can send, in order to have its webhooks disabled: a burst disables none, days in
+//! which nothing is taken do.
 
 use std::time::Duration;
 

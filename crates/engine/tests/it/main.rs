@@ -6,6 +6,7 @@ mod agreement;
 mod amazon;
 #[cfg(test)]
 mod audiences;
+#[cfg(test)]
 mod browsers;
 #[cfg(test)]
 mod deleted_tags;
@@ -43,6 +44,7 @@ mod outcomes;
 mod provider;
 #[cfg(test)]
 mod refused_addresses;
+#[cfg(test)]
 mod retention;
 #[cfg(test)]
 mod steering;

@@ -1,5 +1,5 @@
-//! Whether the public key of a browser is a point on the curve P-256: y² = x³ - 3x + b. With the arithmetic that this takes, and not
-//! with a key agreement, which takes twenty times as long: every browser that registers is checked.
+//! Whether the public key of a browser is a point on the curve P-256: y² = x³ - 3x + b. With the arithmetic that this takes, and
+//! not with a key agreement, which takes much longer: every browser that registers is checked.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -93,7 +93,8 @@ async fn nobody_works_out_the_contact_of_a_user() {
         // The same user has another id in every app.
         let other = app.another_app(Mode::Production).await;
         let device = app.nobody().basic(&other.key, &other.app_secret);
-        let made = device.post("/api/channels", super::android("token-1-of-the-other-app")).await.expect(201);
+        let made =
+            device.post("/api/channels", super::android("token-1-of-the-device-of-another-app")).await.expect(201);
         let body = json!({"channel_id": made["channel_id"], "device_type": "android", "named_user_id": "jo"});
         let others = device.post("/api/contacts/identify", body).await.expect(200);
         assert_ne!(others["contact_id"], contact);
