@@ -83,10 +83,15 @@ impl Events {
     pub(super) fn view_webhook(&self, app: AppId, webhook: Webhook, lag: Lag) -> WebhookView {
         let config = self.unseal_webhook(app, &webhook).ok();
         let cursor = WebhookCursor::from_stored(webhook.position.held.as_deref()).ok();
+        let nothing_taken_since = cursor.and_then(|cursor| cursor.breaker.fruitless_since());
         let state = match (webhook.enabled, webhook.failing) {
             (false, _) => WebhookState::Disabled { reason: webhook.disabled_why },
             (true, Some((since, reason))) => WebhookState::Failing { since, reason },
-            (true, None) => WebhookState::Live,
+            (true, None) => match nothing_taken_since {
+                // What failed was given up, and nothing has been taken after it.
+                Some(since) => WebhookState::Failing { since, reason: "No event was taken since then.".to_owned() },
+                None => WebhookState::Live,
+            },
         };
         WebhookView {
             id: webhook.id,
@@ -98,7 +103,7 @@ impl Events {
             tally: webhook.tally,
             records_behind: lag.records,
             seconds_behind: lag.seconds,
-            nothing_taken_since: cursor.and_then(|cursor| cursor.breaker.fruitless_since()),
+            nothing_taken_since,
         }
     }
 }

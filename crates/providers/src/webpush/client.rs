@@ -27,6 +27,8 @@ const ROOM: (usize, usize) = (64, 1000);
 /// The same for all services together that nobody vouches for, and how long each of them may take.
 const ROOM_OF_OTHERS: (usize, usize) = (8, 32);
 const TIME_OF_OTHERS: Duration = Duration::from_secs(5);
+/// As long as it has never answered.
+const TIME_OF_STRANGERS: Duration = Duration::from_secs(2);
 
 /// The way to the browsers of one app; clones share connections and tokens.
 #[derive(Clone)]
@@ -92,8 +94,8 @@ impl Client {
             .parse()
             .map_err(|_| rejected("The address of the browser's subscription is not a URL.".to_owned()))?;
         let service = inner.services.of(&uri).map_err(rejected)?;
-        if let Some(rest) = service.rest(now) {
-            let reason = format!("The push service at {} asked to be left alone for a while.", service.origin);
+        if let Some(rest) = inner.services.rest(&service, now) {
+            let reason = format!("The push service at {} is left alone for a while.", service.origin);
             return Err(Outcome::Retry { after: Some(rest), reason, everybody: false });
         }
         let sign = async || inner.vapid.token(&service.origin, now).map_err(|reason| Outcome::Unauthorized { reason });
@@ -135,8 +137,9 @@ impl Inner {
     async fn exchange(&self, service: &Service, head: &Request<()>, body: Bytes, now: UtcMillis) -> Outcome {
         let answering = self.answer(service, head, body);
         let is_other = service.lane == self.services.lane_of_others();
+        let limit = if service.is_stranger() { TIME_OF_STRANGERS } else { TIME_OF_OTHERS };
         let answered = match is_other {
-            true => tokio::time::timeout(TIME_OF_OTHERS, answering).await.unwrap_or_else(|_| {
+            true => tokio::time::timeout(limit, answering).await.unwrap_or_else(|_| {
                 let reason = "There was no complete answer in time.".to_owned();
                 Err(Outcome::Retry { after: None, reason, everybody: false })
             }),
@@ -145,7 +148,7 @@ impl Inner {
         let answer = match answered {
             Ok(answer) => answer,
             Err(outcome) => {
-                service.was_silent(now);
+                self.services.was_silent(service, now);
                 return outcome;
             }
         };

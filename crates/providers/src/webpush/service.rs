@@ -22,8 +22,10 @@ const MOST_SERVICES: usize = 1024;
 /// To one service at once; each carries a hundred messages and more.
 const MOST_CONNECTIONS: usize = 4;
 
-/// After this many requests in a row without any answer a service rests, for longer every time.
+/// After this many requests in a row without any answer a service rests, for longer every time. One that nobody vouches for and
+/// that has never answered gets fewer.
 const SILENT: u32 = 8;
+const SILENT_STRANGER: u32 = 2;
 const FIRST_REST: Duration = Duration::from_secs(30);
 const LONGEST_REST: Duration = Duration::from_secs(600);
 /// This many subscriptions that took messages before are not all refused in a row, unless it is us.
@@ -43,6 +45,9 @@ pub(super) struct Service {
     speaks_http1_only: AtomicBool,
     /// It asked to be left alone until then.
     rests_until: Mutex<UtcMillis>,
+    /// Whether it is the own endpoint or a known service.
+    is_listed: bool,
+    has_answered: AtomicBool,
     /// Requests without an answer since the last one.
     n_silent: AtomicU32,
     /// Subscriptions that took messages before and were refused, since one took another message.
@@ -52,6 +57,8 @@ pub(super) struct Service {
 pub(super) struct Services {
     network: Network,
     hosts: PushHosts,
+    /// All services together that nobody vouches for and that have never answered: there is no end of names for them.
+    strangers: Service,
     /// A service that is accepted although it may not be encrypted, and whose certificate we may know.
     own: Option<(String, Endpoint)>,
     known: Mutex<HashMap<String, Arc<Service>>>,
@@ -60,7 +67,8 @@ pub(super) struct Services {
 impl Services {
     pub(super) fn new(network: &Network, hosts: PushHosts, own: Option<&Endpoint>) -> Self {
         let own = own.and_then(|endpoint| Some((origin(endpoint.url.uri())?, endpoint.clone())));
-        Self { network: network.clone(), hosts, own, known: Mutex::default() }
+        let strangers = Service::new(String::new(), hosts.n_listed() + 1, true, None);
+        Self { network: network.clone(), hosts, strangers, own, known: Mutex::default() }
     }
 
     /// How many lanes there are: one for every known service, then one for the own endpoint, and the last for all others.
@@ -80,6 +88,20 @@ impl Services {
             None if self.is_own(origin(subscription).as_deref()) => self.hosts.n_listed(),
             None => self.lane_of_others(),
         }
+    }
+
+    /// How long to leave a service alone, if it asked for that or does not answer.
+    pub(super) fn rest(&self, service: &Service, now: UtcMillis) -> Option<Duration> {
+        let of_strangers = service.is_stranger().then(|| self.strangers.rest(now)).flatten();
+        service.rest(now).max(of_strangers)
+    }
+
+    /// A service gave no answer.
+    pub(super) fn was_silent(&self, service: &Service, now: UtcMillis) {
+        if service.is_stranger() {
+            self.strangers.was_silent(now);
+        }
+        service.was_silent(now);
     }
 
     fn is_own(&self, origin: Option<&str>) -> bool {
@@ -117,12 +139,12 @@ impl Services {
         let ca = own.and_then(|(_, endpoint)| endpoint.ca.as_deref());
         let wire = || self.network.wire_if_spoken(Origin::of(url), ca, MOST_CONNECTIONS);
         let is_encrypted = url.uri().scheme_str() == Some("https");
-        Service::new(origin, lane, is_encrypted.then(wire))
+        Service::new(origin, lane, lane != self.lane_of_others(), is_encrypted.then(wire))
     }
 }
 
 impl Service {
-    fn new(origin: String, lane: usize, wire: Option<Wire>) -> Self {
+    fn new(origin: String, lane: usize, is_listed: bool, wire: Option<Wire>) -> Self {
         Self {
             origin,
             token: TokenCache::default(),
@@ -130,6 +152,8 @@ impl Service {
             wire,
             speaks_http1_only: AtomicBool::new(false),
             rests_until: Mutex::default(),
+            is_listed,
+            has_answered: AtomicBool::new(false),
             n_silent: AtomicU32::new(0),
             n_suspicious: AtomicU32::new(0),
         }
@@ -146,7 +170,7 @@ impl Service {
     }
 
     /// How long to leave the service alone, if it asked for that.
-    pub(super) fn rest(&self, now: UtcMillis) -> Option<Duration> {
+    fn rest(&self, now: UtcMillis) -> Option<Duration> {
         let until = *self.rests_until.lock();
         u64::try_from(until.0.saturating_sub(now.0)).ok().filter(|left| *left > 0).map(Duration::from_millis)
     }
@@ -160,13 +184,20 @@ impl Service {
 impl Service {
     /// It gave an answer, whatever it says.
     pub(super) fn answered(&self) {
+        self.has_answered.store(true, Ordering::Relaxed);
         self.n_silent.store(0, Ordering::Relaxed);
     }
 
+    /// Whether nobody vouches for it, and it has never answered.
+    pub(super) fn is_stranger(&self) -> bool {
+        !self.is_listed && !self.has_answered.load(Ordering::Relaxed)
+    }
+
     /// It gave none. After some of those it rests, so that others do not wait for it.
-    pub(super) fn was_silent(&self, now: UtcMillis) {
+    fn was_silent(&self, now: UtcMillis) {
         let n_silent = self.n_silent.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        if let Some(beyond) = n_silent.checked_sub(SILENT) {
+        let most = if self.is_stranger() { SILENT_STRANGER } else { SILENT };
+        if let Some(beyond) = n_silent.checked_sub(most) {
             let n_rests = (beyond / SILENT).min(10);
             self.rest_until(now.plus((FIRST_REST * (1 << n_rests)).min(LONGEST_REST)));
         }
@@ -250,7 +281,7 @@ mod tests {
 
     #[test]
     fn services_rest_as_long_as_they_ask() {
-        let service = Service::new("https://push.example".to_owned(), 0, None);
+        let service = Service::new("https://push.example".to_owned(), 0, true, None);
         assert_eq!(service.rest(UtcMillis(5)), None);
         service.rest_until(UtcMillis(1000));
         service.rest_until(UtcMillis(500));
@@ -274,7 +305,7 @@ mod tests {
 
     #[test]
     fn silent_services_rest_for_longer_every_time() {
-        let (service, now) = (Service::new("https://push.example".to_owned(), 0, None), UtcMillis(0));
+        let (service, now) = (Service::new("https://push.example".to_owned(), 0, true, None), UtcMillis(0));
         let silent = |n| (0..n).for_each(|_| service.was_silent(now));
         silent(SILENT - 1);
         assert_eq!(service.rest(now), None);
@@ -291,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_service_that_refuses_subscriptions_that_worked_rests_alone() {
-        let (service, now) = (Service::new("https://push.example".to_owned(), 0, None), UtcMillis(0));
+        let (service, now) = (Service::new("https://push.example".to_owned(), 0, true, None), UtcMillis(0));
         for _ in 1..TOO_SUSPICIOUS {
             assert_eq!(service.suspect(now), None);
         }
@@ -300,5 +331,24 @@ mod tests {
             assert_eq!((service.suspect(now), service.rest(now)), (None, None));
         }
         assert_eq!((service.suspect(now), service.rest(now)), (Some(REFUSED_REST), Some(REFUSED_REST)));
+    }
+
+    #[test]
+    fn services_that_never_answered_rest_together() {
+        let services = Services::new(&network(), any(), None);
+        let (one, now) = (services.of(&"https://a.evil.example/".parse().unwrap()).unwrap(), UtcMillis(0));
+        let another = services.of(&"https://b.evil.example/".parse().unwrap()).unwrap();
+        let known = services.of(&"https://fcm.googleapis.com/".parse().unwrap()).unwrap();
+        services.was_silent(&one, now);
+        assert_eq!(services.rest(&one, now), None);
+        services.was_silent(&one, now);
+        assert_eq!((services.rest(&one, now), services.rest(&another, now)), (Some(FIRST_REST), None));
+        for n in 0..SILENT {
+            let made_up = services.of(&format!("https://{n}.evil.example/").parse().unwrap()).unwrap();
+            services.was_silent(&made_up, now);
+        }
+        assert_eq!((services.rest(&another, now), services.rest(&known, now)), (Some(FIRST_REST), None));
+        another.answered();
+        assert_eq!(services.rest(&another, now), None);
     }
 }
