@@ -3,6 +3,7 @@
 //! A setting is an argument under the heading "Settings". It has one name: `--public-url` on the command line is
 //! `AEROGRAM_PUBLIC_URL` in the environment and `public_url` in `aerogram.toml` (see `layers`).
 
+mod callers;
 mod file;
 mod layers;
 mod values;
@@ -20,6 +21,7 @@ use providers::webpush::HostPattern;
 use store::{DatabaseUrl, PostgresSettings};
 use tracing_subscriber::filter::Targets;
 
+pub(crate) use callers::Callers;
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, number_in, secret};
 
@@ -65,6 +67,8 @@ pub(crate) struct Node {
 
     #[command(flatten)]
     pub(crate) database: DatabaseUse,
+    #[command(flatten)]
+    pub(crate) callers: Callers,
     #[command(flatten)]
     pub(crate) history: History,
     #[command(flatten)]

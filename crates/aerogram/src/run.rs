@@ -1,5 +1,6 @@
 //! Composition: opens the resources of a node, runs its parts, and stops them in order.
 
+mod limits;
 mod parts;
 
 use std::net::SocketAddr;
@@ -27,6 +28,7 @@ pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
         let names = sources.unknown_variables.join(", no ");
         tracing::warn!("there is no setting {names}: without effect; `aerogram serve --help` lists the settings");
     }
+    limits::raise_open_files();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(run(node, sources))
 }

@@ -8,7 +8,7 @@ use axum::extract::{RawPathParams, Request};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use model::app::AppKey;
-use model::ids::Id;
+use model::ids::{AppId, Id};
 use model::lenient_base64;
 use sending::InboxCaller;
 use tenancy::{Bearer, Caller, KnownBy, Refusal, Rights};
@@ -17,6 +17,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::fair_share::Permit;
+use crate::holder::Holder;
 
 pub(crate) use calling::{Calling, CallingApp, CallingChannel, CallingInbox, CallingRights, calling_key};
 
@@ -62,23 +63,32 @@ const BEARER: &str = "Bearer realm=\"aerogram operator\"";
 const NO_APP: Error = Error::Unauthorized {
     why: "Credentials are missing; send the app key and a secret by HTTP Basic authentication.",
     challenge: BASIC,
+    is_guess: false,
 };
-const WRONG_APP: Error = Error::Unauthorized { why: "The app key or the secret is wrong.", challenge: BASIC };
-const NOT_MASTER: Error =
-    Error::Unauthorized { why: "The app secret is not enough for this; use the master secret.", challenge: BASIC };
+const WRONG_APP: Error =
+    Error::Unauthorized { why: "The app key or the secret is wrong.", challenge: BASIC, is_guess: true };
+const NOT_MASTER: Error = Error::Unauthorized {
+    why: "The app secret is not enough for this; use the master secret.",
+    challenge: BASIC,
+    is_guess: false,
+};
 const NOT_SIGNED: Error = Error::Unauthorized {
     why: "A token is not enough for this; sign the request with the app secret.",
     challenge: BASIC,
+    is_guess: false,
 };
 const NOT_INBOX: Error = Error::Unauthorized {
     why: "This needs the user and the password of the inbox, by HTTP Basic authentication.",
     challenge: BASIC,
+    is_guess: true,
 };
 const NOT_OPERATOR: Error = Error::Unauthorized {
     why: "This needs the operator token, as 'Authorization: Bearer <token>'.",
     challenge: BEARER,
+    is_guess: false,
 };
-const WRONG_OPERATOR: Error = Error::Unauthorized { why: "The operator token is wrong.", challenge: BEARER };
+const WRONG_OPERATOR: Error =
+    Error::Unauthorized { why: "The operator token is wrong.", challenge: BEARER, is_guess: true };
 
 impl Access {
     /// Whether nodes that do not serve the API answer too.
@@ -107,19 +117,21 @@ pub(crate) enum Admission {
     /// Nothing: probes are always answered.
     Free,
     AmongRequests {
-        _permit: OwnedSemaphorePermit,
+        _permit: Permit<Holder>,
     },
     AmongUnproven {
-        _permit: Permit,
+        _permit: Permit<AppId>,
+    },
+    OfOperator {
+        _permit: OwnedSemaphorePermit,
     },
 }
 
-/// Lets a request pass to its handler if its credentials are good enough and the service is not overloaded.
+/// Lets a request pass to its handler if its credentials are good enough and its party has not too much in work.
 pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) -> Result<Admission> {
-    let mut admission =
-        if access == Access::Probe { Admission::Free } else { Admission::AmongRequests { _permit: edge.admit()? } };
     match access {
-        Access::Probe | Access::Public | Access::Open => {}
+        Access::Probe => return Ok(Admission::Free),
+        Access::Public | Access::Open => {}
         Access::Device
         | Access::Channel
         | Access::OwnChannel
@@ -127,27 +139,31 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
         | Access::Contact
         | Access::Events
         | Access::Master => {
+            let _authentication = edge.begin_authentication()?;
             let caller = match access == Access::Events {
                 true => telling(edge, request.headers()).await?,
                 false => caller(edge, request.headers()).await?,
             };
             permit(access, &caller, request).await?;
-            if caller.rights == Rights::KeyOnly {
-                // Anybody can know the key of an app, and could use up the permits of all requests with it.
-                admission = Admission::AmongUnproven { _permit: edge.admit_unproven(caller.app().id)? };
-            }
+            let (rights, app) = (caller.rights, caller.app().id);
             request.extensions_mut().insert(Calling(caller));
+            if rights == Rights::KeyOnly {
+                // Anybody can know the key of an app, and could use up the permits of all its devices with it.
+                return Ok(Admission::AmongUnproven { _permit: edge.admit_unproven(app)? });
+            }
         }
         Access::Inbox => {
+            let _authentication = edge.begin_authentication()?;
             let inbox = inbox(edge, request.headers(), request.uri().path()).await?;
             request.extensions_mut().insert(CallingInbox(inbox));
         }
         Access::Operator | Access::Scrape => {
             let token = credentials(request.headers(), "bearer").ok_or(NOT_OPERATOR)?;
             edge.is_operator(token).then_some(()).ok_or(WRONG_OPERATOR)?;
+            return Ok(Admission::OfOperator { _permit: edge.admit_operator()? });
         }
     }
-    Ok(admission)
+    Ok(Admission::AmongRequests { _permit: edge.admit(Holder::of(request))? })
 }
 
 /// The app that a refused caller names, if there is one: whose server has the wrong secret is found by it. A key that is none of
@@ -267,7 +283,7 @@ fn refused(refusal: Refusal) -> Error {
         Refusal::Repeated => "This signed request was sent before; sign every request anew.",
         Refusal::Expired => "The token has expired; get a new one.",
     };
-    Error::Unauthorized { why, challenge: BASIC }
+    Error::Unauthorized { why, challenge: BASIC, is_guess: refusal == Refusal::Wrong }
 }
 
 /// The path of every such route is `/api/user/` and the user.

@@ -1,27 +1,26 @@
 //! Request bodies: bounded in size and time, each and together, and unpacked when they are gzip, regardless of their headers,
 //! or when their headers say deflate.
 
+mod pace;
 mod room;
 
-pub(crate) use room::Room;
+pub use pace::BodyPatience;
+pub(crate) use pace::Pace;
+pub(crate) use room::{Reservation, Room};
 
 use std::io::Read;
 use std::ops::Deref;
-use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
 use bytes::{Bytes, BytesMut};
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
-use http_body_util::BodyExt;
 
 use crate::error::{Error, Result};
-use room::Reservation;
 
 /// The largest body, packed or unpacked, where no lower limit applies.
 pub(crate) const MOST_BODY_BYTES: usize = 5 * 1024 * 1024;
 /// How much is read and discarded of a body that is too large, so that its sender gets to read the refusal.
 const MOST_DISCARDED_BYTES: usize = 4 * MOST_BODY_BYTES;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How much is unpacked at a time.
 const PIECE_BYTES: u64 = 64 * 1024;
@@ -35,10 +34,13 @@ pub(crate) struct Whole {
 
 impl Whole {
     /// `deflated` comes from the headers: the bytes do not show it.
-    pub(crate) async fn read(body: Body, deflated: bool, room: &Room) -> Result<Self> {
-        let mut reservation = room.reserve();
-        let whole = tokio::time::timeout(PATIENCE, collect(body, &mut reservation)).await;
-        let whole = whole.map_err(|_| Error::BodyTooSlow)??;
+    pub(crate) async fn read(
+        body: Body,
+        deflated: bool,
+        mut reservation: Reservation,
+        patience: BodyPatience,
+    ) -> Result<Self> {
+        let whole = collect(body, &mut reservation, Pace::of_whole(patience)).await?;
         let bytes =
             if deflated { inflate(whole, &mut reservation).await? } else { unpack(whole, &mut reservation).await? };
         Ok(Self { bytes, _reservation: reservation })
@@ -53,24 +55,20 @@ impl Deref for Whole {
     }
 }
 
-async fn collect(mut body: Body, reservation: &mut Reservation) -> Result<Bytes> {
+async fn collect(mut body: Body, reservation: &mut Reservation, mut pace: Pace) -> Result<Bytes> {
     if body.size_hint().lower() > reservation.most_bytes() as u64 {
-        return discard(body, 0, too_large(reservation)).await;
+        return discard(body, 0, pace, too_large(reservation)).await;
     }
     let mut whole = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| {
-            // Nobody is likely to read this answer: the connection broke or spoke no HTTP.
-            Error::invalid("", format!("The request body could not be read: {error}."))
-        })?;
+    while let Some(frame) = pace.frame(&mut body).await? {
         let Some(data) = frame.data_ref() else { continue };
         let n_bytes = whole.len() + data.len();
         if n_bytes > reservation.most_bytes() {
-            return discard(body, n_bytes, too_large(reservation)).await;
+            return discard(body, n_bytes, pace, too_large(reservation)).await;
         }
         if let Err(refusal) = reservation.grow_to(n_bytes).await {
             drop(whole);
-            return discard(body, n_bytes, refusal).await;
+            return discard(body, n_bytes, pace, refusal).await;
         }
         whole.extend_from_slice(data);
     }
@@ -82,10 +80,10 @@ fn too_large(reservation: &Reservation) -> Error {
 }
 
 /// Reads and discards the rest of the body, for a while, and fails.
-async fn discard(mut body: Body, already: usize, refusal: Error) -> Result<Bytes> {
+async fn discard(mut body: Body, already: usize, mut pace: Pace, refusal: Error) -> Result<Bytes> {
     let mut n_bytes = already;
     while n_bytes < MOST_DISCARDED_BYTES {
-        let Some(Ok(frame)) = body.frame().await else { break };
+        let Ok(Some(frame)) = pace.frame(&mut body).await else { break };
         n_bytes += frame.data_ref().map_or(0, Bytes::len);
     }
     Err(refusal)
@@ -139,9 +137,19 @@ async fn read_to_end(mut unpacker: impl Read, n_packed: usize, reservation: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::holder::Holder;
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
     use std::io::Write;
+    use std::time::Duration;
+
+    fn reservation() -> Reservation {
+        Room::new(4 * MOST_BODY_BYTES, MOST_BODY_BYTES, Duration::from_secs(60)).reserve(Holder::Public)
+    }
+
+    async fn read(body: Body, room: &Room) -> Result<Whole> {
+        Whole::read(body, false, room.reserve(Holder::Public), BodyPatience::DEFAULT).await
+    }
 
     fn packed(bytes: &[u8]) -> Bytes {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -150,7 +158,7 @@ mod tests {
     }
 
     async fn unpack(body: Bytes) -> Result<Bytes> {
-        super::unpack(body, &mut Room::new(2 * MOST_BODY_BYTES, MOST_BODY_BYTES, PATIENCE).reserve()).await
+        super::unpack(body, &mut reservation()).await
     }
 
     #[tokio::test]
@@ -171,7 +179,7 @@ mod tests {
         wrapped.write_all(&text).unwrap();
         let mut bare = DeflateEncoder::new(Vec::new(), Compression::default());
         bare.write_all(&text).unwrap();
-        let mut reservation = Room::new(2 * MOST_BODY_BYTES, MOST_BODY_BYTES, PATIENCE).reserve();
+        let mut reservation = reservation();
         for body in [wrapped.finish().unwrap(), bare.finish().unwrap(), text.clone(), packed(&text).to_vec()] {
             assert_eq!(inflate(body.into(), &mut reservation).await.unwrap(), text);
         }
@@ -194,11 +202,11 @@ mod tests {
     #[tokio::test]
     async fn what_comes_out_of_gzip_needs_room_too() {
         let packed = packed(&vec![b' '; 1024 * 1024]);
-        let room = Room::new(512 * 1024, MOST_BODY_BYTES, Duration::from_millis(1));
-        assert!(matches!(Whole::read(Body::from(packed), false, &room).await, Err(Error::Busy)));
+        let room = Room::new(1024 * 1024, MOST_BODY_BYTES, Duration::from_millis(1));
+        assert!(matches!(read(Body::from(packed), &room).await, Err(Error::Busy)));
         let plain = Body::from(vec![b' '; 1024 * 1024]);
-        assert!(matches!(Whole::read(plain, false, &room).await, Err(Error::Busy)));
-        let half = Whole::read(Body::from(vec![b' '; 512 * 1024]), false, &room).await.unwrap();
+        assert!(matches!(read(plain, &room).await, Err(Error::Busy)));
+        let half = read(Body::from(vec![b' '; 512 * 1024]), &room).await.unwrap();
         assert_eq!(half.len(), 512 * 1024);
     }
 }

@@ -11,16 +11,22 @@ use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Settings;
-use crate::body::{MOST_BODY_BYTES, Room};
+use crate::body::{BodyPatience, MOST_BODY_BYTES, Room};
 use crate::error::{Error, Result};
 use crate::fair_share::{FairShare, Permit};
+use crate::holder::Holder;
+use crate::wrong_credentials::WrongCredentials;
 
-/// Requests in work at once. More than this means that answers would come too late anyway.
-const MOST_IN_FLIGHT: usize = 4096;
-/// Bytes of all request bodies in memory. Parsed bodies are larger, but do not live long.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// Requests whose credentials are looked up at once. None of them waits for its caller, so nobody can hold these for long.
+const MOST_AUTHENTICATING: usize = 4096;
+/// Requests of the operator in work at once. They are apart from those of all others, and so are their bodies, so that the
+/// operator can always look and act.
+const MOST_OPERATING: usize = 64;
+const MOST_OPERATOR_BYTES: usize = 20 * 1024 * 1024;
+/// Bytes of all request bodies in memory, of which one party gets half. Parsed bodies are larger, but do not live long.
+const MOST_BYTES: usize = 128 * 1024 * 1024;
 /// The same for callers with only the key of an app, which is no secret: they cannot keep other callers out.
-const MOST_UNPROVEN_BYTES: usize = 16 * 1024 * 1024;
+const MOST_UNPROVEN_BYTES: usize = 32 * 1024 * 1024;
 /// One body of such a caller. Devices are told to send half of that at once.
 const MOST_UNPROVEN_BODY_BYTES: usize = 1024 * 1024;
 /// Requests of such callers in work at once, beside those of all others.
@@ -47,12 +53,17 @@ pub(crate) struct Parts {
     pub(crate) public_url: Option<Arc<str>>,
     /// A hash, so that comparing takes the same time for tokens of every length.
     operator_token: [u8; 32],
-    in_flight: Arc<Semaphore>,
-    unproven: FairShare,
-    streams: FairShare,
-    transfers: FairShare,
+    authenticating: Arc<Semaphore>,
+    operating: Arc<Semaphore>,
+    requests: FairShare<Holder>,
+    unproven: FairShare<AppId>,
+    streams: FairShare<AppId>,
+    transfers: FairShare<AppId>,
+    pub(crate) wrong_credentials: WrongCredentials,
     pub(crate) keep_alive: Duration,
+    pub(crate) body_patience: BodyPatience,
     pub(crate) bodies: Room,
+    pub(crate) operator_bodies: Room,
     pub(crate) unproven_bodies: Room,
     pub(crate) readers: Arc<Semaphore>,
 }
@@ -63,12 +74,17 @@ impl Edge {
             engine,
             public_url: settings.public_url.map(|url| url.trim_end_matches('/').into()),
             operator_token: hash(&settings.operator_token),
-            in_flight: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
+            authenticating: Arc::new(Semaphore::new(MOST_AUTHENTICATING)),
+            operating: Arc::new(Semaphore::new(MOST_OPERATING)),
+            requests: FairShare::new(settings.limits.requests),
             unproven: FairShare::new(MOST_UNPROVEN),
             streams: FairShare::new(MOST_STREAMS),
             transfers: FairShare::new(MOST_TRANSFERS),
+            wrong_credentials: WrongCredentials::new(settings.limits.wrong_credentials_per_minute),
             keep_alive: settings.keep_alive,
+            body_patience: settings.limits.bodies,
             bodies: Room::new(MOST_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),
+            operator_bodies: Room::new(MOST_OPERATOR_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),
             unproven_bodies: Room::new(MOST_UNPROVEN_BYTES, MOST_UNPROVEN_BODY_BYTES, BODY_PATIENCE),
             readers: Arc::new(Semaphore::new(MOST_READERS)),
         }))
@@ -78,24 +94,34 @@ impl Edge {
         hash(token).ct_eq(&self.operator_token).into()
     }
 
+    /// For the time in which credentials are looked up.
+    pub(crate) fn begin_authentication(&self) -> Result<OwnedSemaphorePermit> {
+        self.authenticating.clone().try_acquire_owned().map_err(|_| Error::Busy)
+    }
+
     /// Counts a request as in work until its answer is made.
-    pub(crate) fn admit(&self) -> Result<OwnedSemaphorePermit> {
-        self.in_flight.clone().try_acquire_owned().map_err(|_| Error::Busy)
+    pub(crate) fn admit(&self, holder: Holder) -> Result<Permit<Holder>> {
+        self.requests.take(holder).ok_or(Error::Busy)
+    }
+
+    /// Counts a request of the operator, whom no app keeps out.
+    pub(crate) fn admit_operator(&self) -> Result<OwnedSemaphorePermit> {
+        self.operating.clone().try_acquire_owned().map_err(|_| Error::Busy)
     }
 
     /// Counts a request with only the key of an app. Such requests are counted apart from all others.
-    pub(crate) fn admit_unproven(&self, app: AppId) -> Result<Permit> {
+    pub(crate) fn admit_unproven(&self, app: AppId) -> Result<Permit<AppId>> {
         self.unproven.take(app).ok_or(Error::Busy)
     }
 
     /// Counts an open stream until it ends.
-    pub(crate) fn admit_stream(&self, app: AppId) -> Result<Permit> {
+    pub(crate) fn admit_stream(&self, app: AppId) -> Result<Permit<AppId>> {
         let text = "This app has as many streams open as it may; close one, or try again later.";
         self.streams.take(app).ok_or(Error::TooMany { text, retry_after: STREAMS_RETRY })
     }
 
     /// Counts a list that is uploaded or downloaded until all of it is transferred.
-    pub(crate) fn admit_transfer(&self, app: AppId) -> Result<Permit> {
+    pub(crate) fn admit_transfer(&self, app: AppId) -> Result<Permit<AppId>> {
         let text = "This app has as many lists under way as it may; try again when one is done.";
         self.transfers.take(app).ok_or(Error::TooMany { text, retry_after: TRANSFERS_RETRY })
     }

@@ -35,6 +35,8 @@ pub(crate) enum Error {
     Unauthorized {
         why: &'static str,
         challenge: &'static str,
+        /// Whether the credentials were wrong, and not just missing, too old or of another kind.
+        is_guess: bool,
     },
     Forbidden(String),
     /// There is nothing under this path.

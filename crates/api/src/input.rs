@@ -17,6 +17,7 @@ use crate::auth::{Calling, CallingInbox};
 use crate::body::Whole;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
+use crate::holder::Holder;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const MOST_KEY_CHARS: usize = 255;
@@ -96,9 +97,11 @@ impl FromRequest<Edge> for Input {
             Some(Rights::KeyOnly) => (&edge.unproven_bodies, UnknownKeys::PassedOver),
             Some(Rights::Device | Rights::Channel(_) | Rights::Contact(_)) => (&edge.bodies, UnknownKeys::PassedOver),
             None if is_inbox => (&edge.bodies, UnknownKeys::PassedOver),
-            Some(Rights::Master) | None => (&edge.bodies, UnknownKeys::Refused),
+            Some(Rights::Master) => (&edge.bodies, UnknownKeys::Refused),
+            None => (&edge.operator_bodies, UnknownKeys::Refused),
         };
-        let body = Whole::read(body, deflated, room).await?;
+        let reservation = room.reserve(Holder::among(&parts.extensions));
+        let body = Whole::read(body, deflated, reservation, edge.body_patience).await?;
         let idempotency_key =
             key.map(|key| IdempotencyKey { key: format!("{}:{key}", chooser(rights)), request: digest(&parts, &body) });
         Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), unknown_keys, idempotency_key })
@@ -153,14 +156,15 @@ fn digest(parts: &Parts, body: &[u8]) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::Room;
+    use crate::body::{BodyPatience, Room};
     use axum::body::Body;
     use std::thread;
     use std::time::Duration;
 
     async fn input(body: Vec<u8>) -> Input {
-        let room = Room::new(1024 * 1024, 1024 * 1024, Duration::from_secs(60));
-        let body = Arc::new(Whole::read(Body::from(body), false, &room).await.unwrap());
+        let room = Room::new(1024 * 1024, 1024 * 1024, Duration::from_secs(60)).reserve(Holder::Public);
+        let body = Whole::read(Body::from(body), false, room, BodyPatience::DEFAULT).await.unwrap();
+        let body = Arc::new(body);
         Input { body, readers: Arc::new(Semaphore::new(1)), unknown_keys: UnknownKeys::Refused, idempotency_key: None }
     }
 

@@ -8,7 +8,10 @@ mod cors;
 mod edge;
 mod error;
 mod fair_share;
+mod holder;
+mod host;
 mod input;
+mod limits;
 mod links;
 mod openapi;
 mod path;
@@ -20,12 +23,14 @@ mod routes;
 mod serve;
 mod stopping;
 mod upload;
+mod wrong_credentials;
 
 use std::time::Duration;
 
 pub use auth::Access;
+pub use body::BodyPatience;
+pub use limits::Limits;
 pub use openapi::document as openapi_document;
-pub use router::router;
 pub use routes::{Route, routes};
 pub use serve::serve;
 
@@ -45,4 +50,7 @@ pub struct Settings {
     pub serves_api: bool,
     /// How often a stream on which nothing happens shows that it is alive.
     pub keep_alive: Duration,
+    /// How long callers are still served after the node was told to stop.
+    pub drain: Duration,
+    pub limits: Limits,
 }

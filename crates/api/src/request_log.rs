@@ -15,7 +15,7 @@ use tracing::Instrument;
 
 use crate::edge::Edge;
 use crate::error::{Error, Refused, Result};
-use crate::{accept, cors};
+use crate::{accept, cors, host};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MOST_REQUEST_ID_CHARS: usize = 128;
@@ -92,7 +92,7 @@ async fn attempt<F: Future<Output = Result<Response>>>(
     request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response {
-    if let Err(refusal) = accept::check(request.headers()) {
+    if let Err(refusal) = accept::check(request.headers()).and_then(|()| host::check(&request)) {
         return refusal.into_response();
     }
     match AssertUnwindSafe(async { answer(request).await }).catch_unwind().await {
@@ -147,6 +147,12 @@ mod tests {
     use super::*;
     use http_body_util::BodyExt;
 
+    fn with_host() -> Request {
+        let mut request = Request::new(axum::body::Body::empty());
+        request.headers_mut().insert(http::header::HOST, HeaderValue::from_static("x"));
+        request
+    }
+
     async fn faulty(_: Request) -> Result<Response> {
         panic!("hunter2 is the password")
     }
@@ -154,7 +160,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_fails_its_own_request_and_tells_nothing() {
         for _ in 0..2 {
-            let response = attempt(Request::new(axum::body::Body::empty()), faulty).await;
+            let response = attempt(with_host(), faulty).await;
             assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
             let body = response.into_body().collect().await.unwrap().to_bytes();
             let body = String::from_utf8(body.to_vec()).unwrap();

@@ -20,7 +20,7 @@ use crate::request_log::{LoggedApp, Matched, observe};
 use crate::routes::{self, Endpoint, Route};
 
 /// The whole API as one service. It expects paths in their normal form, which [`crate::serve()`] gives them.
-pub fn router(engine: Engine, settings: Settings) -> Router {
+pub(crate) fn router(engine: Engine, settings: Settings) -> Router {
     let serves_api = settings.serves_api;
     let devices = DeviceRoutes::among(&routes::routes());
     let mut router = Router::new();
@@ -80,6 +80,9 @@ impl Handler<(), Edge> for Served {
                     Err(refusal) => {
                         if let Some(key) = auth::presented_key(&edge, request.headers()) {
                             app.get_or_init(|| LoggedApp::Presented(key));
+                        }
+                        if matches!(refusal, Error::Unauthorized { is_guess: true, .. }) {
+                            edge.wrong_credentials.slow_down(request.extensions().get().copied()).await?;
                         }
                         return Err(refusal);
                     }

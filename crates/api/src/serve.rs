@@ -1,12 +1,20 @@
 //! The server: accepts connections, gives paths their normal form, and stops without cutting off callers.
 
+mod connections;
+mod guarded;
+mod head_scan;
+mod peer;
 mod spelling;
 mod unread;
 
+pub(crate) use connections::CallerAddress;
+
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use axum::Router;
+use engine::{Engine, Metrics};
 use http::HeaderValue;
 use http::header::CONNECTION;
 use hyper::body::Incoming;
@@ -18,8 +26,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tower::Service;
 
-use crate::path;
+use crate::limits::Limits;
+use crate::router::router;
 use crate::stopping::Stopping;
+use crate::{Settings, path};
+use connections::Connections;
+use guarded::Guarded;
+use peer::Peer;
 use spelling::Spelling;
 use unread::Unread;
 
@@ -31,12 +44,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// The most for the first requests of callers that connected just before the server stopped to listen.
 const LAST_CALL: Duration = Duration::from_millis(200);
 
+/// How long a connection waits for bytes of a body that nobody reads: callers mostly send it together with the head.
+const REST: Duration = Duration::from_secs(1);
+/// For requests in work once the server has stopped to listen. Callers that neither send nor read are not waited for.
+const STOP: Duration = Duration::from_secs(20);
+/// The most of a head. hyper keeps a buffer of this size for an incomplete one, so it bounds what slow callers cost.
+const MOST_HEAD_BYTES: usize = 64 * 1024;
+
 /// How long the server waits for callers.
 #[derive(Clone, Copy)]
 struct Patience {
-    /// Before, between and within the heads of requests: bounds the resources that idle and slow callers hold.
-    head: Duration,
-    /// For the rest of a body that nobody reads: callers mostly send it together with the head.
+    /// For the rest of a body that nobody reads.
     rest: Duration,
     /// For callers that do not know yet that the server stops.
     drain: Duration,
@@ -44,15 +62,8 @@ struct Patience {
     last_call: Duration,
     /// For requests in work after that.
     stop: Duration,
+    limits: Limits,
 }
-
-const PATIENCE: Patience = Patience {
-    head: Duration::from_secs(60),
-    rest: Duration::from_secs(1),
-    drain: Duration::ZERO,
-    last_call: Duration::ZERO,
-    stop: Duration::from_secs(20),
-};
 
 /// Serves until `shutdown` turns true, then answers the requests received already, within bounds.
 ///
@@ -61,23 +72,36 @@ const PATIENCE: Patience = Patience {
 ///
 /// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling, except for the names
 /// in `spelling`. TLS and other versions of HTTP are the business of a proxy in front.
-pub async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>, drain: Duration) {
-    let patience = Patience { drain, last_call: drain.min(LAST_CALL), ..PATIENCE };
-    serve_within(patience, listener, router, shutdown).await;
+pub async fn serve(listener: TcpListener, engine: Engine, settings: Settings, shutdown: watch::Receiver<bool>) {
+    let (drain, limits, metrics) = (settings.drain, settings.limits, engine.metrics().clone());
+    let patience = Patience { rest: REST, drain, last_call: drain.min(LAST_CALL), stop: STOP, limits };
+    serve_within(patience, listener, router(engine, settings), metrics, shutdown).await;
 }
 
-async fn serve_within(patience: Patience, listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
-    let connections = GracefulShutdown::new();
+async fn serve_within(
+    patience: Patience,
+    listener: TcpListener,
+    router: Router,
+    metrics: Metrics,
+    shutdown: watch::Receiver<bool>,
+) {
+    let graceful = GracefulShutdown::new();
+    let connections = Connections::new(&patience.limits, metrics);
     let stopping = Stopping(Some(shutdown));
     let spelling = Spelling::learn();
     let mut stops = stopping.clone();
-    let begin = |stream| {
-        let connection = connect(stream, router.clone(), stopping.clone(), spelling.clone(), patience);
-        run(connections.watch(connection));
+    let begin = |stream: TcpStream, address: SocketAddr| {
+        let address = CallerAddress::of(address.ip());
+        // A connection that is not admitted is closed by dropping it: an answer would cost what is to be saved.
+        let Some(permit) = connections.admit(address) else { return };
+        let peer = Peer::default();
+        let caller = Accepted { stream, address, peer: peer.clone() };
+        let connection = connect(caller, router.clone(), stopping.clone(), spelling.clone(), patience);
+        connections.run(permit, peer, to_its_end(graceful.watch(connection)));
     };
     let drained = async {
         stops.wait().await;
-        wait_until_gone(&connections, patience.drain).await;
+        wait_until_gone(&graceful, patience.drain).await;
     };
     tokio::select! {
         never = accept(&listener, begin) => match never {},
@@ -85,16 +109,22 @@ async fn serve_within(patience: Patience, listener: TcpListener, router: Router,
     }
     take_last(listener, begin);
     // A connection without a request so far would be closed, and the request may be on its way.
-    wait_until_gone(&connections, patience.last_call).await;
-    if tokio::time::timeout(patience.stop, connections.shutdown()).await.is_err() {
+    wait_until_gone(&graceful, patience.last_call).await;
+    let finished = async {
+        tokio::select! {
+            () = graceful.shutdown() => {}
+            () = connections.cut_off_idlers() => {}
+        }
+    };
+    if tokio::time::timeout(patience.stop, finished).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
 }
 
-async fn accept(listener: &TcpListener, begin: impl Fn(TcpStream)) -> Infallible {
+async fn accept(listener: &TcpListener, begin: impl Fn(TcpStream, SocketAddr)) -> Infallible {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => begin(stream),
+            Ok((stream, address)) => begin(stream, address),
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -104,11 +134,11 @@ async fn accept(listener: &TcpListener, begin: impl Fn(TcpStream)) -> Infallible
 }
 
 /// Stops to listen. Connections that the system has made meanwhile would be reset; they are taken instead.
-fn take_last(listener: TcpListener, begin: impl Fn(TcpStream)) {
+fn take_last(listener: TcpListener, begin: impl Fn(TcpStream, SocketAddr)) {
     let Ok(listener) = listener.into_std() else { return };
-    while let Ok((stream, _)) = listener.accept() {
+    while let Ok((stream, address)) = listener.accept() {
         if let Ok(stream) = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-            begin(stream);
+            begin(stream, address);
         }
     }
 }
@@ -120,8 +150,15 @@ async fn wait_until_gone(connections: &GracefulShutdown, patience: Duration) {
     }
 }
 
-fn connect(
+/// A connection that was admitted.
+struct Accepted {
     stream: TcpStream,
+    address: CallerAddress,
+    peer: Peer,
+}
+
+fn connect(
+    Accepted { stream, address, peer }: Accepted,
     router: Router,
     stopping: Stopping,
     spelling: Spelling,
@@ -131,10 +168,11 @@ fn connect(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection could not be tuned");
     }
-    let unread = Unread::default();
+    let unread = Unread::new(peer.clone());
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         path::normalize(request.uri_mut());
         request.extensions_mut().insert(stopping.clone());
+        request.extensions_mut().insert(address);
         let (spelling, unread, is_last) = (spelling.clone(), unread.clone(), stopping.is_near());
         // A router is always ready.
         let answer = router.clone().call(unread.watch(request));
@@ -146,19 +184,19 @@ fn connect(
             Ok::<_, Infallible>(answer)
         }
     });
+    let Limits { idle, head, stalled, .. } = patience.limits;
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(patience.head)
+        .header_read_timeout(idle)
+        .max_buf_size(MOST_HEAD_BYTES)
         .title_case_headers(true)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Guarded::new(stream, peer, head, stalled)), service)
 }
 
-fn run<T>(connection: impl Future<Output = Result<T, hyper::Error>> + Send + 'static) {
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection ended early");
-        }
-    });
+async fn to_its_end<T>(connection: impl Future<Output = Result<T, hyper::Error>>) {
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "a connection ended early");
+    }
 }
 
 #[cfg(test)]
@@ -166,12 +204,16 @@ mod tests {
     use super::*;
     use axum::routing::get;
     use std::io::{self, Read, Write};
-    use std::net::SocketAddr;
 
-    async fn start(head: Duration) -> (SocketAddr, watch::Sender<bool>) {
-        let patience =
-            Patience { head, rest: Duration::from_millis(100), stop: Duration::from_millis(100), ..PATIENCE };
-        start_within(patience).await
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn patience(limits: Limits) -> Patience {
+        let (drain, last_call) = (Duration::ZERO, Duration::ZERO);
+        Patience { rest: Duration::from_millis(100), drain, last_call, stop: Duration::from_millis(100), limits }
+    }
+
+    async fn start(limits: Limits) -> (SocketAddr, watch::Sender<bool>) {
+        start_within(patience(limits)).await
     }
 
     async fn start_within(patience: Patience) -> (SocketAddr, watch::Sender<bool>) {
@@ -180,7 +222,7 @@ mod tests {
         let (stop, stops) = watch::channel(false);
         let tuned = || async { ([("x-ua-max-batch", "500"), ("x-ua-else", "X-Ua-Max-Batch")], "X-Ua-Max-Batch") };
         let router = Router::new().route("/", get(|| async { "hello" })).route("/tuned", get(tuned));
-        tokio::spawn(serve_within(patience, listener, router, stops));
+        tokio::spawn(serve_within(patience, listener, router, Metrics::default(), stops));
         (address, stop)
     }
 
@@ -202,7 +244,7 @@ mod tests {
 
     #[tokio::test]
     async fn callers_that_never_finish_a_head_are_hung_up_on() {
-        let (address, _stop) = start(Duration::from_millis(100)).await;
+        let (address, _stop) = start(Limits { idle: Duration::from_millis(100), ..Limits::default() }).await;
         for head in ["", "P", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
             // A caller that is too slow even to send this much finds the connection reset.
             let Ok(answer) = answer_to(address, head).await else { continue };
@@ -222,14 +264,14 @@ mod tests {
 
     #[tokio::test]
     async fn header_names_have_capitals() {
-        let (address, _stop) = start(PATIENCE.head).await;
+        let (address, _stop) = start(Limits::default()).await;
         let answer = answer_to(address, "GET //?q HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
         assert!(answer.contains("\r\nContent-Type: "), "{answer}");
     }
 
     #[tokio::test]
     async fn names_that_devices_spell_in_another_way_are_spelled_so() {
-        let (address, _stop) = start(PATIENCE.head).await;
+        let (address, _stop) = start(Limits::default()).await;
         let request = "GET /tuned HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         let answer = answer_to(address, request).await.unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -250,9 +292,9 @@ mod tests {
 
     #[tokio::test]
     async fn callers_that_do_not_know_of_the_stop_are_served_and_told() {
-        let long = Duration::from_secs(60);
         // The second caller may come when the first has gone, which ends the drain: then it is one of the last.
-        let (address, stop) = start_within(Patience { drain: long, last_call: long, ..PATIENCE }).await;
+        let patience = Patience { drain: MINUTE, last_call: MINUTE, stop: STOP, ..patience(Limits::default()) };
+        let (address, stop) = start_within(patience).await;
         let talk = move || {
             let mut kept = std::net::TcpStream::connect(address).unwrap();
             kept.write_all(REQUEST).unwrap();
@@ -272,7 +314,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_caller_that_connects_just_before_the_end_is_served() {
-        let (address, stop) = start_within(Patience { last_call: Duration::from_secs(60), ..PATIENCE }).await;
+        let (address, stop) =
+            start_within(Patience { last_call: MINUTE, stop: STOP, ..patience(Limits::default()) }).await;
         let talk = move || {
             let early = std::net::TcpStream::connect(address).unwrap();
             stop.send_replace(true);

@@ -3,20 +3,16 @@
 
 use std::convert::Infallible;
 use std::io::Write;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
 use flate2::write::MultiGzDecoder;
-use http_body_util::BodyExt;
 
-use crate::body::GZIP_MAGIC;
+use crate::body::{GZIP_MAGIC, Pace};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 
-/// How long a sender may be silent.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes unpacked at a time. Gzip packs at most about a thousandfold, so a bomb fills some megabytes and no more.
 const PACKED_PIECE: usize = 4 * 1024;
 /// No file that is of use is longer, unpacked.
@@ -26,6 +22,7 @@ const MOST_DISCARDED_BYTES: usize = 64 * 1024 * 1024;
 
 pub(crate) struct Upload {
     body: Body,
+    pace: Pace,
     /// Received bytes that are not unpacked yet.
     waiting: BytesMut,
     form: Form,
@@ -66,11 +63,7 @@ impl Upload {
 
     /// The next bytes as they were sent; empty for a frame that is no data.
     async fn receive(&mut self) -> Result<Option<Bytes>> {
-        let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await.map_err(|_| Error::BodyTooSlow)?;
-        let frame = frame.transpose().map_err(|error| {
-            // This answer is hardly ever read: the connection broke or spoke no HTTP.
-            Error::invalid("", format!("The request body could not be read: {error}."))
-        })?;
+        let frame = self.pace.frame(&mut self.body).await?;
         Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
     }
 
@@ -117,8 +110,9 @@ fn not_gzip(error: &std::io::Error) -> Error {
 impl FromRequest<Edge> for Upload {
     type Rejection = Infallible;
 
-    async fn from_request(request: Request, _: &Edge) -> Result<Self, Infallible> {
-        Ok(Self { body: request.into_body(), waiting: BytesMut::new(), form: Form::Unknown, n_bytes: 0 })
+    async fn from_request(request: Request, edge: &Edge) -> Result<Self, Infallible> {
+        let pace = Pace::of_stream(edge.body_patience);
+        Ok(Self { body: request.into_body(), pace, waiting: BytesMut::new(), form: Form::Unknown, n_bytes: 0 })
     }
 }
 
@@ -140,7 +134,8 @@ mod tests {
         let pieces: Vec<_> =
             sent.chunks(piece).map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece))).collect();
         let body = Body::from_stream(stream::iter(pieces));
-        let mut upload = Upload { body, waiting: BytesMut::new(), form: Form::Unknown, n_bytes: 0 };
+        let pace = Pace::of_stream(crate::body::BodyPatience::DEFAULT);
+        let mut upload = Upload { body, pace, waiting: BytesMut::new(), form: Form::Unknown, n_bytes: 0 };
         let (mut received, mut longest) = (Vec::new(), 0);
         while let Some(chunk) = upload.chunk().await? {
             longest = longest.max(chunk.len());

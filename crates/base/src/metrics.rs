@@ -57,6 +57,8 @@ pub struct Metrics {
     events: Family<EventLabels, Counter>,
     jobs: Family<JobLabels, Counter>,
     jobs_running: Gauge,
+    connections: Gauge,
+    connections_refused: Counter,
 }
 
 impl Default for Metrics {
@@ -69,6 +71,8 @@ impl Default for Metrics {
             events: Family::default(),
             jobs: Family::default(),
             jobs_running: Gauge::default(),
+            connections: Gauge::default(),
+            connections_refused: Counter::default(),
         }
     }
 }
@@ -83,6 +87,9 @@ impl Metrics {
         registry.register("device_events", "Events of devices by what became of them", self.events.clone());
         registry.register("jobs", "Jobs run by outcome", self.jobs.clone());
         registry.register("jobs_running", "Jobs that this process is working on", self.jobs_running.clone());
+        registry.register("http_connections", "Open connections of callers", self.connections.clone());
+        let text = "Connections of callers that were closed at once because their address or all have too many";
+        registry.register("http_connections_refused", text, self.connections_refused.clone());
     }
 
     /// `route` is the pattern, never the path, so that ids do not become labels.
@@ -109,6 +116,18 @@ impl Metrics {
         if n > 0 {
             self.events.get_or_create(&EventLabels { outcome }).inc_by(n);
         }
+    }
+
+    pub fn connection_begins(&self) {
+        self.connections.inc();
+    }
+
+    pub fn connection_ends(&self) {
+        self.connections.dec();
+    }
+
+    pub fn connection_refused(&self) {
+        self.connections_refused.inc();
     }
 
     pub fn job_begins(&self) {

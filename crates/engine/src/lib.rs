@@ -11,7 +11,7 @@ mod sweep;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Base, Metrics};
+use base::Base;
 use boxed::boxed;
 use campaigns::Campaigns;
 use devices::{Devices, LocationSettings};
@@ -26,7 +26,7 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::{SealKey, Tenancy};
 
-pub use base::{Error, Result};
+pub use base::{Error, Metrics, Result};
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
 pub use retention::Retention;
 pub use store::Trouble;

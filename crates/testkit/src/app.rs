@@ -30,6 +30,7 @@ pub struct TestApp {
     snapshots: TempDir,
     locations: LocationSettings,
     retention: engine::Retention,
+    limits: api::Limits,
     parts: Parts,
     /// An app in development mode that exists from the start.
     pub app: Credentials,
@@ -61,32 +62,63 @@ impl TestApp {
 
     /// A service with other settings for the positions of devices.
     pub async fn with_locations(database: Database, locations: LocationSettings) -> Self {
-        Self::start(Home::new(database), locations, engine::Retention::default()).await
+        Self::start(Home::new(database), locations, engine::Retention::default(), limits()).await
     }
 
     /// A service that keeps the log and pushes for another time.
     pub async fn with_retention(database: Database, retention: engine::Retention) -> Self {
-        Self::start(Home::new(database), LocationSettings::default(), retention).await
+        Self::start(Home::new(database), LocationSettings::default(), retention, limits()).await
     }
 
     /// A service on a database that the test has made.
     pub async fn at(home: Home, locations: LocationSettings) -> Self {
-        Self::start(home, locations, engine::Retention::default()).await
+        Self::start(home, locations, engine::Retention::default(), limits()).await
     }
 
-    async fn start(home: Home, locations: LocationSettings, retention: engine::Retention) -> Self {
+    /// A service whose callers have other limits.
+    pub async fn with_limits(database: Database, limits: api::Limits) -> Self {
+        Self::start(
+            Home::new(database),
+            LocationSettings::default(),
+            engine::Retention::default(),
+            limits,
+        )
+        .await
+    }
+
+    async fn start(
+        home: Home,
+        locations: LocationSettings,
+        retention: engine::Retention,
+        limits: api::Limits,
+    ) -> Self {
         let clock = Clock::stepped(START);
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(&home, &clock, snapshots.path(), (locations, retention)).await;
+        let parts = Parts::start(&home, &clock, snapshots.path(), (locations, retention, limits)).await;
         let app = create_app(&parts.engine, Mode::Development).await;
-        Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, locations, retention, parts, app }
+        Self {
+            caller: Caller::new(parts.base.clone()),
+            home,
+            clock,
+            snapshots,
+            locations,
+            retention,
+            limits,
+            parts,
+            app,
+        }
     }
 
     /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.
     pub async fn restart(self) -> Self {
         self.parts.stop().await;
-        let parts =
-            Parts::start(&self.home, &self.clock, self.snapshots.path(), (self.locations, self.retention)).await;
+        let parts = Parts::start(
+            &self.home,
+            &self.clock,
+            self.snapshots.path(),
+            (self.locations, self.retention, self.limits),
+        )
+        .await;
         Self { caller: Caller::new(parts.base.clone()), parts, ..self }
     }
 
@@ -94,7 +126,13 @@ impl TestApp {
     pub async fn restart_without_snapshots(self) -> Self {
         self.parts.stop().await;
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(&self.home, &self.clock, snapshots.path(), (self.locations, self.retention)).await;
+        let parts = Parts::start(
+            &self.home,
+            &self.clock,
+            snapshots.path(),
+            (self.locations, self.retention, self.limits),
+        )
+        .await;
         Self { caller: Caller::new(parts.base.clone()), parts, snapshots, ..self }
     }
 
@@ -113,7 +151,13 @@ impl TestApp {
         }
         from.close().await;
         to.close().await;
-        let parts = Parts::start(&home, &self.clock, self.snapshots.path(), (self.locations, self.retention)).await;
+        let parts = Parts::start(
+            &home,
+            &self.clock,
+            self.snapshots.path(),
+            (self.locations, self.retention, self.limits),
+        )
+        .await;
         Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
     }
 
@@ -184,7 +228,7 @@ impl Parts {
         home: &Home,
         clock: &Clock,
         snapshots: &Path,
-        (locations, retention): (LocationSettings, engine::Retention),
+        (locations, retention, limits): (LocationSettings, engine::Retention, api::Limits),
     ) -> Self {
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
@@ -206,9 +250,10 @@ impl Parts {
             operator_token: OPERATOR_TOKEN.to_owned(),
             serves_api: true,
             keep_alive: api::KEEP_ALIVE,
+            drain: Duration::ZERO,
+            limits,
         };
-        let router = api::router(engine.clone(), settings);
-        let server = tokio::spawn(api::serve(listener, router, stops.clone(), Duration::ZERO));
+        let server = tokio::spawn(api::serve(listener, engine.clone(), settings, stops.clone()));
         let follows = engine.clone();
         let follower = tokio::spawn(async move { follows.follow(stops).await });
         Self { engine, base, stop, server, follower }
@@ -220,6 +265,11 @@ impl Parts {
         self.follower.await.expect("the follower does not panic");
         self.engine.store().clone().close().await;
     }
+}
+
+/// Those of the service, but tests try wrong credentials a thousand times a minute.
+pub fn limits() -> api::Limits {
+    api::Limits { wrong_credentials_per_minute: u32::MAX, ..api::Limits::default() }
 }
 
 async fn create_app(engine: &engine::Engine, mode: Mode) -> Credentials {

@@ -6,6 +6,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::limits;
 use crate::config::{Node, Role, Token};
 
 pub(super) struct Parts {
@@ -35,8 +36,10 @@ impl Parts {
             operator_token: operator_token.reveal().to_owned(),
             serves_api: node.has(Role::Api),
             keep_alive: api::KEEP_ALIVE,
+            drain: api::DRAIN,
+            limits: limits::of(node),
         };
-        let server = tokio::spawn(api::serve(listener, api::router(engine, settings), listening_stops, api::DRAIN));
+        let server = tokio::spawn(api::serve(listener, engine, settings, listening_stops));
         Ok(Self { server, stop_listening, background, stop_working })
     }
 

@@ -1,12 +1,14 @@
-//! Limits the memory that all request bodies take together.
+//! Limits the memory that all request bodies take together, in fair shares.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::error::{Error, Result};
+use crate::fair_share::{FairShare, Permit};
+use crate::holder::Holder;
 
 /// The unit in which room is counted.
 const UNIT_BYTES: usize = 1024;
@@ -17,7 +19,8 @@ const FREE_BYTES: usize = 16 * 1024;
 /// The room that bodies share.
 #[derive(Clone)]
 pub(crate) struct Room {
-    units: Arc<Semaphore>,
+    units: FairShare<Holder>,
+    released: Arc<Notify>,
     most_of_one: usize,
     /// How long a body waits for room.
     patience: Duration,
@@ -26,17 +29,17 @@ pub(crate) struct Room {
 /// The room of one body, until it is dropped.
 pub(crate) struct Reservation {
     room: Room,
-    taken: Option<OwnedSemaphorePermit>,
+    taken: Permit<Holder>,
 }
 
 impl Room {
     /// Room for `n_bytes` of all bodies together and `most_of_one` of each.
     pub(crate) fn new(n_bytes: usize, most_of_one: usize, patience: Duration) -> Self {
-        Self { units: Arc::new(Semaphore::new(n_bytes / UNIT_BYTES)), most_of_one, patience }
+        Self { units: FairShare::new(n_bytes / UNIT_BYTES), released: Arc::default(), most_of_one, patience }
     }
 
-    pub(crate) fn reserve(&self) -> Reservation {
-        Reservation { room: self.clone(), taken: None }
+    pub(crate) fn reserve(&self, holder: Holder) -> Reservation {
+        Reservation { room: self.clone(), taken: self.units.none(holder) }
     }
 }
 
@@ -49,54 +52,72 @@ impl Reservation {
     /// Reserves room for `n_bytes` in all.
     pub(crate) async fn grow_to(&mut self, n_bytes: usize) -> Result<()> {
         let wanted = n_bytes.saturating_sub(FREE_BYTES).div_ceil(UNIT_BYTES);
-        let missing = wanted.saturating_sub(self.taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
-        if missing == 0 {
+        let missing = wanted.saturating_sub(self.taken.n_units());
+        if missing == 0 || self.taken.grow(missing) {
             return Ok(());
         }
-        let missing = u32::try_from(missing).map_err(Error::internal)?;
-        let more = timeout(self.room.patience, self.room.units.clone().acquire_many_owned(missing)).await;
-        let more = more.map_err(|_| Error::Busy)?.map_err(Error::internal)?;
-        match &mut self.taken {
-            Some(taken) => taken.merge(more),
-            None => self.taken = Some(more),
+        let Self { room, taken } = self;
+        let grown = async {
+            loop {
+                // From here on a release is noticed, also one before the wait.
+                let released = room.released.notified();
+                if taken.grow(missing) {
+                    return;
+                }
+                released.await;
+            }
+        };
+        timeout(room.patience, grown).await.map_err(|_| Error::Busy)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.taken.n_units() > 0 {
+            self.taken = self.room.units.none(Holder::Public);
+            self.room.released.notify_waiters();
         }
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::ids::AppId;
 
     const KIB: usize = 1024;
+    const DEVICES: Holder = Holder::Devices(AppId(1));
+    const SERVERS: Holder = Holder::Servers(AppId(1));
 
     #[tokio::test]
     async fn a_body_waits_until_others_have_left() {
         let room = Room::new(64 * KIB, 1024 * KIB, Duration::from_secs(60));
-        let mut first = room.reserve();
-        first.grow_to(FREE_BYTES + 40 * KIB).await.unwrap();
-        first.grow_to(FREE_BYTES + 60 * KIB).await.unwrap();
+        let mut first = room.reserve(DEVICES);
+        first.grow_to(FREE_BYTES + 20 * KIB).await.unwrap();
+        first.grow_to(FREE_BYTES + 32 * KIB).await.unwrap();
         first.grow_to(0).await.unwrap();
-        let mut second = room.reserve();
-        second.grow_to(FREE_BYTES + 4 * KIB).await.unwrap();
-        let (grown, ()) = tokio::join!(biased; second.grow_to(FREE_BYTES + 4 * KIB + 1), async {
-            assert_eq!(room.units.available_permits(), 0);
+        let mut second = room.reserve(DEVICES);
+        second.grow_to(FREE_BYTES).await.unwrap();
+        let (grown, ()) = tokio::join!(biased; second.grow_to(FREE_BYTES + 1), async {
+            assert_eq!(room.units.n_free(), 32);
             drop(first);
         });
         grown.unwrap();
-        assert_eq!(room.units.available_permits(), 59);
+        assert_eq!(room.units.n_free(), 63);
         drop(second);
-        assert_eq!(room.units.available_permits(), 64);
+        assert_eq!(room.units.n_free(), 64);
     }
 
     #[tokio::test]
-    async fn a_body_does_not_wait_for_long_and_small_ones_not_at_all() {
+    async fn a_body_does_not_wait_for_long_small_ones_not_at_all_and_others_have_their_share() {
         let room = Room::new(64 * KIB, 1024 * KIB, Duration::from_millis(1));
-        let mut first = room.reserve();
-        first.grow_to(FREE_BYTES + 64 * KIB).await.unwrap();
-        let mut second = room.reserve();
+        let mut first = room.reserve(DEVICES);
+        first.grow_to(FREE_BYTES + 32 * KIB).await.unwrap();
+        let mut second = room.reserve(DEVICES);
         second.grow_to(FREE_BYTES).await.unwrap();
         assert!(matches!(second.grow_to(FREE_BYTES + 1).await, Err(Error::Busy)));
+        let mut of_server = room.reserve(SERVERS);
+        of_server.grow_to(FREE_BYTES + 16 * KIB).await.unwrap();
         drop(first);
         second.grow_to(FREE_BYTES + 1).await.unwrap();
     }

@@ -16,6 +16,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use model::channel::ChannelRef;
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart, NO_OFFSET, RecordKind};
+use model::ids::AppId;
 use tenancy::Caller;
 
 use crate::accept::{self, StreamForm};
@@ -118,7 +119,7 @@ struct OpenStream {
     offset_updates: bool,
     is_begun: bool,
     keep_alive: Duration,
-    _permit: Permit,
+    _permit: Permit<AppId>,
 }
 
 impl OpenStream {

@@ -8,7 +8,7 @@ use axum::response::Response;
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
-use model::ids::{ChannelId, DeliveryId, PushId};
+use model::ids::{AppId, ChannelId, DeliveryId, PushId};
 use schemars::JsonSchema;
 use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter};
 use serde::Serialize;
@@ -98,7 +98,7 @@ struct OpenStream {
     feed: SandboxFeed,
     stopping: Stopping,
     keep_alive: Duration,
-    _permit: Permit,
+    _permit: Permit<AppId>,
 }
 
 impl OpenStream {

@@ -19,12 +19,16 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use parking_lot::Mutex;
 
+use super::peer::Peer;
 use crate::body::MOST_BODY_BYTES;
 
 /// Where the bodies of one connection leave what was not read of them. It serves one request after the other, so there is at most
 /// one, and a place per connection costs its requests nothing.
-#[derive(Clone, Default)]
-pub(super) struct Unread(Arc<Mutex<Option<Rest>>>);
+#[derive(Clone)]
+pub(super) struct Unread {
+    rest: Arc<Mutex<Option<Rest>>>,
+    peer: Peer,
+}
 
 struct Rest {
     body: Incoming,
@@ -33,6 +37,10 @@ struct Rest {
 }
 
 impl Unread {
+    pub(super) fn new(peer: Peer) -> Self {
+        Self { rest: Arc::default(), peer }
+    }
+
     pub(super) fn watch(&self, request: hyper::Request<Incoming>) -> hyper::Request<WatchedBody> {
         let is_held_back = request.headers().contains_key(EXPECT);
         request.map(|body| WatchedBody { rest: Some(Rest { body, is_held_back }), unread: self.clone() })
@@ -49,7 +57,7 @@ impl Unread {
     }
 
     fn take(&self) -> Option<Rest> {
-        self.0.lock().take()
+        self.rest.lock().take()
     }
 }
 
@@ -90,7 +98,12 @@ impl Body for WatchedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
         rest.is_held_back = false;
-        let frame = ready!(Pin::new(&mut rest.body).poll_frame(context));
+        let frame = Pin::new(&mut rest.body).poll_frame(context);
+        self.unread.peer.await_body(frame.is_pending());
+        let frame = ready!(frame);
+        if let Some(Ok(frame)) = &frame {
+            self.unread.peer.count(frame.data_ref().map_or(0, Bytes::len));
+        }
         if frame.is_none() {
             self.rest = None;
         }
@@ -108,8 +121,9 @@ impl Body for WatchedBody {
 
 impl Drop for WatchedBody {
     fn drop(&mut self) {
+        self.unread.peer.await_body(false);
         if let Some(rest) = self.rest.take().filter(|rest| !rest.body.is_end_stream()) {
-            *self.unread.0.lock() = Some(rest);
+            *self.unread.rest.lock() = Some(rest);
         }
     }
 }

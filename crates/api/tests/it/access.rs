@@ -253,10 +253,16 @@ async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let operator_token = OPERATOR_TOKEN.to_owned();
-        let settings =
-            api::Settings { public_url: None, operator_token, serves_api: false, keep_alive: api::KEEP_ALIVE };
+        let settings = api::Settings {
+            public_url: None,
+            operator_token,
+            serves_api: false,
+            keep_alive: api::KEEP_ALIVE,
+            drain: Duration::ZERO,
+            limits: api::Limits::default(),
+        };
         let (_stop, stops) = tokio::sync::watch::channel(false);
-        tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops, Duration::ZERO));
+        tokio::spawn(api::serve(listener, app.engine().clone(), settings, stops));
         let server = Caller::new(base.clone()).basic(&app.app.key, &app.app.master_secret);
         let operator = Caller::new(base).bearer(OPERATOR_TOKEN);
         for route in routes() {

@@ -43,6 +43,7 @@ mod logs;
 mod memory;
 mod moving;
 mod named_users;
+mod neighbours;
 mod odd_names;
 mod open_channels;
 mod openapi;

@@ -112,9 +112,11 @@ async fn a_quiet_stream_shows_that_it_is_alive() {
             operator_token: OPERATOR_TOKEN.to_owned(),
             serves_api: true,
             keep_alive: Duration::from_millis(5),
+            drain: Duration::ZERO,
+            limits: api::Limits::default(),
         };
         let (_stop, stops) = tokio::sync::watch::channel(false);
-        tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops, Duration::ZERO));
+        tokio::spawn(api::serve(listener, app.engine().clone(), settings, stops));
         let caller = Caller::new(base).basic(&app.app.key, &app.app.master_secret);
         register(&app).await;
         let end = EventOffset::end_of(head_of_log(&app).await).to_string();
