@@ -33,7 +33,7 @@ const MOST_UNPROVEN_BODY_BYTES: usize = 1024 * 1024;
 const MOST_UNPROVEN: usize = 2048;
 /// How long a body waits for the room of others.
 const BODY_PATIENCE: Duration = Duration::from_secs(3);
-/// Long bodies that are parsed at once. More at a time would make none of them faster.
+/// Long bodies that are parsed and long answers that are written at once. More at a time would make none of them faster.
 const MOST_READERS: usize = 4;
 /// Streams stay open for hours, so they are counted apart from requests.
 const MOST_STREAMS: usize = 256;
@@ -92,6 +92,16 @@ impl Edge {
 
     pub(crate) fn is_operator(&self, token: &str) -> bool {
         hash(token).ct_eq(&self.operator_token).into()
+    }
+
+    /// Does work that may take long on another thread than those that answer requests, which it would hold up.
+    pub(crate) async fn apart<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let permit = self.readers.clone().acquire_owned().await.map_err(Error::internal)?;
+        let work = move || {
+            let _permit = permit;
+            work()
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 
     /// For the time in which credentials are looked up.

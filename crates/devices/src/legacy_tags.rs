@@ -37,11 +37,8 @@ impl Devices {
     pub async fn legacy_tags(&self, app: AppId) -> Result<Vec<Tag>> {
         let index = self.0.index.current(app).await?;
         let created = self.0.store.read(move |tx| legacy_tags::first(tx, app, LISTED)).await?;
-        let mut known: BTreeSet<Tag> =
-            index.tags(TagGroup::device().as_str()).iter().filter_map(|tag| Tag::new(tag).ok()).collect();
-        let held = std::iter::from_fn(|| known.pop_first()).filter(|tag| is_held(&index, tag)).take(LISTED as usize);
-        let all: BTreeSet<Tag> = held.chain(created).collect();
-        Ok(all.into_iter().take(LISTED as usize).collect())
+        // There may be millions of tags, most of which nobody has.
+        self.0.index.evaluate(move || first_tags(&index, created)).await
     }
 
     /// Whether the tag is new.
@@ -106,6 +103,16 @@ impl Devices {
             })
             .await
     }
+}
+
+/// The first of the tags that a device has and those that were created.
+fn first_tags(index: &Index, created: Vec<Tag>) -> Vec<Tag> {
+    let mut known = index.tags(TagGroup::device().as_str());
+    known.sort_unstable();
+    let known = known.iter().filter_map(|tag| Tag::new(tag).ok());
+    let held = known.filter(|tag| is_held(index, tag)).take(LISTED as usize);
+    let all: BTreeSet<Tag> = held.chain(created).collect();
+    all.into_iter().take(LISTED as usize).collect()
 }
 
 fn of_devices(tag: &Tag) -> Term {

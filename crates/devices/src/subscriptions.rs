@@ -80,23 +80,27 @@ impl Devices {
     /// Every list that was ever subscribed to, in the order of the ids.
     pub async fn subscription_lists(&self, app: AppId) -> Result<Vec<SubscriptionListView>> {
         let index = self.0.index.current(app).await?;
-        let mut lists: BTreeMap<String, BTreeSet<Scope>> = BTreeMap::new();
-        for scope in Scope::ALL {
-            for list in index.tags(subscription_group(Some(scope))) {
-                lists.entry(list).or_default().insert(scope);
-            }
-        }
-        let own = subscription_group(None);
-        for list in index.tags(own) {
-            let of_channels = Term::from_key(own, &list).map_or(Plan::Nobody, |term| term_plan(&index, &term));
-            let has = |scope: &Scope| {
-                let subscribed = Plan::And(vec![of_channels.clone(), channels_of(&index, *scope)]);
-                index.count(&subscribed.normalize()) > 0
-            };
-            lists.entry(list).or_default().extend(Scope::ALL.into_iter().filter(has));
-        }
-        Ok(lists.into_iter().map(|(id, scopes)| SubscriptionListView { id, scopes }).collect())
+        self.0.index.evaluate(move || all_lists(&index)).await
     }
+}
+
+fn all_lists(index: &Index) -> Vec<SubscriptionListView> {
+    let mut lists: BTreeMap<String, BTreeSet<Scope>> = BTreeMap::new();
+    for scope in Scope::ALL {
+        for list in index.tags(subscription_group(Some(scope))) {
+            lists.entry(list).or_default().insert(scope);
+        }
+    }
+    let own = subscription_group(None);
+    for list in index.tags(own) {
+        let of_channels = Term::from_key(own, &list).map_or(Plan::Nobody, |term| term_plan(index, &term));
+        let has = |scope: &Scope| {
+            let subscribed = Plan::And(vec![of_channels.clone(), channels_of(index, *scope)]);
+            index.count(&subscribed.normalize()) > 0
+        };
+        lists.entry(list).or_default().extend(Scope::ALL.into_iter().filter(has));
+    }
+    lists.into_iter().map(|(id, scopes)| SubscriptionListView { id, scopes }).collect()
 }
 
 impl ChangeContext<'_> {

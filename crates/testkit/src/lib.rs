@@ -14,3 +14,4 @@ pub mod receiver;
 pub mod rows;
 pub mod store;
 pub mod tarpit;
+pub mod watched;

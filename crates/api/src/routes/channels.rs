@@ -89,9 +89,12 @@ pub(super) async fn list(
     params.finish()?;
     let (page, next) = edge.engine.devices().channels(app.id, start, limit).await?;
     let next_page = next.map(|next| links.to(&format!("/api/channels?start={next}&limit={limit}")));
-    let channels = page.into_iter().map(ChannelRecord::from).collect();
-    let answer = Answer::ok(Page { channels, next_page: next_page.clone() })?.data_attribute("channels");
-    Ok(answer.next_page(next_page.as_deref()))
+    let write = move || {
+        let channels = page.into_iter().map(ChannelRecord::from).collect();
+        let answer = Answer::ok(Page { channels, next_page: next_page.clone() })?.data_attribute("channels");
+        Ok(answer.next_page(next_page.as_deref()))
+    };
+    edge.apart(write).await?
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {

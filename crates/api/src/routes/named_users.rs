@@ -103,9 +103,12 @@ pub(super) async fn list(
     let (page, next) = edge.engine.devices().named_users(app.id, start, limit).await?;
     let next = next.map(|next| percent_encoded(next.as_str()));
     let next_page = next.map(|next| links.to(&format!("/api/named_users?start={next}&limit={limit}")));
-    let named_users = page.into_iter().map(NamedUserRecord::from).collect();
-    let answer = Answer::ok(Page { named_users, next_page: next_page.clone() })?.data_attribute("named_users");
-    Ok(answer.next_page(next_page.as_deref()))
+    let write = move || {
+        let named_users = page.into_iter().map(NamedUserRecord::from).collect();
+        let answer = Answer::ok(Page { named_users, next_page: next_page.clone() })?.data_attribute("named_users");
+        Ok(answer.next_page(next_page.as_deref()))
+    };
+    edge.apart(write).await?
 }
 
 /// Words of the API after `/api/named_users/`, which cannot be the id of a user there.

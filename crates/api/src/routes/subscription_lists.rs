@@ -60,8 +60,11 @@ pub(super) fn scope_records(subscriptions: ScopedSubscriptions) -> Vec<ScopeReco
 
 pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
     let lists = edge.engine.devices().subscription_lists(app.id).await?;
-    let subscription_lists = lists.into_iter().map(ListRecord::from).collect();
-    Ok(Answer::ok(Lists { subscription_lists })?.data_attribute("subscription_lists"))
+    let write = move || {
+        let subscription_lists = lists.into_iter().map(ListRecord::from).collect();
+        Ok(Answer::ok(Lists { subscription_lists })?.data_attribute("subscription_lists"))
+    };
+    edge.apart(write).await?
 }
 
 pub(super) async fn of_channel(

@@ -57,6 +57,7 @@ mod push;
 mod push_retention;
 mod report_figures;
 mod reports;
+mod runtime_threads;
 mod sandbox;
 mod schedule_changes;
 mod schedules;
