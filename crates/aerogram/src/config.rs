@@ -21,7 +21,7 @@ use providers::webpush::HostPattern;
 use store::{DatabaseUrl, PostgresSettings};
 use tracing_subscriber::filter::Targets;
 
-pub(crate) use callers::Callers;
+pub(crate) use callers::{Callers, GrowthSettings};
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, number_in, secret};
 
@@ -69,6 +69,8 @@ pub(crate) struct Node {
     pub(crate) database: DatabaseUse,
     #[command(flatten)]
     pub(crate) callers: Callers,
+    #[command(flatten)]
+    pub(crate) growth: GrowthSettings,
     #[command(flatten)]
     pub(crate) history: History,
     #[command(flatten)]

@@ -105,6 +105,7 @@ async fn engine_settings(
             keep_coordinates: node.locations.keep_coordinates,
             kept_days: node.locations.keep_places_days,
         },
+        growth: node.growth.limits(),
         public_url: node.url(address).to_string(),
         timeouts: Timeouts::default(),
         push_hosts: PushHosts::with(&node.push_hosts),

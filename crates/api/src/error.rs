@@ -323,6 +323,7 @@ impl From<engine::Error> for Error {
             engine::Error::AppGone => Error::AppGone,
             engine::Error::Conflict(why) => Error::Conflict(why),
             engine::Error::Forbidden(why) => Error::Forbidden(why),
+            engine::Error::TooMany { text, retry_after } => Error::TooMany { text, retry_after },
             engine::Error::Unavailable(_) => Error::Unavailable(Box::new(error)),
             // Requests hold no jobs.
             engine::Error::LeaseLost | engine::Error::Internal(_) => Error::Internal(Box::new(error)),

@@ -125,6 +125,11 @@ impl Index {
         self.dictionary.read().expect(UNPOISONED).tags(group).map(str::to_owned).collect()
     }
 
+    /// Whether any term of a group is known.
+    pub fn has_group(&self, group: &str) -> bool {
+        self.dictionary.read().expect(UNPOISONED).tags(group).next().is_some()
+    }
+
     /// The groups of all terms, in no order.
     pub fn groups(&self) -> Vec<String> {
         self.dictionary.read().expect(UNPOISONED).groups().map(str::to_owned).collect()

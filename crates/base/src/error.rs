@@ -1,6 +1,7 @@
 //! The errors of the engine. Knows nothing of HTTP.
 
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use model::problem::{Problem, Problems};
 use store::Constraint;
@@ -27,6 +28,9 @@ pub enum Error {
     /// The caller may not do this.
     #[error("{0}")]
     Forbidden(String),
+    /// Too many of the same kind in a short time; a request that waits is taken.
+    #[error("{text}")]
+    TooMany { text: &'static str, retry_after: Duration },
     /// The database cannot be reached right now; trying again later may help.
     #[error("the database is unavailable")]
     Unavailable(#[source] store::Error),

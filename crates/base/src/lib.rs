@@ -1,9 +1,10 @@
-//! The ground floor of the engine's rooms: the store with the clock and the counters, the errors, and how a stored document or a
-//! repeated failure is treated. Knows no room.
+//! The ground floor of the engine's rooms: the store with the clock and the counters, the errors, the limits of growth, and how a
+//! stored document or a repeated failure is treated. Knows no room.
 
 mod back_off;
 mod documents;
 mod error;
+mod growth;
 mod metrics;
 
 use model::time::Clock;
@@ -12,6 +13,7 @@ use store::Store;
 pub use back_off::doubled;
 pub use documents::{readable, stored_body};
 pub use error::{Error, Result};
+pub use growth::{Claim, Growing, Growth, GrowthLimits, Quota};
 pub use metrics::Metrics;
 
 /// What every room is built on; clones share everything.
@@ -20,10 +22,12 @@ pub struct Base {
     pub store: Store,
     pub clock: Clock,
     pub metrics: Metrics,
+    pub growth: Growth,
 }
 
 impl Base {
-    pub fn new(store: Store, clock: Clock) -> Self {
-        Self { store, clock, metrics: Metrics::default() }
+    pub fn new(store: Store, clock: Clock, limits: GrowthLimits) -> Self {
+        let metrics = Metrics::default();
+        Self { store, clock, growth: Growth::new(limits, metrics.clone()), metrics }
     }
 }

@@ -37,6 +37,12 @@ struct EventLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct GrowthLabels {
+    what: &'static str,
+    limit: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct JobLabels {
     kind: String,
     outcome: &'static str,
@@ -59,6 +65,7 @@ pub struct Metrics {
     jobs_running: Gauge,
     connections: Gauge,
     connections_refused: Counter,
+    growth_refused: Family<GrowthLabels, Counter>,
 }
 
 impl Default for Metrics {
@@ -73,6 +80,7 @@ impl Default for Metrics {
             jobs_running: Gauge::default(),
             connections: Gauge::default(),
             connections_refused: Counter::default(),
+            growth_refused: Family::default(),
         }
     }
 }
@@ -90,6 +98,8 @@ impl Metrics {
         registry.register("http_connections", "Open connections of callers", self.connections.clone());
         let text = "Connections of callers that were closed at once because their address or all have too many";
         registry.register("http_connections_refused", text, self.connections_refused.clone());
+        let text = "Times that devices were refused to create more";
+        registry.register("growth_refused", text, self.growth_refused.clone());
     }
 
     /// `route` is the pattern, never the path, so that ids do not become labels.
@@ -128,6 +138,11 @@ impl Metrics {
 
     pub fn connection_refused(&self) {
         self.connections_refused.inc();
+    }
+
+    /// `limit` is the one that was reached: of a `minute` or in `total`.
+    pub fn growth_refused(&self, what: &'static str, limit: &'static str) {
+        self.growth_refused.get_or_create(&GrowthLabels { what, limit }).inc();
     }
 
     pub fn job_begins(&self) {

@@ -68,7 +68,7 @@ impl ChangeContext<'_> {
         if operations.is_empty() {
             return Ok(());
         }
-        named_users::ensure(tx, self.app, user, self.journal.now())?;
+        self.ensure_user(tx, user)?;
         named_users::touch(tx, self.app, user, self.journal.now())?;
         self.change_attributes(tx, &Owner::NamedUser(user.clone()), operations)
     }
@@ -79,6 +79,7 @@ impl ChangeContext<'_> {
         owner: &Owner,
         operations: &[AttributeOperation],
     ) -> Result<()> {
+        self.admit_attributes(operations.len())?;
         let current = attributes_of(tx, self.app, owner)?;
         check_number(&current, operations)?;
         let writes = operations.iter().map(|operation| {

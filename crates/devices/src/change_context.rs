@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use audience::index::Index;
-use base::{Error, Result};
+use base::{Claim, Error, Result};
 use boxed::boxed;
 use model::channel::ChannelRef;
 use model::ids::{AppId, TermId};
@@ -33,6 +33,8 @@ pub struct ChangeContext<'a> {
     /// Knows the numbers of most terms, which saves asking the database.
     pub(crate) index: &'a Index,
     pub journal: Journal,
+    /// Limits what is created, if devices create it.
+    pub(crate) growth: Option<&'a Claim>,
     /// Whether the index has read the deletion of every deleted tag; looked up when first needed.
     knows_deletions: OnceCell<bool>,
 }
@@ -46,7 +48,7 @@ impl Devices {
         change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let index = self.0.index.get(app).await?;
-        let change = with_records(app, index, self.0.clock.clone(), change);
+        let change = with_records(app, index, self.0.clock.clone(), self.claim(app), change);
         self.0.store.write(app, change).await
     }
 
@@ -58,7 +60,7 @@ impl Devices {
         change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let index = self.0.index.get(app).await?;
-        let change = with_records(app, index, self.0.clock.clone(), change);
+        let change = with_records(app, index, self.0.clock.clone(), self.claim(app), change);
         self.0.tenancy.write_once(app, idempotency_key, change).await
     }
 }
@@ -70,19 +72,26 @@ fn with_records<T>(
     app: AppId,
     index: Arc<Index>,
     clock: Clock,
+    claim: Option<Claim>,
     change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T>,
 ) -> impl Fn(&mut Tx<'_>) -> Result<T> {
     move |tx| {
-        let mut context = ChangeContext::new(app, &index, clock.now());
-        let answer = change(tx, &mut context)?;
-        context.journal.write(tx, app)?;
-        Ok(answer)
+        if let Some(claim) = &claim {
+            claim.restart();
+        }
+        let context = ChangeContext::new(app, &index, clock.now());
+        let mut context = ChangeContext { growth: claim.as_ref(), ..context };
+        let changed = change(tx, &mut context).and_then(|answer| context.journal.write(tx, app).map(|_| answer));
+        if let (Err(_), Some(claim)) = (&changed, &claim) {
+            claim.restart();
+        }
+        changed
     }
 }
 
 impl<'a> ChangeContext<'a> {
     pub fn new(app: AppId, index: &'a Index, now: UtcMillis) -> Self {
-        Self { app, index, journal: Journal::new(now), knows_deletions: OnceCell::new() }
+        Self { app, index, journal: Journal::new(now), growth: None, knows_deletions: OnceCell::new() }
     }
 
     /// The given channels that are installed and have the device type that the caller expects. A channel may be given more than
@@ -113,6 +122,7 @@ impl<'a> ChangeContext<'a> {
         if let Some(id) = terms::find(tx, self.app, term)? {
             return Ok(id);
         }
+        self.admit_term(tx, term)?;
         let id = terms::insert(tx, self.app, term)?;
         self.journal.new_term(id, term);
         Ok(id)

@@ -22,6 +22,7 @@ use model::legacy_tag::{LegacyDevice, LegacyTagging, TagBatch};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
 use store::channels::{self, Channel};
+use store::growth::Created;
 use store::{Tx, legacy_tags, terms};
 
 use crate::Devices;
@@ -44,7 +45,19 @@ impl Devices {
     /// Whether the tag is new.
     pub async fn create_legacy_tag(&self, app: AppId, tag: Tag) -> Result<bool> {
         let index = self.0.index.current(app).await?;
-        self.0.store.write(app, move |tx| Ok(legacy_tags::insert(tx, app, &tag)? && !is_held(&index, &tag))).await
+        let (claim, now) = (self.claim(app), self.0.clock.now());
+        self.0
+            .store
+            .write(app, move |tx| {
+                if let Some(claim) = &claim
+                    && !legacy_tags::exists(tx, app, &tag)?
+                {
+                    claim.restart();
+                    claim.create(tx, Created::Tags, now)?;
+                }
+                Ok(legacy_tags::insert(tx, app, &tag)? && !is_held(&index, &tag))
+            })
+            .await
     }
 
     /// Adds a tag, which is created if necessary, to some devices and removes it from others. Devices that are unknown,

@@ -7,6 +7,7 @@ mod attributes;
 mod change_context;
 mod channels;
 mod contacts;
+mod growing;
 mod holdings;
 mod inbox_users;
 mod journal;
@@ -17,8 +18,9 @@ mod subscriptions;
 
 use std::sync::Arc;
 
-use base::Base;
+use base::{Base, Claim, Growth};
 use index::Indexes;
+use model::ids::AppId;
 use model::time::Clock;
 use store::Store;
 use tenancy::Tenancy;
@@ -42,7 +44,15 @@ use contacts::ContactKeys;
 
 /// The devices of the apps; clones share everything.
 #[derive(Clone)]
-pub struct Devices(Arc<Parts>);
+pub struct Devices(Arc<Parts>, Author);
+
+/// Who creates what a change needs. Only the growth that devices cause is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    Devices,
+    /// Servers of the app, and the service itself.
+    Servers,
+}
 
 struct Parts {
     store: Store,
@@ -51,18 +61,31 @@ struct Parts {
     index: Indexes,
     contact_keys: ContactKeys,
     locations: LocationSettings,
+    growth: Growth,
 }
 
 impl Devices {
     pub fn new(base: &Base, tenancy: &Tenancy, index: &Indexes, locations: LocationSettings) -> Self {
-        Self(Arc::new(Parts {
+        let parts = Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
             tenancy: tenancy.clone(),
             index: index.clone(),
             contact_keys: ContactKeys::default(),
             locations,
-        }))
+            growth: base.growth.clone(),
+        });
+        Self(parts, Author::Servers)
+    }
+
+    /// The same devices, for changes that an author asks for.
+    pub fn by(&self, author: Author) -> Self {
+        Self(self.0.clone(), author)
+    }
+
+    /// Counts what a change of the author creates, if that is limited.
+    fn claim(&self, app: AppId) -> Option<Claim> {
+        (self.1 == Author::Devices).then(|| Claim::new(self.0.growth.clone(), app))
     }
 
     /// The kinds of jobs of this room.

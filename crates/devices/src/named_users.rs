@@ -103,7 +103,8 @@ pub(crate) fn join(
     user: &NamedUserId,
 ) -> Result<()> {
     let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
-        named_users::ensure(tx, context.app, user, context.journal.now())?;
+        context.admit_user(tx)?;
+        context.ensure_user(tx, user)?;
         return Ok(named_users::put_pending(tx, context.app, channel, user, context.journal.now())?);
     };
     if !row.installed || !channel.fits(&row.device_type) || row.named_user.as_ref() == Some(user) {
@@ -118,7 +119,7 @@ pub(crate) fn join(
         return Err(Error::invalid("", message));
     }
     let is_new = named_users::get(tx, context.app, user)?.is_none();
-    named_users::ensure(tx, context.app, user, context.journal.now())?;
+    context.ensure_user(tx, user)?;
     give(tx, context, row, Some(user), is_new.then_some(user))
 }
 

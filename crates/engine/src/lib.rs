@@ -26,7 +26,7 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::{SealKey, Tenancy};
 
-pub use base::{Error, Metrics, Result};
+pub use base::{Error, GrowthLimits, Metrics, Quota, Result};
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
 pub use retention::Retention;
 pub use store::Trouble;
@@ -45,6 +45,8 @@ pub struct Settings {
     /// For how long the log and pushes are kept.
     pub retention: Retention,
     pub locations: LocationSettings,
+    /// What devices may create.
+    pub growth: GrowthLimits,
     /// How long providers and open platforms may take to answer.
     pub timeouts: Timeouts,
     /// Where the push services of browsers are.
@@ -77,7 +79,7 @@ struct Rooms {
 impl Engine {
     /// Prepares the store for this process and builds the rooms around it. Nothing runs until a [`Worker`] does.
     pub async fn start(store: Store, clock: Clock, settings: Settings) -> Result<Self> {
-        let base = Base::new(store, clock);
+        let base = Base::new(store, clock, settings.growth);
         let address_policy = AddressPolicy { allow_private: settings.allow_private_addresses };
         let tenancy = Tenancy::new(&base, settings.seal_key);
         let index = Indexes::new(&base, &tenancy, settings.snapshot_folder);
@@ -196,6 +198,7 @@ mod tests {
             snapshot_folder: None,
             retention: Retention::default(),
             locations: LocationSettings::default(),
+            growth: GrowthLimits::NONE,
             timeouts: testkit::client::PATIENCE,
             push_hosts: PushHosts::default(),
         };

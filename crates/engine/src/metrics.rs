@@ -160,6 +160,7 @@ mod tests {
         counters.request("GET", "/health", 200, Duration::from_millis(3));
         counters.delivered(&DeviceType::Ios, "sandbox", "delivered", 1);
         counters.events_came_in("taken", 1);
+        counters.growth_refused("tags", "total");
         counters.job_begins();
         counters.job_succeeded("sweep");
         for gauge in [&metrics.jobs_overdue, &metrics.jobs_overdue_seconds, &metrics.database_bytes] {

@@ -7,7 +7,7 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use base::{Base, Metrics};
+use base::{Base, Growth, Metrics};
 use devices::{Devices, LocationSettings};
 use index::Indexes;
 use model::ids::AppId;
@@ -45,6 +45,7 @@ struct Parts {
     address_policy: AddressPolicy,
     locations: LocationSettings,
     upload_rate: intake::UploadRate,
+    growth: Growth,
     webhooks: webhooks::Webhooks,
 }
 
@@ -69,6 +70,7 @@ impl Events {
             address_policy,
             locations,
             upload_rate: intake::UploadRate::default(),
+            growth: base.growth.clone(),
             webhooks: webhooks::Webhooks::default(),
         }))
     }

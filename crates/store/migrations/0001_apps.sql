@@ -50,7 +50,13 @@ create table app_numbers (
     next_message bigint not null,
     messages_forgotten bigint not null,
     -- The position of the last delivery in the sandbox.
-    sandbox_head bigint not null
+    sandbox_head bigint not null,
+    -- How much devices have created; the limits of it are settings.
+    device_channels bigint not null default 0,
+    device_tags bigint not null default 0,
+    device_tag_groups bigint not null default 0,
+    device_properties bigint not null default 0,
+    device_named_users bigint not null default 0
 );
 
 -- Records that are read and written whole: schedules, templates, lists, platforms and the like. Those of the

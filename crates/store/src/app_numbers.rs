@@ -1,11 +1,13 @@
-//! The sequences of an app (log positions, ordinals, terms, sandbox positions), the size of its log, and the
-//! last retirement of a term. They are columns of one row per app, which a transaction locks and reads when it
-//! begins. Its commands change them in memory, and the row is written once for all of them.
+//! The sequences of an app (log positions, ordinals, terms, sandbox positions), the size of its log, the last
+//! retirement of a term, and how much its devices have created. They are columns of one row per app, which a
+//! transaction locks and reads when it begins. Its commands change them in memory, and the row is written once for
+//! all of them.
 
 use std::collections::BTreeMap;
 
 use model::ids::AppId;
 
+use crate::growth::Created;
 use crate::{Result, Tx, Value, apps};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +22,14 @@ pub(crate) struct AppNumbers {
     pub(crate) sandbox_head: i64,
     /// The offset of the last retirement of a term.
     pub(crate) terms_retired: i64,
+    /// By [`Created`].
+    pub(crate) by_devices: [i64; Created::N],
 }
 
 impl AppNumbers {
     /// The columns of the row, in the order of [`AppNumbers::read`].
-    pub(crate) const COLUMNS: &str = "log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired";
+    pub(crate) const COLUMNS: &str = "log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired,
+         device_channels, device_tags, device_tag_groups, device_properties, device_named_users";
 
     pub(crate) fn read(mut next: impl FnMut() -> Result<i64>) -> Result<Self> {
         Ok(Self {
@@ -34,6 +39,7 @@ impl AppNumbers {
             next_term: next()?,
             sandbox_head: next()?,
             terms_retired: next()?,
+            by_devices: [next()?, next()?, next()?, next()?, next()?],
         })
     }
 }
@@ -82,12 +88,35 @@ impl PendingNumbers {
     /// Writes the numbers that have changed. The transaction may change them again.
     pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let sql = "update app_numbers set log_head = $2, log_bytes = $3, next_ordinal = $4, next_term = $5, sandbox_head = $6,
-                          terms_retired = $7
+                          terms_retired = $7, device_channels = $8, device_tags = $9, device_tag_groups = $10,
+                          device_properties = $11, device_named_users = $12
                    where app = $1";
         for (app, Change { now, stored }) in &mut self.0 {
             if now != stored {
-                let AppNumbers { log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired } = *now;
-                let numbers = [app.0, log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired];
+                let AppNumbers {
+                    log_head,
+                    log_bytes,
+                    next_ordinal,
+                    next_term,
+                    sandbox_head,
+                    terms_retired,
+                    by_devices,
+                } = *now;
+                let [channels, tags, groups, properties, users] = by_devices;
+                let numbers = [
+                    app.0,
+                    log_head,
+                    log_bytes,
+                    next_ordinal,
+                    next_term,
+                    sandbox_head,
+                    terms_retired,
+                    channels,
+                    tags,
+                    groups,
+                    properties,
+                    users,
+                ];
                 tx.write(sql, &numbers.map(Value::from))?;
                 *stored = *now;
             }

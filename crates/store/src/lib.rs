@@ -19,6 +19,7 @@ pub mod event_counters;
 pub mod examine;
 pub mod experiment_groups;
 pub mod followers;
+pub mod growth;
 pub mod idempotency;
 pub mod inbox_messages;
 pub mod inbox_users;

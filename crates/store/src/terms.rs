@@ -16,6 +16,12 @@ pub fn find(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<Option<TermId>> 
     )
 }
 
+/// Whether any term of a group has a number.
+pub fn has_group(tx: &mut Tx<'_>, app: AppId, group: &str) -> Result<bool> {
+    let sql = "select id from term where app = $1 and grp = $2 limit 1";
+    Ok(tx.query_opt(sql, &[app.into(), group.into()], |_| Ok(()))?.is_some())
+}
+
 /// Numbers a term that has none.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<TermId> {
     let id = apps::take_term(tx, app)?;

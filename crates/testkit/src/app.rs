@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ::store::copy::{Occupied, copy};
 use devices::LocationSettings;
+use engine::GrowthLimits;
 use model::app::{Mode, NewApp};
 use model::time::{Clock, UtcMillis};
 use providers::webpush::PushHosts;
@@ -31,6 +32,7 @@ pub struct TestApp {
     locations: LocationSettings,
     retention: engine::Retention,
     limits: api::Limits,
+    growth: GrowthLimits,
     parts: Parts,
     /// An app in development mode that exists from the start.
     pub app: Credentials,
@@ -62,17 +64,23 @@ impl TestApp {
 
     /// A service with other settings for the positions of devices.
     pub async fn with_locations(database: Database, locations: LocationSettings) -> Self {
-        Self::start(Home::new(database), locations, engine::Retention::default(), limits()).await
+        Self::start(Home::new(database), locations, engine::Retention::default(), (limits(), GrowthLimits::NONE)).await
     }
 
     /// A service that keeps the log and pushes for another time.
     pub async fn with_retention(database: Database, retention: engine::Retention) -> Self {
-        Self::start(Home::new(database), LocationSettings::default(), retention, limits()).await
+        Self::start(Home::new(database), LocationSettings::default(), retention, (limits(), GrowthLimits::NONE)).await
     }
 
     /// A service on a database that the test has made.
     pub async fn at(home: Home, locations: LocationSettings) -> Self {
-        Self::start(home, locations, engine::Retention::default(), limits()).await
+        Self::start(home, locations, engine::Retention::default(), (limits(), GrowthLimits::NONE)).await
+    }
+
+    /// A service whose devices may create only so much.
+    pub async fn with_growth(database: Database, growth: GrowthLimits) -> Self {
+        let limits = (limits(), growth);
+        Self::start(Home::new(database), LocationSettings::default(), engine::Retention::default(), limits).await
     }
 
     /// A service whose callers have other limits.
@@ -81,7 +89,7 @@ impl TestApp {
             Home::new(database),
             LocationSettings::default(),
             engine::Retention::default(),
-            limits,
+            (limits, GrowthLimits::NONE),
         )
         .await
     }
@@ -90,11 +98,11 @@ impl TestApp {
         home: Home,
         locations: LocationSettings,
         retention: engine::Retention,
-        limits: api::Limits,
+        (limits, growth): (api::Limits, GrowthLimits),
     ) -> Self {
         let clock = Clock::stepped(START);
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(&home, &clock, snapshots.path(), (locations, retention, limits)).await;
+        let parts = Parts::start(&home, &clock, snapshots.path(), (locations, retention, limits, growth)).await;
         let app = create_app(&parts.engine, Mode::Development).await;
         Self {
             caller: Caller::new(parts.base.clone()),
@@ -104,6 +112,7 @@ impl TestApp {
             locations,
             retention,
             limits,
+            growth,
             parts,
             app,
         }
@@ -116,7 +125,7 @@ impl TestApp {
             &self.home,
             &self.clock,
             self.snapshots.path(),
-            (self.locations, self.retention, self.limits),
+            (self.locations, self.retention, self.limits, self.growth),
         )
         .await;
         Self { caller: Caller::new(parts.base.clone()), parts, ..self }
@@ -130,7 +139,7 @@ impl TestApp {
             &self.home,
             &self.clock,
             snapshots.path(),
-            (self.locations, self.retention, self.limits),
+            (self.locations, self.retention, self.limits, self.growth),
         )
         .await;
         Self { caller: Caller::new(parts.base.clone()), parts, snapshots, ..self }
@@ -155,7 +164,7 @@ impl TestApp {
             &home,
             &self.clock,
             self.snapshots.path(),
-            (self.locations, self.retention, self.limits),
+            (self.locations, self.retention, self.limits, self.growth),
         )
         .await;
         Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
@@ -228,7 +237,7 @@ impl Parts {
         home: &Home,
         clock: &Clock,
         snapshots: &Path,
-        (locations, retention, limits): (LocationSettings, engine::Retention, api::Limits),
+        (locations, retention, limits, growth): (LocationSettings, engine::Retention, api::Limits, GrowthLimits),
     ) -> Self {
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
@@ -239,6 +248,7 @@ impl Parts {
             snapshot_folder: Some(snapshots.to_owned()),
             retention,
             locations,
+            growth,
             public_url: base.clone(),
             timeouts: PATIENCE,
             push_hosts: PushHosts::default(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use devices::{Author, Devices};
 use http::Extensions;
 use http::request::Parts;
 use model::app::AppKey;
@@ -34,6 +35,14 @@ impl CallingRights {
             Rights::Master => Ok(()),
             Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => Err(NOT_MASTER),
         }
+    }
+
+    /// The devices of the app, for changes by this caller: what devices create is limited.
+    pub(crate) fn devices(self, edge: &Edge) -> Devices {
+        edge.engine.devices().by(match self.0 {
+            Rights::Master => Author::Servers,
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => Author::Devices,
+        })
     }
 
     /// Whether the caller may associate a channel with a named user: an app may leave that to its servers.

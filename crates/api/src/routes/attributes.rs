@@ -25,38 +25,41 @@ pub(super) async fn change(
     if update.audience.channels().len() + update.audience.named_users().len() > 1 {
         rights.need_master()?;
     }
-    edge.engine.devices().change_attributes(app.id, update).await?;
+    rights.devices(&edge).change_attributes(app.id, update).await?;
     Answer::done()
 }
 
 pub(super) async fn change_channel(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathId(id): PathId<ChannelKind>,
     params: Params,
     input: Input,
 ) -> Result<Answer> {
     let channel = channel(id, params)?;
     let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
-    edge.engine.devices().change_channel_attributes(app.id, channel, operations).await?;
+    rights.devices(&edge).change_channel_attributes(app.id, channel, operations).await?;
     Answer::done()
 }
 
 pub(super) async fn change_named_user(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathVars(id): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
     let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
-    edge.engine.devices().change_user_attributes(app.id, user, operations).await?;
+    rights.devices(&edge).change_user_attributes(app.id, user, operations).await?;
     Answer::done()
 }
 
 pub(super) async fn change_batch(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathId(id): PathId<ChannelKind>,
     params: Params,
     input: Input,
@@ -64,7 +67,7 @@ pub(super) async fn change_batch(
     let channel = channel(id, params)?;
     let batch = input.parse(ChannelBatch::parse).await?;
     batch.tags.iter().try_for_each(refuse_read_only)?;
-    edge.engine.devices().change_channel(app.id, channel, batch).await?;
+    rights.devices(&edge).change_channel(app.id, channel, batch).await?;
     Answer::done()
 }
 

@@ -47,7 +47,7 @@ pub(super) async fn register(
     input: Input,
 ) -> Result<Answer> {
     let registration = registration(&edge, &app, rights, &input).await?;
-    let registered = edge.engine.devices().register_channel(app.id, registration, input.idempotency_key).await?;
+    let registered = rights.devices(&edge).register_channel(app.id, registration, input.idempotency_key).await?;
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
     let answer = Answer::changed(registered.operation_id, Registered { channel_id: registered.id })?.status(status);
     Ok(answer.location(&location(&links, registered.id)))
@@ -64,7 +64,7 @@ pub(super) async fn update(
     let registration = registration(&edge, &app, rights, &input).await?;
     // Upon a conflict devices forget the id and register anew, which is the way out of an invalid id.
     let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
-    let updated = edge.engine.devices().update_channel(app.id, id, registration).await?;
+    let updated = rights.devices(&edge).update_channel(app.id, id, registration).await?;
     let answer = Answer::changed(updated.operation_id, Registered { channel_id: updated.id })?;
     Ok(answer.location(&location(&links, updated.id)))
 }

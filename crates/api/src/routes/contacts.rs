@@ -62,7 +62,7 @@ pub(super) async fn act(
 ) -> Result<Answer> {
     let action = input.parse(ContactAction::parse).await?;
     let action = allowed(rights, &app, action)?;
-    let contact = edge.engine.devices().contact(app.id, ChannelRef { id: channel, claimed: None }, action).await?;
+    let contact = rights.devices(&edge).contact(app.id, ChannelRef { id: channel, claimed: None }, action).await?;
     let DeviceToken { text, expires_in } = edge.engine.tenancy().contact_token(&app, contact.id).await?;
     let acted = Acted { contact: contact.into(), token: text, token_expires_in: expires_in.as_millis() };
     Answer::changed(OperationId::random(), acted)
@@ -114,7 +114,7 @@ async fn carry_out(
     action: ContactAction,
 ) -> Result<Answer> {
     let action = allowed(rights, app, action)?;
-    let Contact { id, is_anonymous, .. } = edge.engine.devices().contact(app.id, channel, action).await?;
+    let Contact { id, is_anonymous, .. } = rights.devices(edge).contact(app.id, channel, action).await?;
     Answer::changed(OperationId::random(), Resolved { contact_id: id, is_anonymous })
 }
 
@@ -130,7 +130,7 @@ pub(super) async fn update(
     if !update.associate.is_empty() {
         rights.need_association(&app)?;
     }
-    edge.engine.devices().update_contact(app.id, id, update, rights.0).await?;
+    rights.devices(&edge).update_contact(app.id, id, update, rights.0).await?;
     Answer::done()
 }
 

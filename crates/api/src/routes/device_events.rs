@@ -44,11 +44,15 @@ pub(super) async fn upload(
         let too_often = |retry_after| Error::TooMany { text: TOO_OFTEN, retry_after };
         edge.engine.events().admit_upload(app.id, channel).map_err(too_often)?;
     }
+    let events = input.read(DeviceEvents::read).await??;
+    if rights != Rights::Master {
+        edge.engine.events().admit_events(app.id, events.events.len() + events.n_unreadable)?;
+    }
     let upload = Upload {
         channel,
         sent_at: header("x-ua-sent-at").and_then(seconds),
         usage: UsageUpdate::from_headers(rights.proof(), header),
-        events: input.read(DeviceEvents::read).await??,
+        events,
     };
     edge.engine.events().take_events(app.id, upload).await?;
     Ok(TUNING.into_iter().fold(Answer::ok(Done {})?, |answer, (name, value)| answer.header(name, value)))

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::auth::CallingApp;
+use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -27,9 +27,10 @@ pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) 
 pub(super) async fn create(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathVars(tag): PathVars<String>,
 ) -> Result<Answer> {
-    let is_new = edge.engine.devices().create_legacy_tag(app.id, usable(&tag)?).await?;
+    let is_new = rights.devices(&edge).create_legacy_tag(app.id, usable(&tag)?).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::done()?.status(status))
 }

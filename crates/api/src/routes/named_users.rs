@@ -44,7 +44,7 @@ pub(super) async fn associate(
     input: Input,
 ) -> Result<Answer> {
     rights.need_association(&app)?;
-    edge.engine.devices().associate(app.id, input.parse(Association::parse).await?).await?;
+    rights.devices(&edge).associate(app.id, input.parse(Association::parse).await?).await?;
     Answer::done()
 }
 
@@ -75,7 +75,7 @@ pub(super) async fn update(
         // A device speaks for itself.
         _ => rights.need_master()?,
     }
-    edge.engine.devices().update_named_user(app.id, user, update).await?;
+    rights.devices(&edge).update_named_user(app.id, user, update).await?;
     Answer::done()
 }
 

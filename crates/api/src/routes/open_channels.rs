@@ -47,13 +47,13 @@ pub(super) async fn register(
 pub(super) async fn register_restricted(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    CallingRights(rights): CallingRights,
+    rights: CallingRights,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
     let registration = input.parse(OpenRegistration::parse).await?;
     let RegisteredOpen { operation_id, id, .. } =
-        edge.engine.devices().register_open(app.id, registration, rights, input.idempotency_key).await?;
+        rights.devices(&edge).register_open(app.id, registration, rights.0, input.idempotency_key).await?;
     Ok(Answer::changed(operation_id, Restricted { channel_id: id })?.location(&location(&links, id)))
 }
 

@@ -98,19 +98,20 @@ pub(super) async fn change(
     if update.audience.channels().len() + update.audience.named_users().len() > 1 {
         rights.need_master()?;
     }
-    edge.engine.devices().change_subscriptions(app.id, update).await?;
+    rights.devices(&edge).change_subscriptions(app.id, update).await?;
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 
 pub(super) async fn change_scoped(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathVars(id): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
     let update = input.parse(ScopedUpdate::parse).await?;
-    edge.engine.devices().change_scoped_subscriptions(app.id, user, update).await?;
+    rights.devices(&edge).change_scoped_subscriptions(app.id, user, update).await?;
     Answer::done()
 }
 

@@ -22,7 +22,7 @@ pub(super) async fn tag_channels(
         rights.need_master()?;
     }
     refuse_read_only(&operation)?;
-    edge.engine.devices().tag_channels(app.id, audience.into_channels(), operation).await?;
+    rights.devices(&edge).tag_channels(app.id, audience.into_channels(), operation).await?;
     Answer::done()
 }
 
@@ -37,7 +37,7 @@ pub(super) async fn tag_named_users(
         rights.need_master()?;
     }
     refuse_read_only(&operation)?;
-    edge.engine.devices().tag_named_users(app.id, audience, operation).await?;
+    rights.devices(&edge).tag_named_users(app.id, audience, operation).await?;
     Answer::done()
 }
 

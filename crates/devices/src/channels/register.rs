@@ -156,7 +156,7 @@ fn set_named_user<'a>(
             return Ok(None);
         }
         let is_new = is_another && named_users::get(tx, context.app, user)?.is_none();
-        named_users::ensure(tx, context.app, user, context.journal.now())?;
+        context.ensure_user(tx, user)?;
         new_user = is_new.then_some(user);
     }
     registration.named_user_id.update(&mut state.named_user);

@@ -98,6 +98,7 @@ impl ChangeContext<'_> {
     }
 
     pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: State) -> Result<Channel> {
+        self.admit_channel(tx)?;
         let now = self.journal.now();
         let row = Channel {
             ordinal: store::apps::take_ordinal(tx, self.app)?,
@@ -139,7 +140,7 @@ impl ChangeContext<'_> {
         named_users::delete_pending(tx, self.app, id)?;
         let Association { channel, named_user_id: user } = waiting;
         if *said == Change::Keep && channel.fits(&state.profile.device_type) && has_room(tx, self.app, &user)? {
-            named_users::ensure(tx, self.app, &user, self.journal.now())?;
+            self.ensure_user(tx, &user)?;
             state.named_user = Some(user);
         }
         Ok(())

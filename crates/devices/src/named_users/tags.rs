@@ -72,6 +72,9 @@ impl ChangeContext<'_> {
         let created = new.iter().cloned();
         users.extend(created.map(|id| NamedUser { id, created: now, modified: now, terms: Vec::new() }));
         let changes = self.changes(tx, users, change)?;
+        for _ in &new {
+            self.admit_user(tx)?;
+        }
         if !new.is_empty() {
             named_users::insert_many(tx, self.app, &new, &[], now)?;
         }

@@ -8,6 +8,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
+use base::Growing;
 use model::ids::{AppId, ChannelId};
 use model::time::UtcMillis;
 use parking_lot::Mutex;
@@ -36,6 +37,13 @@ impl Events {
     /// Whether a channel may upload now; if not, when it may again. Every node counts for itself.
     pub fn admit_upload(&self, app: AppId, channel: ChannelId) -> Result<(), Duration> {
         self.0.upload_rate.admit(app, channel, self.0.clock.now())
+    }
+
+    /// Whether the devices of an app may upload some more events now.
+    pub fn admit_events(&self, app: AppId, n_events: usize) -> base::Result<()> {
+        let now = self.0.clock.now();
+        self.0.growth.send(app, Growing::Uploads, 1, now)?;
+        self.0.growth.send(app, Growing::Events, n_events as u64, now)
     }
 }
 

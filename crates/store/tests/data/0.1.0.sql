@@ -30,7 +30,12 @@ CREATE TABLE app_numbers (
     log_bytes bigint not null,
     next_message bigint not null,
     messages_forgotten bigint not null,
-    sandbox_head bigint not null
+    sandbox_head bigint not null,
+    device_channels bigint not null default 0,
+    device_tags bigint not null default 0,
+    device_tag_groups bigint not null default 0,
+    device_properties bigint not null default 0,
+    device_named_users bigint not null default 0
 );
 CREATE TABLE document (
     app bigint not null,
