@@ -50,7 +50,7 @@ pub(crate) enum WireError {
     Lost(String),
     /// The provider has not looked at it.
     #[error("The provider says that it is sent too much.")]
-    TooMuch,
+    Overloaded,
     /// There is no connection, and no attempt to make one before this time has passed.
     #[error("There is no connection to {reason}.")]
     Unreachable { reason: String, again_in: Duration },
@@ -106,7 +106,7 @@ impl Wire {
                 }
                 Err(Failure::Unprocessed) => {}
                 Err(Failure::Closed) => self.0.leave(&ticket.link),
-                Err(Failure::TooMuch) => return Err(WireError::TooMuch),
+                Err(Failure::Overloaded) => return Err(WireError::Overloaded),
                 Err(Failure::TimedOut) => return Err(WireError::Timeout),
                 Err(Failure::Lost(why)) if connect::objects_to_certificate(&why) => {
                     return Err(WireError::Certificate(why));
@@ -130,7 +130,7 @@ impl WireError {
         match self {
             WireError::Refused(_) | WireError::Certificate(_) | WireError::NoHttp2 => Outcome::Unauthorized { reason },
             WireError::Timeout | WireError::Lost(_) => Outcome::Retry { after: None, reason, everybody: false },
-            WireError::TooMuch => Outcome::Retry { after: None, reason, everybody: true },
+            WireError::Overloaded => Outcome::Retry { after: None, reason, everybody: true },
             WireError::Unreachable { again_in, .. } => {
                 Outcome::Retry { after: Some(*again_in), reason, everybody: true }
             }

@@ -66,7 +66,7 @@ struct HeldEvent {
     /// The era in which it failed last, and in how many it did.
     failed_in: Option<u64>,
     n_eras: u32,
-    /// Since when events of its channel before it were refused until they were given up for want of room.
+    /// Since when earlier events of its channel have been refused, if they were given up because there was no room to keep them.
     blamed: Option<UtcMillis>,
 }
 

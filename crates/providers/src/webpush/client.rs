@@ -176,7 +176,7 @@ impl Inner {
                     error @ (WireError::Unreachable { .. }
                     | WireError::Timeout
                     | WireError::Lost(_)
-                    | WireError::TooMuch
+                    | WireError::Overloaded
                     | WireError::Certificate(_)),
                 ) => return Err(retry(&error)),
             }

@@ -55,8 +55,8 @@ struct Waiting {
 pub(super) enum Failure {
     /// The server has certainly not acted on it: it may be sent again on another connection.
     Unprocessed,
-    /// The same, because there is too much of them: sending it elsewhere at once would make that worse.
-    TooMuch,
+    /// The same, because the server has too much to do: sending it elsewhere at once would make that worse.
+    Overloaded,
     /// The connection takes no more requests.
     Closed,
     TimedOut,
@@ -183,7 +183,7 @@ impl Failure {
     fn of(error: &h2::Error) -> Self {
         let is_said = error.is_remote() && (error.is_reset() || error.is_go_away());
         if is_said && error.reason() == Some(Reason::ENHANCE_YOUR_CALM) {
-            return Failure::TooMuch;
+            return Failure::Overloaded;
         }
         let is_refused = error.is_reset() && error.is_remote() && error.reason() == Some(Reason::REFUSED_STREAM);
         if is_refused || error.is_go_away() && error.is_remote() {

@@ -1,4 +1,4 @@
-//! The outcomes of recipients since the last checkpoint, and how to read refusals that may be about us.
+//! The outcomes of recipients since the last checkpoint, and which refusals may mean that our credentials are wrong.
 
 use std::time::Duration;
 

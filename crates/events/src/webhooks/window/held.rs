@@ -60,4 +60,4 @@ impl HeldEvents {
     }
 }
 
-const NUMBERED: &str = "a number stands for an event until that is finished, which nobody speaks of afterwards";
+const NUMBERED: &str = "the number of an event is not used after the event is finished";
