@@ -1,6 +1,8 @@
 //! The whole service in this process: a real database, a real socket, a clock that the test steps, and workers that run when the
 //! test says so.
 
+mod nodes;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -29,14 +31,31 @@ pub struct TestApp {
     home: Home,
     clock: Clock,
     snapshots: TempDir,
-    locations: LocationSettings,
-    retention: engine::Retention,
-    limits: api::Limits,
-    growth: GrowthLimits,
+    setup: Setup,
     parts: Parts,
     /// An app in development mode that exists from the start.
     pub app: Credentials,
     caller: Caller,
+}
+
+/// What a test may want to be otherwise.
+#[derive(Clone, Copy)]
+struct Setup {
+    locations: LocationSettings,
+    retention: engine::Retention,
+    limits: api::Limits,
+    growth: GrowthLimits,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            locations: LocationSettings::default(),
+            retention: engine::Retention::default(),
+            limits: limits(),
+            growth: GrowthLimits::NONE,
+        }
+    }
 }
 
 /// The parts that a restart replaces.
@@ -59,60 +78,45 @@ pub async fn on_each_database(test: impl AsyncFn(TestApp)) {
 
 impl TestApp {
     pub async fn on(database: Database) -> Self {
-        Self::with_locations(database, LocationSettings::default()).await
+        Self::start(Home::new(database), Setup::default()).await
     }
 
     /// A service with other settings for the positions of devices.
     pub async fn with_locations(database: Database, locations: LocationSettings) -> Self {
-        Self::start(Home::new(database), locations, engine::Retention::default(), (limits(), GrowthLimits::NONE)).await
+        Self::start(Home::new(database), Setup { locations, ..Setup::default() }).await
     }
 
     /// A service that keeps the log and pushes for another time.
     pub async fn with_retention(database: Database, retention: engine::Retention) -> Self {
-        Self::start(Home::new(database), LocationSettings::default(), retention, (limits(), GrowthLimits::NONE)).await
+        Self::start(Home::new(database), Setup { retention, ..Setup::default() }).await
     }
 
     /// A service on a database that the test has made.
     pub async fn at(home: Home, locations: LocationSettings) -> Self {
-        Self::start(home, locations, engine::Retention::default(), (limits(), GrowthLimits::NONE)).await
+        Self::start(home, Setup { locations, ..Setup::default() }).await
     }
 
     /// A service whose devices may create only so much.
     pub async fn with_growth(database: Database, growth: GrowthLimits) -> Self {
-        let limits = (limits(), growth);
-        Self::start(Home::new(database), LocationSettings::default(), engine::Retention::default(), limits).await
+        Self::start(Home::new(database), Setup { growth, ..Setup::default() }).await
     }
 
     /// A service whose callers have other limits.
     pub async fn with_limits(database: Database, limits: api::Limits) -> Self {
-        Self::start(
-            Home::new(database),
-            LocationSettings::default(),
-            engine::Retention::default(),
-            (limits, GrowthLimits::NONE),
-        )
-        .await
+        Self::start(Home::new(database), Setup { limits, ..Setup::default() }).await
     }
 
-    async fn start(
-        home: Home,
-        locations: LocationSettings,
-        retention: engine::Retention,
-        (limits, growth): (api::Limits, GrowthLimits),
-    ) -> Self {
+    async fn start(home: Home, setup: Setup) -> Self {
         let clock = Clock::stepped(START);
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(&home, &clock, snapshots.path(), (locations, retention, limits, growth)).await;
+        let parts = Parts::start(&home, &clock, snapshots.path(), setup).await;
         let app = create_app(&parts.engine, Mode::Development).await;
         Self {
             caller: Caller::new(parts.base.clone()),
             home,
             clock,
             snapshots,
-            locations,
-            retention,
-            limits,
-            growth,
+            setup,
             parts,
             app,
         }
@@ -121,13 +125,7 @@ impl TestApp {
     /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.
     pub async fn restart(self) -> Self {
         self.parts.stop().await;
-        let parts = Parts::start(
-            &self.home,
-            &self.clock,
-            self.snapshots.path(),
-            (self.locations, self.retention, self.limits, self.growth),
-        )
-        .await;
+        let parts = Parts::start(&self.home, &self.clock, self.snapshots.path(), self.setup).await;
         Self { caller: Caller::new(parts.base.clone()), parts, ..self }
     }
 
@@ -135,13 +133,7 @@ impl TestApp {
     pub async fn restart_without_snapshots(self) -> Self {
         self.parts.stop().await;
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(
-            &self.home,
-            &self.clock,
-            snapshots.path(),
-            (self.locations, self.retention, self.limits, self.growth),
-        )
-        .await;
+        let parts = Parts::start(&self.home, &self.clock, snapshots.path(), self.setup).await;
         Self { caller: Caller::new(parts.base.clone()), parts, snapshots, ..self }
     }
 
@@ -160,13 +152,7 @@ impl TestApp {
         }
         from.close().await;
         to.close().await;
-        let parts = Parts::start(
-            &home,
-            &self.clock,
-            self.snapshots.path(),
-            (self.locations, self.retention, self.limits, self.growth),
-        )
-        .await;
+        let parts = Parts::start(&home, &self.clock, self.snapshots.path(), self.setup).await;
         Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
     }
 
@@ -233,12 +219,8 @@ impl TestApp {
 }
 
 impl Parts {
-    async fn start(
-        home: &Home,
-        clock: &Clock,
-        snapshots: &Path,
-        (locations, retention, limits, growth): (LocationSettings, engine::Retention, api::Limits, GrowthLimits),
-    ) -> Self {
+    async fn start(home: &Home, clock: &Clock, snapshots: &Path, setup: Setup) -> Self {
+        let Setup { locations, retention, limits, growth } = setup;
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));

@@ -6,6 +6,7 @@ pub mod bad_channels;
 pub mod bad_pushes;
 pub mod balanced;
 pub mod bulk;
+pub mod cable;
 pub mod client;
 pub mod conformance;
 pub mod event_receiver;

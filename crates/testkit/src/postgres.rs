@@ -94,6 +94,10 @@ impl Cluster {
         format!("postgres://{USER}@{}/{name}?connect_timeout=60", self.host())
     }
 
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// As a URL names it.
     pub fn host(&self) -> String {
         self.folder.to_string_lossy().replace('%', "%25").replace('/', "%2F")

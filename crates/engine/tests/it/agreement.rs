@@ -2,7 +2,6 @@
 //! restored from a snapshot, one built anew and a naive look at every channel agree on whom it selects.
 
 mod attributes;
-mod chance;
 mod changes;
 mod documents;
 mod lifecycle;
@@ -33,7 +32,7 @@ use testkit::client::PATIENCE;
 use testkit::store::{self as stores, Home};
 
 use crate::nodes::create_app;
-use chance::Chance;
+use crate::chance::Chance;
 use changes::parsed;
 use naive::{Model, TYPES};
 use tree::Tree;
@@ -289,6 +288,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
         retention: Retention::default(),
         locations: devices::LocationSettings::default(),
         timeouts: PATIENCE,
+        growth: engine::GrowthLimits::NONE,
         push_hosts: providers::webpush::PushHosts::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()

@@ -24,6 +24,7 @@ async fn start(store: &Store, key: [u8; 32]) -> engine::Result<Engine> {
         retention: Retention::default(),
         locations: LocationSettings::default(),
         timeouts: PATIENCE,
+        growth: engine::GrowthLimits::NONE,
         push_hosts: providers::webpush::PushHosts::default(),
     };
     Engine::start(store.clone(), Clock::stepped(START), settings).await

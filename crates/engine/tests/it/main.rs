@@ -9,6 +9,8 @@ mod audiences;
 #[cfg(test)]
 mod browsers;
 #[cfg(test)]
+mod chance;
+#[cfg(test)]
 mod deleted_tags;
 #[cfg(test)]
 mod delivery;
@@ -46,5 +48,7 @@ mod provider;
 mod refused_addresses;
 #[cfg(test)]
 mod retention;
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod steering;

@@ -37,6 +37,7 @@ pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>,
         retention,
         locations: devices::LocationSettings::default(),
         timeouts: PATIENCE,
+        growth: engine::GrowthLimits::NONE,
         push_hosts: providers::webpush::PushHosts::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()

@@ -7,7 +7,7 @@ use model::attribute::AttributeUpdate;
 use serde_json::{Value, json};
 
 use super::World;
-use super::chance::Chance;
+use crate::chance::Chance;
 use super::changes::parsed;
 use super::naive::USERS;
 

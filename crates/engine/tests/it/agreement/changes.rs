@@ -13,7 +13,7 @@ use model::tag::{Tag, TagGroup};
 use serde_json::{Value, json};
 
 use super::World;
-use super::chance::Chance;
+use crate::chance::Chance;
 use super::naive::{Channel, SCOPES, SUBSCRIPTIONS, TAGS, TYPES, Tags, USERS};
 
 /// A change of tags in the words of the engine and in those of the model.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::chance::Chance;
+use crate::chance::Chance;
 
 /// Days, counted as the service counts them.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@ use model::ids::ChannelId;
 use serde_json::{Value, json};
 
 use super::World;
-use super::chance::Chance;
+use crate::chance::Chance;
 use super::changes::parsed;
 use super::naive::{Channel, TAGS, TYPES, USERS};
 use super::tree;

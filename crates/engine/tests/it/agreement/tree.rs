@@ -4,7 +4,7 @@ use model::ids::{ChannelId, SegmentId};
 use serde_json::{Value, json};
 
 use super::attributes::Wish;
-use super::chance::Chance;
+use crate::chance::Chance;
 use super::lifecycle::{LISTS, Openings};
 use super::naive::{GROUPS, Model, SUBSCRIPTIONS, TAGS, USERS};
 

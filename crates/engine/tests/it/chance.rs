@@ -1,9 +1,9 @@
 //! Chance that repeats itself: the same seed gives the same choices.
 
-pub(super) struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -16,20 +16,20 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
     }
 
-    pub(super) fn percent(&mut self, percent: usize) -> bool {
+    pub(crate) fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    pub(super) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())].clone()
     }
 
     /// One or several of them, none twice.
-    pub(super) fn some<T: Clone + PartialEq>(&mut self, from: &[T], most: usize) -> Vec<T> {
+    pub(crate) fn some<T: Clone + PartialEq>(&mut self, from: &[T], most: usize) -> Vec<T> {
         let mut picked = Vec::new();
         for _ in 0..=self.below(most) {
             let one = self.pick(from);

@@ -1,0 +1,70 @@
+//! Nodes that die without warning, and others of the same installation.
+
+use std::path::{Path, PathBuf};
+
+use ::store::apps::OPERATOR;
+use ::store::{DatabaseUrl, Error, Tx};
+
+use super::{Parts, TestApp};
+use crate::client::Caller;
+use crate::store::{Database, Home};
+
+impl TestApp {
+    /// Another node of the installation, which reaches the database by this URL.
+    pub async fn join(&self, url: &str) -> Self {
+        let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
+        let home = Home::at(url);
+        let parts = Parts::start(&home, &self.clock, snapshots.path(), self.setup).await;
+        Self {
+            caller: Caller::new(parts.base.clone()),
+            home,
+            clock: self.clock.clone(),
+            snapshots,
+            setup: self.setup,
+            parts,
+            app: self.app.clone(),
+        }
+    }
+
+    /// Ends the node without a word, as SIGKILL or a power cut would, and starts it again. On SQLite the machine was just
+    /// writing `torn` at the end of the write-ahead log.
+    pub async fn crash(self, torn: &[u8]) -> Self {
+        let Parts { engine, server, follower, .. } = self.parts;
+        server.abort();
+        follower.abort();
+        let home = match &self.home.url {
+            DatabaseUrl::Sqlite(from) => {
+                let home = Home::new(Database::Sqlite);
+                let DatabaseUrl::Sqlite(to) = home.url.clone() else { panic!("{} is a file", home.url) };
+                keep_as_it_is(&engine, from.clone(), to, torn.to_vec()).await;
+                home
+            }
+            DatabaseUrl::Postgres(_) => self.home,
+        };
+        engine.store().clone().close().await;
+        drop(engine);
+        let parts = Parts::start(&home, &self.clock, self.snapshots.path(), self.setup).await;
+        Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
+    }
+}
+
+/// Copies the files of a database as a power cut would leave them. Nothing is committed meanwhile, and what a checkpoint moves is
+/// in the write-ahead log as well.
+async fn keep_as_it_is(engine: &engine::Engine, from: PathBuf, to: PathBuf, torn: Vec<u8>) {
+    let copy = move |tx: &mut Tx<'_>| {
+        // Has this transaction be the one that writes.
+        tx.execute("delete from app where id = -1", &[])?;
+        std::fs::copy(&from, &to).expect("a file can be copied");
+        let mut log = std::fs::read(beside(&from, "-wal")).unwrap_or_default();
+        log.extend_from_slice(&torn);
+        std::fs::write(beside(&to, "-wal"), log).expect("a file can be written");
+        Ok::<_, Error>(())
+    };
+    engine.store().write(OPERATOR, copy).await.unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
