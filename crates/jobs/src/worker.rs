@@ -89,7 +89,10 @@ impl Worker {
                     running.spawn(async move {
                         // Whatever happens, the slot is free again.
                         if AssertUnwindSafe(jobs.run_and_log(&job, &stop)).catch_unwind().await.is_err() {
-                            tracing::error!(job = job.kind, "a job panicked while its end was recorded; it runs again later");
+                            tracing::error!(
+                                job = job.kind,
+                                "a job panicked while its end was recorded; it runs again later"
+                            );
                         }
                         drop(run);
                         slot

@@ -111,15 +111,7 @@ impl TestApp {
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
         let parts = Parts::start(&home, &clock, snapshots.path(), setup).await;
         let app = create_app(&parts.engine, Mode::Development).await;
-        Self {
-            caller: Caller::new(parts.base.clone()),
-            home,
-            clock,
-            snapshots,
-            setup,
-            parts,
-            app,
-        }
+        Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, setup, parts, app }
     }
 
     /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.

@@ -89,12 +89,7 @@ async fn connect(node: UnixStream, server: UnixStream, next: Arc<Mutex<Option<Da
     }
 }
 
-async fn ask(
-    mut node: OwnedReadHalf,
-    mut server: OwnedWriteHalf,
-    next: &Mutex<Option<Damage>>,
-    is_deaf: &Mutex<bool>,
-) {
+async fn ask(mut node: OwnedReadHalf, mut server: OwnedWriteHalf, next: &Mutex<Option<Damage>>, is_deaf: &Mutex<bool>) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(n @ 1..) = node.read(&mut bytes).await {
         // The service sends it by itself, as text, at the end of what it sends at once.

@@ -22,7 +22,7 @@ pub(super) fn raise_open_files() {
 
 pub(super) fn of(node: &Node) -> Limits {
     let wanted = node.callers.connections;
-    let allowed = getrlimit(Resource::Nofile).current.map_or(u64::MAX, |files| connections_with(files));
+    let allowed = getrlimit(Resource::Nofile).current.map_or(u64::MAX, connections_with);
     let connections = usize::try_from(allowed).unwrap_or(usize::MAX).min(wanted);
     if connections < wanted {
         let text = "the limit of open files allows fewer connections than the setting 'connections'";

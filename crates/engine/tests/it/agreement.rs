@@ -31,8 +31,8 @@ use testkit::app::START;
 use testkit::client::PATIENCE;
 use testkit::store::{self as stores, Home};
 
-use crate::nodes::create_app;
 use crate::chance::Chance;
+use crate::nodes::create_app;
 use changes::parsed;
 use naive::{Model, TYPES};
 use tree::Tree;

@@ -196,7 +196,8 @@ impl World {
         let read = self.nodes[0].engine().store().read(move |tx| {
             tx.query_one(sql, &[], |row| Ok([row.get::<i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))
         });
-        let [n_records, last, start, head]: [i64; 4] = read.await.unwrap_or_else(|error: store::Error| panic!("{error}"));
+        let [n_records, last, start, head]: [i64; 4] =
+            read.await.unwrap_or_else(|error: store::Error| panic!("{error}"));
         assert_eq!((n_records, last), (head - start + 1, head));
     }
 }

@@ -7,9 +7,9 @@ use model::attribute::AttributeUpdate;
 use serde_json::{Value, json};
 
 use super::World;
-use crate::chance::Chance;
 use super::changes::parsed;
 use super::naive::USERS;
+use crate::chance::Chance;
 
 const CITIES: [&str; 3] = ["Lyon", "Oslo", "oslo"];
 const MOST_POINTS: usize = 5;

@@ -13,8 +13,8 @@ use model::tag::{Tag, TagGroup};
 use serde_json::{Value, json};
 
 use super::World;
-use crate::chance::Chance;
 use super::naive::{Channel, SCOPES, SUBSCRIPTIONS, TAGS, TYPES, Tags, USERS};
+use crate::chance::Chance;
 
 /// A change of tags in the words of the engine and in those of the model.
 pub(super) struct Tagging {

@@ -8,10 +8,10 @@ use model::ids::ChannelId;
 use serde_json::{Value, json};
 
 use super::World;
-use crate::chance::Chance;
 use super::changes::parsed;
 use super::naive::{Channel, TAGS, TYPES, USERS};
 use super::tree;
+use crate::chance::Chance;
 
 impl World {
     pub(super) async fn register(&mut self, node: &Engine) -> String {

@@ -4,9 +4,9 @@ use model::ids::{ChannelId, SegmentId};
 use serde_json::{Value, json};
 
 use super::attributes::Wish;
-use crate::chance::Chance;
 use super::lifecycle::{LISTS, Openings};
 use super::naive::{GROUPS, Model, SUBSCRIPTIONS, TAGS, USERS};
+use crate::chance::Chance;
 
 #[derive(Clone, Debug)]
 pub(super) enum Tree {

@@ -73,7 +73,8 @@ impl World {
     fn hang_up(&mut self) {
         let url = self.cables[0].url();
         let others = "datname = current_database() and pid <> pg_backend_pid()";
-        postgres::cluster().ask(url, &format!("select count(pg_terminate_backend(pid)) from pg_stat_activity where {others}"));
+        postgres::cluster()
+            .ask(url, &format!("select count(pg_terminate_backend(pid)) from pg_stat_activity where {others}"));
     }
 
     /// There is no room for another page.
@@ -94,7 +95,10 @@ impl World {
     /// SQLite takes no limit below what there is.
     async fn limit_pages(&self, most: u32) {
         let limit = format!("pragma max_page_count = {most}");
-        let set = self.nodes[0].engine().store().write(OPERATOR, move |tx| tx.query_one(&limit, &[], |row| row.get::<i64>(0)));
+        let set = self.nodes[0]
+            .engine()
+            .store()
+            .write(OPERATOR, move |tx| tx.query_one(&limit, &[], |row| row.get::<i64>(0)));
         set.await.unwrap_or_else(|error: store::Error| panic!("{error}"));
     }
 }
