@@ -79,6 +79,11 @@ impl OpenReceiver {
         self.shared.statuses.lock().extend(statuses);
     }
 
+    /// Forgets statuses that have not been answered yet.
+    pub fn recover(&self) {
+        self.shared.statuses.lock().clear();
+    }
+
     /// Answers every request that has a message for the address with the status.
     pub fn refuse(&self, address: &str, status: u16) {
         *self.shared.refused.lock() = Some((address.to_owned(), status));

@@ -27,8 +27,10 @@ use crate::provider::n_jobs;
 use books::Books;
 
 /// What the tests try every time.
-const SEEDS: std::ops::Range<u64> = 1..9;
+const SEEDS: std::ops::Range<u64> = 1..21;
 const N_STEPS: usize = 150;
+/// How long a fault that does not end by itself lasts.
+const FAULT: Duration = Duration::from_millis(300);
 /// For what must come to an end by itself; a simulation that does not has failed.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -85,8 +87,9 @@ struct World {
     cables: Vec<Cable>,
     receiver: OpenReceiver,
     books: Books,
-    /// Faults so far. Without one, nobody gets a message twice.
+    /// Faults so far, and those that are over. Without one, nobody gets a message twice.
     n_faults: usize,
+    n_healed: usize,
 }
 
 impl World {
@@ -105,7 +108,7 @@ impl World {
         let path = format!("/operator/apps/{}/platforms/open::kiosk", nodes[0].app.key);
         let endpoint = json!({"url": receiver.url(), "auth": {"type": "none"}, "validate": false});
         nodes[0].operator().put(&path, endpoint).await.expect(200);
-        Self { chance: Chance::new(seed), nodes, cables, receiver, books: Books::default(), n_faults: 0 }
+        Self { chance: Chance::new(seed), nodes, cables, receiver, books: Books::default(), n_faults: 0, n_healed: 0 }
     }
 
     async fn run(mut self) {
@@ -120,7 +123,9 @@ impl World {
     }
 
     async fn step(&mut self) {
-        match self.chance.below(100) {
+        let dice = self.chance.below(100);
+        println!("{dice}");
+        match dice {
             0..25 => self.register().await,
             25..40 => self.tag().await,
             40..44 => self.opt().await,
@@ -137,8 +142,19 @@ impl World {
     async fn work(&mut self) {
         let node = self.chance.below(self.nodes.len());
         for _ in 0..=self.chance.below(8) {
+            let worker = self.nodes[node].engine().worker();
+            let mut working = tokio::spawn(async move { worker.step().await });
+            // What was delivered waits for the database, so a fault that lasts is over at some time.
+            let in_time = tokio::time::timeout(FAULT, &mut working).await;
+            let stepped = match in_time {
+                Ok(stepped) => stepped,
+                Err(_) => {
+                    self.heal().await;
+                    working.await
+                }
+            };
             // A database that fails is one of the faults; the job runs again.
-            if !matches!(self.nodes[node].engine().worker().step().await, Ok(true)) {
+            if !matches!(stepped.unwrap(), Ok(true)) {
                 return;
             }
         }

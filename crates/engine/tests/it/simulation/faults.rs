@@ -8,16 +8,35 @@ use testkit::postgres;
 
 use super::World;
 
+#[derive(Debug)]
+enum Fault {
+    Crash,
+    CrashWhileSending,
+    Providers,
+    FullDisk,
+    Cable,
+    HangUp,
+}
+
 impl World {
     pub(super) async fn fail(&mut self) {
         self.n_faults += 1;
-        match self.chance.below(5) {
-            0 => self.crash(false).await,
-            1 => self.crash(true).await,
-            2 => self.break_providers(),
-            _ if self.cables.is_empty() => self.fill_disk().await,
-            3 => self.damage_cable(),
-            _ => self.hang_up(),
+        let fault = match self.chance.below(5) {
+            0 => Fault::Crash,
+            1 => Fault::CrashWhileSending,
+            2 => Fault::Providers,
+            _ if self.cables.is_empty() => Fault::FullDisk,
+            3 => Fault::Cable,
+            _ => Fault::HangUp,
+        };
+        println!("  {fault:?}");
+        match fault {
+            Fault::Crash => self.crash(false).await,
+            Fault::CrashWhileSending => self.crash(true).await,
+            Fault::Providers => self.break_providers(),
+            Fault::FullDisk => self.fill_disk().await,
+            Fault::Cable => self.damage_cable(),
+            Fault::HangUp => self.hang_up(),
         }
     }
 
@@ -32,6 +51,7 @@ impl World {
         let node = self.nodes.remove(place);
         self.nodes.insert(place, node.crash(&torn).await);
         self.receiver.release();
+        self.n_healed = self.n_faults;
     }
 
     /// Runs jobs until one waits for the answer of a provider, which it will not hear.
@@ -41,7 +61,7 @@ impl World {
         let worker = self.nodes[place].engine().worker();
         let mut working = tokio::spawn(async move { while matches!(worker.step().await, Ok(true)) {} });
         tokio::select! {
-            _ = &mut working => {}
+            _ = &mut working => return,
             _ = self.receiver.wait_for(n_before + 1) => {}
         }
         working.abort();
@@ -84,6 +104,8 @@ impl World {
 
     /// Ends every fault that does not end by itself.
     pub(super) async fn heal(&mut self) {
+        self.n_healed = self.n_faults;
+        self.receiver.recover();
         for cable in &self.cables {
             cable.mend();
         }
