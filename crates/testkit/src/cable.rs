@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -30,8 +31,14 @@ pub enum Damage {
 pub struct Cable {
     _folder: TempDir,
     url: String,
-    next: Arc<Mutex<Option<Damage>>>,
+    shared: Arc<Shared>,
     accepting: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    next: Mutex<Option<Damage>>,
+    n_damaged: AtomicUsize,
 }
 
 impl Cable {
@@ -41,9 +48,9 @@ impl Cable {
         let listener = UnixListener::bind(folder.path().join(SOCKET)).expect("the folder is empty");
         let here = folder.path().to_string_lossy().replace('/', "%2F");
         let url = url.replace(&cluster.host(), &here);
-        let next: Arc<Mutex<Option<Damage>>> = Arc::default();
-        let accepting = tokio::spawn(accept(listener, cluster.folder().join(SOCKET), next.clone()));
-        Self { _folder: folder, url, next, accepting }
+        let shared: Arc<Shared> = Arc::default();
+        let accepting = tokio::spawn(accept(listener, cluster.folder().join(SOCKET), shared.clone()));
+        Self { _folder: folder, url, shared, accepting }
     }
 
     /// The URL of the database by way of this cable.
@@ -53,11 +60,16 @@ impl Cable {
 
     /// Damages the next commit that comes this way.
     pub fn damage(&self, damage: Damage) {
-        *self.next.lock() = Some(damage);
+        *self.shared.next.lock() = Some(damage);
     }
 
     pub fn mend(&self) {
-        *self.next.lock() = None;
+        *self.shared.next.lock() = None;
+    }
+
+    /// The commits so far that were damaged.
+    pub fn n_damaged(&self) -> usize {
+        self.shared.n_damaged.load(Ordering::Relaxed)
     }
 }
 
@@ -67,33 +79,34 @@ impl Drop for Cable {
     }
 }
 
-async fn accept(listener: UnixListener, server: PathBuf, next: Arc<Mutex<Option<Damage>>>) {
+async fn accept(listener: UnixListener, server: PathBuf, shared: Arc<Shared>) {
     while let Ok((node, _)) = listener.accept().await {
-        let (server, next) = (server.clone(), next.clone());
+        let (server, shared) = (server.clone(), shared.clone());
         tokio::spawn(async move {
             if let Ok(server) = UnixStream::connect(server).await {
-                connect(node, server, next).await;
+                connect(node, server, &shared).await;
             }
         });
     }
 }
 
 /// Both directions end together, as those of a cable that is cut.
-async fn connect(node: UnixStream, server: UnixStream, next: Arc<Mutex<Option<Damage>>>) {
+async fn connect(node: UnixStream, server: UnixStream, shared: &Shared) {
     let (from_node, to_node) = node.into_split();
     let (from_server, to_server) = server.into_split();
-    let is_deaf = Arc::new(Mutex::new(false));
+    let is_deaf = Mutex::new(false);
     tokio::select! {
-        () = ask(from_node, to_server, &next, &is_deaf) => {}
+        () = ask(from_node, to_server, shared, &is_deaf) => {}
         () = answer(from_server, to_node, &is_deaf) => {}
     }
 }
 
-async fn ask(mut node: OwnedReadHalf, mut server: OwnedWriteHalf, next: &Mutex<Option<Damage>>, is_deaf: &Mutex<bool>) {
+async fn ask(mut node: OwnedReadHalf, mut server: OwnedWriteHalf, shared: &Shared, is_deaf: &Mutex<bool>) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(n @ 1..) = node.read(&mut bytes).await {
         // The service sends it by itself, as text, at the end of what it sends at once.
-        let damage = if bytes[..n].ends_with(b"commit\0") { next.lock().take() } else { None };
+        let damage = if bytes[..n].ends_with(b"commit\0") { shared.next.lock().take() } else { None };
+        shared.n_damaged.fetch_add(usize::from(damage.is_some()), Ordering::Relaxed);
         match damage {
             Some(Damage::RequestLost) => return,
             Some(Damage::AnswerLost) => *is_deaf.lock() = true,

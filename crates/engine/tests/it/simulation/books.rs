@@ -1,7 +1,7 @@
 //! What must have happened: the devices as clients left them, and for every message who has to get it and who may.
 //!
-//! A message goes to those who match when it is resolved, which is some time between its acceptance and its end. So who matches all the
-//! time has to get it, and who never does must not.
+//! A message goes to the devices that match when it is resolved, some time between its acceptance and its end. So a device that
+//! matches all the time has to get it, and one that never does must not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
