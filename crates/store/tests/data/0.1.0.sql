@@ -547,7 +547,7 @@ CREATE TABLE webhook_dead_letter (
     primary key (app, webhook, event_offset)
 );
 insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations) values (1, 'app-000000000000000001', 'App 1', 'development', 1700000000000, unhex('0101010101010101010101010101010101010101010101010101010101010101'), unhex('fefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefe'), 1);
-insert into app_numbers (app, next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes, next_message, messages_forgotten, sandbox_head) values (1, 1, 1, 0, 2, 1, 0, 11, 1, 0, 1);
+insert into app_numbers (app, next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes, next_message, messages_forgotten, sandbox_head, device_channels, device_tags, device_tag_groups, device_properties, device_named_users) values (1, 1, 1, 0, 2, 1, 0, 11, 1, 0, 1, 0, 0, 0, 0, 0);
 insert into attribute (app, owner_kind, owner, name, value, set_at) values (1, 'channel', '0000000000', 'city', '"Graz"', 1700000000000);
 insert into channel (app, ordinal, id, device_type, installed, address, language, country, named_user, created, last_registration, terms, profile) values (1, 0, unhex('01900000000070008000000000000000'), 'android', 1, 'address 0', 'de', 'at', 'jo', 1700000000000, 1700000000000, unhex('00'), '{"n":0}');
 insert into channel_key (app, kind, value, ordinal) values (1, 'fcm', 'it''s an address', 0);
@@ -564,8 +564,8 @@ insert into group_counter_day (app, grp, metric, day, platform, n) values (1, un
 insert into group_event (app, grp, name, conversion, n, value) values (1, unhex('01900000000070008000000000000028'), 'buy', 'direct', 2, 3500000.0);
 insert into idempotency (app, key, request, answer, created) values (1, 'key', unhex('00ff'), '{"ok":true}', 1700000000000);
 insert into inbox_channel (app, ordinal, user_id) values (1, 0, 'user-00000000000000001');
-insert into inbox_message (app, ordinal, number) values (1, 0, 0);
 insert into inbox_login (id, owner, password_hash) values ('user-00000000000000001', 1, unhex('0505050505050505050505050505050505050505050505050505050505050505'));
+insert into inbox_message (app, ordinal, number) values (1, 0, 0);
 insert into inbox_user (app, id, created, changed, read_messages, deleted_messages) values (1, 'user-00000000000000001', 1700000000000, 1700000000000, unhex('00'), unhex('00'));
 insert into job (app, id, kind, lane, due, turn, leased, attempt, failures, push, payload) values (1, unhex('01900000000070008000000000000001'), 'sample', 'sample', 5, 0, 0, 0, 0, unhex('01900000000070008000000000000001'), unhex('00000001'));
 insert into last_place (app, ordinal, seen, terms) values (1, 0, 1700000000000, unhex('00'));
@@ -592,7 +592,7 @@ insert into push_origin (app, push, kind, origin, run, part) values (1, unhex('0
 insert into push_tally (app, push, platform, targeted, delivered, gone, failed, expired, reason) values (1, unhex('01900000000070008000000000000001'), 'android', 5, 2, 1, 1, 1, 'TooManyRequests');
 insert into refused_address (app, ordinal, n, since) values (1, 0, 2, 1700000000000);
 insert into sandbox (app, position, delivery, push, channel, device_type, transport, at, request) values (1, 1, unhex('019000000000700080000000000f4240'), unhex('01900000000070008000000000000001'), unhex('01900000000070008000000000000000'), 'android', 'fcm', 1700000000000, '{"push":1,"channel":0}');
-insert into schema_version (version, name, checksum) values (1, '0001_apps', 'de03bff93bae9c76c5857a8d776e782b34e4ea64d032ad21e0031c05b6795c85');
+insert into schema_version (version, name, checksum) values (1, '0001_apps', 'acaa1b89b8183380f25d8020faea7c81362f1922389bf4d42d0d7f82bea9e886');
 insert into schema_version (version, name, checksum) values (2, '0002_log', '06252cf74cc888f080e121d1e75057a257ab497347993fb7bdf4199dde8d4d4c');
 insert into schema_version (version, name, checksum) values (3, '0003_channels', '11aa372efcdd180c779c36f3d70b0bfc4b9e73b24f1fbe0e813a14b3e26864ff');
 insert into schema_version (version, name, checksum) values (4, '0004_users', 'df9603288f01a148fa3b2e099541168fb288d4d2f2856fa6b096a64e9bbecaa2');
