@@ -18,7 +18,8 @@ import tempfile
 import threading
 import time
 
-KEY, APP_SECRET, MASTER_SECRET = "killed-app-key-0123456", "killed-app-secret-01234", "killed-app-master-01234"
+# Credentials of an app have 22 characters.
+KEY, APP_SECRET, MASTER_SECRET = "killed-app-key-0123456", "killed-app-secret-0123", "killed-app-master-0123"
 TOKEN = "the-operator-of-the-killed-app"
 N_CLIENTS = 4
 # How long the service lives after it is ready, and how long it may take to get there or to finish.
@@ -49,6 +50,13 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Receivers(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """A killed service leaves its connections in the middle of a request; that is no news."""
+
+
 class Service:
     def __init__(self, program, folder, database):
         self.program, self.folder = program, folder
@@ -64,15 +72,18 @@ class Service:
             self.process = subprocess.Popen(
                 [*arguments, "--allow-private-addresses"], cwd=self.folder, stdout=log, stderr=log
             )
-        wait_for(lambda: self.answers("/ready") == 200, f"the service does not start: see {self.folder}/log")
+        wait_for(lambda: self.answers("/ready") == 200, lambda: f"the service does not start\n{self.last_words()}")
 
     def answers(self, path):
         if self.process.poll() is not None:
-            sys.exit(f"the service ended by itself: see {self.folder}/log")
+            sys.exit(f"the service ended by itself\n{self.last_words()}")
         try:
-            return call(self.port, "GET", path)[0]
+            return Caller(self.port).call("GET", path)[0]
         except (OSError, http.client.HTTPException):
             return None
+
+    def last_words(self):
+        return "".join((self.folder / "log").read_text(errors="replace").splitlines(keepends=True)[-20:])
 
     def kill(self):
         self.process.kill()
@@ -84,7 +95,7 @@ class Client(threading.Thread):
 
     def __init__(self, number, seed, port):
         super().__init__(daemon=True)
-        self.number, self.port = number, port
+        self.number, self.caller = number, Caller(port)
         self.chance = random.Random(f"{seed} {number}")
         self.channels, self.pushes, self.n_unknown = [], [], 0
         self.stopped = False
@@ -122,7 +133,7 @@ class Client(threading.Thread):
                 self.pushes.append((answer["push_ids"][0], alert, [channel["address"] for channel in some]))
 
     def post(self, path, body):
-        status, answer = call(self.port, "POST", path, body, basic(MASTER_SECRET))
+        status, answer = self.caller.call("POST", path, body, basic(MASTER_SECRET))
         if 200 <= status < 300:
             return answer
         if status != 503:
@@ -131,18 +142,24 @@ class Client(threading.Thread):
         return None
 
 
-def call(port, method, path, body=None, authorization=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    try:
+class Caller:
+    """Keeps its connection from one call to the next, until a kill cuts it."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+
+    def call(self, method, path, body=None, authorization=None):
         headers = {"Accept": "application/vnd.urbanairship+json; version=3;", "Content-Type": "application/json"}
         if authorization:
             headers["Authorization"] = authorization
-        connection.request(method, path, json.dumps(body) if body is not None else None, headers)
-        answer = connection.getresponse()
-        text = answer.read()
+        try:
+            self.connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            answer = self.connection.getresponse()
+            text = answer.read()
+        except (OSError, http.client.HTTPException):
+            self.connection.close()
+            raise
         return answer.status, json.loads(text) if text[:1] == b"{" else text
-    finally:
-        connection.close()
 
 
 def basic(secret):
@@ -158,22 +175,22 @@ def wait_for(condition, otherwise):
     until = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > until:
-            sys.exit(otherwise)
+            sys.exit(otherwise())
         time.sleep(0.005)
 
 
 def check(port, clients):
     """Everything that was answered with success is there."""
-    problems = []
+    problems, caller = [], Caller(port)
     for client in clients:
         for push, alert, addresses in client.pushes:
             def is_done():
-                status, answer = call(port, "GET", f"/api/push/{push}", None, basic(MASTER_SECRET))
+                status, answer = caller.call("GET", f"/api/push/{push}", None, basic(MASTER_SECRET))
                 if status != 200:
                     sys.exit(f"push {push} is lost: {status} {answer}")
                 return answer["push"]["state"] == "done"
 
-            wait_for(is_done, f"push {push} does not end")
+            wait_for(is_done, lambda: f"push {push} does not end")
             for address in addresses:
                 ids = Receiver.received[alert, address]
                 if not ids:
@@ -181,7 +198,7 @@ def check(port, clients):
                 elif len(set(ids)) > 1:
                     problems.append(f"a repeat of {alert} to {address} has another id")
         for channel in client.channels:
-            status, answer = call(port, "GET", f"/api/channels/{channel['id']}", None, basic(MASTER_SECRET))
+            status, answer = caller.call("GET", f"/api/channels/{channel['id']}", None, basic(MASTER_SECRET))
             if status != 200:
                 problems.append(f"{channel['address']} is lost: {status}")
             elif not channel["tags"] <= set(answer["channel"].get("tag_groups", {}).get("crew", [])):
@@ -195,14 +212,14 @@ def main():
     seed = os.environ.get("KILLS_SEED") or str(random.randrange(10**9))
     print(f"kills: seed {seed}", flush=True)
     chance = random.Random(seed)
-    receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    receiver.daemon_threads = True
+    receiver = Receivers(("127.0.0.1", 0), Receiver)
     threading.Thread(target=receiver.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory(prefix="aerogram-kills-") as folder:
         service = Service(program, pathlib.Path(folder), database)
         service.start()
         endpoint = {"url": f"http://127.0.0.1:{receiver.server_port}", "auth": {"type": "none"}, "validate": False}
-        status, answer = call(service.port, "PUT", f"/operator/apps/{KEY}/platforms/open::killed", endpoint, f"Bearer {TOKEN}")
+        path = f"/operator/apps/{KEY}/platforms/open::killed"
+        status, answer = Caller(service.port).call("PUT", path, endpoint, f"Bearer {TOKEN}")
         assert status == 200, answer
         clients = [Client(number, seed, service.port) for number in range(N_CLIENTS)]
         for client in clients:
