@@ -18,6 +18,7 @@ use crate::usage::Process;
 use side::Round;
 pub(crate) use side::Side;
 use statements::Statements;
+pub(crate) use statements::print as print_statements;
 
 /// Rounds take turns, so that a noisy neighbor disturbs all sides.
 const ROUNDS: usize = 5;
@@ -38,7 +39,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     for (kind, name) in KINDS.into_iter().enumerate() {
         print(name, &sides, kind)?;
         if size.statements {
-            statements::print(&sides[1].statements[kind])?;
+            print_statements(&sides[1].statements[kind])?;
         }
     }
     Ok(())

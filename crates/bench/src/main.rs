@@ -189,7 +189,7 @@ pub(crate) struct Size {
     pub(crate) seed: Option<u64>,
     /// How often `databases` and `nodes` call each side; `None` for their own number.
     pub(crate) rounds: Option<usize>,
-    /// Whether `databases` prints what PostgreSQL was asked.
+    /// Whether `databases` and `nodes` print what PostgreSQL was asked.
     pub(crate) statements: bool,
 }
 
@@ -218,7 +218,7 @@ struct Wish {
     /// How many rounds `databases` and `nodes` make, for a quick look
     #[arg(long)]
     rounds: Option<usize>,
-    /// Let `databases` print the statements that PostgreSQL ran per request, by the time that they took
+    /// Let `databases` and `nodes` print the statements that PostgreSQL ran per request, by the time that they took
     #[arg(long)]
     statements: bool,
     /// Measure the index in this file; `bench index` starts itself with it, so that the memory of a process is that of one index

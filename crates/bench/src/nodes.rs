@@ -1,4 +1,7 @@
 //! `bench nodes`: the same requests to one, two and four nodes on one PostgreSQL, for one app and for four.
+//!
+//! Every node has as many clients, because nodes are added for more of them. The same clients spread over more nodes would share
+//! fewer commits, which says nothing about what another node costs.
 
 use std::path::Path;
 
@@ -18,7 +21,7 @@ const LEAST: f64 = 0.85;
 pub(crate) async fn run(size: Size) -> Result<()> {
     for n_apps in APPS {
         let apps = if n_apps == 1 { "one app".to_owned() } else { format!("{n_apps} apps") };
-        report::heading(format_args!("One to four nodes on one PostgreSQL, {CLIENTS} clients, durable, {apps}"))?;
+        report::heading(format_args!("One to four nodes on one PostgreSQL, {CLIENTS} clients a node, durable, {apps}"))?;
         report::progress("preparing");
         let database = Database::start()?;
         let folders: Vec<TempDir> = (0..NODES[2]).map(|_| TempDir::new()).collect::<std::io::Result<_>>()?;
@@ -31,6 +34,9 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         databases::measure(&mut sides, &database, size).await?;
         for (kind, name) in KINDS.into_iter().enumerate() {
             print(name, &sides, kind)?;
+            if size.statements {
+                sides.iter().try_for_each(|side| databases::print_statements(&side.statements[kind]))?;
+            }
         }
     }
     Ok(())

@@ -33,6 +33,7 @@
 //! its transaction.
 
 pub(crate) mod answer;
+pub(crate) mod command;
 mod connection;
 pub(crate) mod copying;
 mod differences;

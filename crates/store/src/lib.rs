@@ -71,9 +71,10 @@ pub use postgres_settings::PostgresSettings;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 use db::answer::{Change, Done, Look};
+use db::command::{Command, CommandQueue};
 use db::postgres::{PostgresConnection, listener::Listener, refuse_shared_sessions, server::Server};
 use db::reader::{self, Query, Reader};
-use db::writer::{self, Command, Writer};
+use db::writer::Writer;
 use db::{Connection, DatabaseHealth, Hub, sqlite};
 use log::{LogReads, LogWindows};
 use nodes::Node;
@@ -337,7 +338,7 @@ impl Opening {
         let mut threads = Vec::new();
         let mut writers = Vec::new();
         for (index, connection) in self.writers.into_iter().enumerate() {
-            let (sender, queue) = mpsc::channel(writer::QUEUE);
+            let (sender, queue) = CommandQueue::new();
             writers.push(sender);
             let (hub, commits, health) = (Arc::clone(&hub), Arc::clone(&commits), Arc::clone(&health));
             let writer = Writer { connection, queue, hub, commits, health };

@@ -113,10 +113,10 @@ impl Side {
         }
     }
 
-    /// Calls the apps in turns.
+    /// Calls the apps in turns, with as many clients for every node.
     async fn call_with<M: Fn(u64) -> Vec<u8> + Clone + 'static>(&self, make: impl Fn(&Target) -> M) -> Result<Round> {
         let mut connections = Vec::new();
-        for node in self.called().iter().cycle().take(CLIENTS) {
+        for node in self.called().iter().cycle().take(CLIENTS * self.n_nodes) {
             connections.push(Connection::open(node.address).await?);
         }
         let makers: Vec<M> = self.apps.iter().map(make).collect();

@@ -52,7 +52,7 @@ fn read_line(line: &str) -> Option<Statement> {
 }
 
 /// The statements of one kind of request.
-pub(super) fn print(Statements { n_requests, found, of_service, of_database }: &Statements) -> Result<()> {
+pub(crate) fn print(Statements { n_requests, found, of_service, of_database }: &Statements) -> Result<()> {
     for (name, time) in [("service", of_service), ("database", of_database)] {
         report::line(&format!("CPU time of the {name} per request"), &report::duration(time.div_f64(*n_requests)))?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::answer::Look;
-use super::writer::run_guarded;
+use super::command::run_guarded;
 use super::{Access, Connection, DatabaseHealth, Operation};
 use crate::error::Error;
 use crate::log::LogWindows;

@@ -1,43 +1,26 @@
 //! Group commit: a thread takes every command that queued while the last commit ran, and commits them together. The more commands
 //! come, the cheaper each gets.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use model::ids::AppId;
-use tokio::sync::{mpsc, oneshot};
 
-use super::answer::Change;
+use super::command::{Command, CommandQueue};
 use super::pace::Pace;
 use super::postgres::{Suspended, failure::is_timeout};
 use super::{Access, Connection, DatabaseHealth, FailedCommit, Hub, Operation, Tx};
-use crate::error::{Error, Result};
+use crate::error::Error;
 
-/// Commands that may be queued for one writer. Further callers wait for room in the queue.
-pub(crate) const QUEUE: usize = 4096;
-/// Commands in one transaction. At some 25 microseconds each, a full batch takes about 50 milliseconds.
-const BATCH: usize = 2048;
 /// Times that commands are run until all they ask for is known. Few ask more than four questions of which one depends on the last.
 const MOST_TURNS: usize = 32;
 /// Times that a transaction is tried before its callers are told that the database is unavailable.
 const ATTEMPTS: usize = 4;
 
-/// A caller's closure and its way back to the caller.
-pub(crate) struct Command {
-    app: AppId,
-    /// The app whose rows it is about, which may be another one if it is the operator's.
-    place: AppId,
-    body: Change,
-    /// Makes the result of the last run void.
-    failure: Option<Error>,
-    caller: oneshot::Sender<Option<Error>>,
-}
-
 pub(crate) struct Writer {
     pub(crate) connection: Connection,
-    pub(crate) queue: mpsc::Receiver<Command>,
+    pub(crate) queue: CommandQueue,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commits: Arc<AtomicU64>,
     pub(crate) health: Arc<DatabaseHealth>,
@@ -47,49 +30,47 @@ impl Writer {
     /// Serves until every sender is gone and the queue is empty.
     pub(crate) fn run(mut self) {
         let (mut batch, mut pace) = (Vec::new(), Pace::default());
-        while self.connection.wait(self.queue.recv_many(&mut batch, BATCH)) > 0 {
+        while self.connection.wait(self.queue.take(&mut batch)) {
             if self.connection.is_remote() {
                 pace.wait(|| batch.len() + self.queue.len());
-                while batch.len() < BATCH
-                    && let Ok(command) = self.queue.try_recv()
-                {
-                    batch.push(command);
-                }
+                self.queue.take_more(&mut batch, |_| true);
             }
             // One order for all: two nodes that lock the same apps lock them in the same sequence.
             batch.sort_by_key(|command| command.app);
-            let (n_commands, began) = (batch.len(), Instant::now());
-            if self.connection.is_spread() {
-                self.run_spread(std::mem::take(&mut batch));
+            let began = Instant::now();
+            let n_commands = if self.connection.is_spread() {
+                self.run_spread(std::mem::take(&mut batch))
             } else {
-                self.run_batch(std::mem::take(&mut batch));
-            }
+                self.run_batch(std::mem::take(&mut batch))
+            };
             pace.note(n_commands, self.queue.len(), began.elapsed());
             self.connection.maintain();
         }
         self.connection.close();
     }
 
-    /// Runs the commands for each app by themselves: a transaction is about one app.
-    fn run_spread(&mut self, mut batch: Vec<Command>) {
+    /// Runs the commands for each app by themselves: a transaction is about one app. Returns how many were run.
+    fn run_spread(&mut self, mut batch: Vec<Command>) -> usize {
+        let mut n_commands = 0;
         batch.sort_by_key(|command| (command.place, command.app));
         while let Some(first) = batch.first() {
             let (place, app) = (first.place, first.app);
             let is_same = |command: &Command| (command.place, command.app) == (place, app);
             let rest = batch.split_off(batch.partition_point(is_same));
-            self.run_batch(std::mem::replace(&mut batch, rest));
+            n_commands += self.run_batch(std::mem::replace(&mut batch, rest));
         }
+        n_commands
     }
 
-    /// Runs a batch and answers every command of it.
-    fn run_batch(&mut self, mut batch: Vec<Command>) {
+    /// Runs a batch, and commands that join it, and answers every one. Returns how many there were.
+    fn run_batch(&mut self, mut batch: Vec<Command>) -> usize {
         match self.run_together(&mut batch) {
             BatchOutcome::Answered { has_changes } => {
                 // A commit without changes does not show that the database can be written.
                 if has_changes {
                     self.health.succeeded(Operation::Write);
                 }
-                batch.into_iter().for_each(Command::answer);
+                batch.drain(..).map(Command::answer).count()
             }
             BatchOutcome::Unavailable(error) => {
                 if self.connection.is_to_blame() {
@@ -97,7 +78,7 @@ impl Writer {
                 } else {
                     tracing::debug!(%error, "a server behind the database does not answer");
                 }
-                batch.into_iter().for_each(|command| command.refuse(error.clone()));
+                batch.drain(..).map(|command| command.refuse(error.clone())).count()
             }
         }
     }
@@ -112,11 +93,15 @@ impl Writer {
     /// savepoints, so that the failing commands are undone by themselves and the others still share one commit.
     /// The transaction is also repeated if the database gave it up (a deadlock with another node, a lost connection), but not if
     /// that happened during the commit: then the change may have been made.
-    fn run_together(&mut self, commands: &mut [Command]) -> BatchOutcome {
+    fn run_together(&mut self, commands: &mut Vec<Command>) -> BatchOutcome {
         // In ascending order, as in the batches of all nodes, so that no two wait for each other's locks.
         let mut apps: Vec<AppId> = commands.iter().map(|command| command.app).collect();
         apps.dedup();
-        let mut run: fn(&mut Tx<'_>, &mut [Command]) -> RunOutcome = run_gathering;
+        let mut places: Vec<AppId> = commands.iter().map(|command| command.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        let has_place = |command: &Command| apps.contains(&command.app) && places.contains(&command.place);
+        let mut way = Way::Gathering;
         let (mut n_attempts, mut last) = (0, None);
         // A statement that has taken too long would only do so again.
         while n_attempts < self.most_attempts() && !last.as_ref().is_some_and(is_timeout) {
@@ -124,7 +109,12 @@ impl Writer {
                 Ok(tx) => tx,
                 Err(error) => return BatchOutcome::Unavailable(error),
             };
-            let ran = run(&mut tx, commands);
+            let ran = match way {
+                Way::Gathering => {
+                    run_gathering(&mut tx, commands, |batch| self.queue.take_more(batch, has_place))
+                }
+                Way::Savepoints => run_with_savepoints(&mut tx, commands),
+            };
             match (ran, tx.broken()) {
                 (_, Some(error @ Error::Unavailable(_))) => {
                     last = Some(error.clone());
@@ -134,7 +124,7 @@ impl Writer {
                 (RunOutcome::StoppedAtFailure, _) if commands.len() == 1 => {
                     return BatchOutcome::Answered { has_changes: false };
                 }
-                (RunOutcome::StoppedAtFailure | RunOutcome::CannotGather, _) => run = run_with_savepoints,
+                (RunOutcome::StoppedAtFailure | RunOutcome::CannotGather, _) => way = Way::Savepoints,
                 (RunOutcome::Completed, _) => {
                     let has_changes = tx.changed;
                     match tx.try_commit() {
@@ -149,7 +139,7 @@ impl Writer {
                         // One of the commands has written something that conflicts; which one is found by running each by itself.
                         Err(FailedCommit { error, is_undone: true }) => {
                             last = Some(error);
-                            run = run_with_savepoints;
+                            way = Way::Savepoints;
                         }
                         Err(FailedCommit { error, is_undone: false }) => return BatchOutcome::Unavailable(error),
                     }
@@ -159,6 +149,12 @@ impl Writer {
         }
         BatchOutcome::Unavailable(last.unwrap_or_else(|| Error::unavailable("the transaction was given up")))
     }
+}
+
+/// How the commands of a batch are run.
+enum Way {
+    Gathering,
+    Savepoints,
 }
 
 /// How far the commands were run.
@@ -180,19 +176,23 @@ enum BatchOutcome {
 }
 
 /// Runs commands against what is known, and reads what they ask for, in turns; then those by themselves that cannot be run so.
-fn run_gathering(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome {
-    let mut waiting: Vec<&mut Command> = commands.iter_mut().collect();
-    let mut alone = Vec::new();
+///
+/// The first reading waits until no other node holds the apps. Whoever comes meanwhile joins: another reading costs less than the
+/// transaction that they would need otherwise, and the more nodes there are, the longer is the wait.
+fn run_gathering(tx: &mut Tx<'_>, commands: &mut Vec<Command>, join: impl FnOnce(&mut Vec<Command>)) -> RunOutcome {
+    let mut waiting: Vec<usize> = (0..commands.len()).collect();
+    let (mut alone, mut join) = (Vec::new(), Some(join));
     if tx.start_gathering() {
         for _ in 0..MOST_TURNS {
             let mut put_aside = Vec::new();
-            for command in waiting {
+            for n in waiting {
+                let command = &mut commands[n];
                 let before = tx.begin_gathered(command.app);
                 let is_ok = command.run(tx);
                 match tx.end_gathered(before, is_ok) {
                     None => {}
-                    Some(Suspended::UntilKnown) => put_aside.push(command),
-                    Some(Suspended::ToRunAlone) => alone.push(command),
+                    Some(Suspended::UntilKnown) => put_aside.push(n),
+                    Some(Suspended::ToRunAlone) => alone.push(n),
                 }
             }
             waiting = put_aside;
@@ -203,12 +203,17 @@ fn run_gathering(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome {
                 tx.stop_gathering();
                 return RunOutcome::CannotGather;
             }
+            if let Some(join) = join.take() {
+                let n_before = commands.len();
+                join(commands);
+                waiting.extend(n_before..commands.len());
+            }
         }
         tx.stop_gathering();
     }
-    for command in waiting.into_iter().chain(alone) {
-        tx.next_command(command.app);
-        if !command.run(tx) {
+    for n in waiting.into_iter().chain(alone) {
+        tx.next_command(commands[n].app);
+        if !commands[n].run(tx) {
             return RunOutcome::StoppedAtFailure;
         }
     }
@@ -234,51 +239,4 @@ fn end(tx: &mut Tx<'_>) -> RunOutcome {
     // Not left to the commit, after which nothing is tried again. If it fails, the transaction is broken.
     let _ = tx.write_pending();
     RunOutcome::Completed
-}
-
-impl Command {
-    /// The receiver gets the error that stands for the result, if there is one, after the last run.
-    pub(crate) fn new(app: AppId, place: AppId, body: Change) -> (Self, oneshot::Receiver<Option<Error>>) {
-        let (caller, answer) = oneshot::channel();
-        (Self { app, place, body, failure: None, caller }, answer)
-    }
-
-    /// Runs the body, which keeps its result. False when its changes must not be committed.
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
-        let is_ok = match run_guarded(|| (self.body)(tx)) {
-            Ok(is_ok) => is_ok,
-            Err(panic) => {
-                self.failure = Some(panic);
-                return false;
-            }
-        };
-        self.failure = tx.broken().filter(|_| is_ok).cloned();
-        // A command that only read and then declined leaves nothing to undo.
-        tx.broken().is_none() && (is_ok || !tx.wrote)
-    }
-
-    /// What it has written without waiting for an answer may still fail.
-    fn send_queue(&mut self, tx: &mut Tx<'_>) -> bool {
-        self.failure = tx.send_queue().err();
-        self.failure.is_none()
-    }
-
-    /// Lets the caller have the result of the last run.
-    fn answer(self) {
-        // The caller may have stopped waiting; the change is made all the same.
-        let _ = self.caller.send(self.failure);
-    }
-
-    fn refuse(self, error: Error) {
-        let _ = self.caller.send(Some(error));
-    }
-}
-
-/// Runs a caller's closure; a panic in it becomes an error, so that the thread lives on for the others.
-pub(super) fn run_guarded<R>(body: impl FnOnce() -> R) -> Result<R> {
-    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Error::corrupt(format!("a command panicked: {text}"))
-    })
 }
