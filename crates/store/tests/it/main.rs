@@ -25,6 +25,7 @@ mod idempotency;
 mod inboxes;
 mod intake;
 mod jobs;
+mod joining;
 mod legacy_tags;
 mod lists;
 mod log;

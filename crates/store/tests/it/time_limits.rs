@@ -58,7 +58,7 @@ async fn a_statement_that_takes_too_long_is_ended() {
 }
 
 /// Waits for something while a transaction has a lock, which some statements take.
-async fn while_locked(store: &Store, lock: &'static [&'static str], meanwhile: impl Future<Output = ()>) {
+pub(crate) async fn while_locked(store: &Store, lock: &'static [&'static str], meanwhile: impl Future<Output = ()>) {
     let (locked, is_locked) = tokio::sync::oneshot::channel();
     let (unlock, unlocked) = std::sync::mpsc::channel::<()>();
     let (locked, unlocked) = (parking_lot::Mutex::new(Some(locked)), parking_lot::Mutex::new(unlocked));
