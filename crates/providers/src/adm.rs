@@ -3,7 +3,7 @@
 mod body;
 mod client;
 mod credentials;
-mod outcome;
+pub(crate) mod outcome;
 
 pub use body::AdmPush;
 pub use client::Client;

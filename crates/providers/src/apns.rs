@@ -3,7 +3,7 @@
 mod body;
 mod client;
 mod credentials;
-mod outcome;
+pub(crate) mod outcome;
 mod token;
 
 pub use body::ApnsPush;

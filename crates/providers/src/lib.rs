@@ -3,6 +3,7 @@
 
 mod address_form;
 pub mod adm;
+pub mod answers;
 pub mod apns;
 mod certificate;
 pub mod credential;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::http::Client;
-use crate::outcome::{Outcome, Verdict, retry_after};
+use crate::outcome::{Outcome, Verdict, cut, retry_after};
 use crate::request::percent_encoded;
 use crate::token::{Token, TokenCache};
 
@@ -124,7 +124,7 @@ pub(crate) async fn fetch(
     }
 }
 
-fn read(answer: &Response<Bytes>, host: &str, now: UtcMillis) -> Result<Token, Outcome> {
+pub(crate) fn read(answer: &Response<Bytes>, host: &str, now: UtcMillis) -> Result<Token, Outcome> {
     let status = answer.status();
     if status == StatusCode::OK {
         let Ok(granted) = serde_json::from_slice::<Granted>(answer.body()) else {
@@ -139,6 +139,7 @@ fn read(answer: &Response<Bytes>, host: &str, now: UtcMillis) -> Result<Token, O
         reason.push_str(": ");
         reason.extend(part.chars().take(MOST_REASON_CHARS));
     }
+    let reason = cut(reason);
     let is_temporary = status.is_server_error()
         || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS);
     Err(match is_temporary {

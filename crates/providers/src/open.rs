@@ -4,7 +4,7 @@ mod body;
 mod config;
 mod delivery;
 mod handshake;
-mod outcome;
+pub(crate) mod outcome;
 mod signature;
 
 pub use body::{Batch, MOST_BATCH_BYTES, MOST_VALUES, OpenPush};

@@ -12,6 +12,10 @@ use model::time::UtcMillis;
 
 use crate::http::SendError;
 
+/// The most of a reason, in characters. It is kept in events, in the status of a push and in logs, and a provider, or a host that
+/// a device names as one, may say as much as it likes.
+pub const MOST_REASON_CHARS: usize = 500;
+
 /// The end of one attempt to hand one message to a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -61,10 +65,42 @@ impl Outcome {
     /// No answer came. Only a refused address is certain to fail again.
     pub fn of_error(error: &SendError) -> Self {
         match error {
-            SendError::Refused(refusal) => Outcome::Unauthorized { reason: refusal.to_string() },
+            SendError::Refused(refusal) => Outcome::Unauthorized { reason: cut(refusal.to_string()) },
             SendError::Timeout | SendError::Connection(_) => {
-                Outcome::Retry { after: None, reason: error.to_string(), everybody: false }
+                Outcome::Retry { after: None, reason: cut(error.to_string()), everybody: false }
             }
         }
+    }
+}
+
+/// A reason of at most [`MOST_REASON_CHARS`]; the last character of a longer one is an ellipsis. Control characters become spaces:
+/// the store takes no text with a NUL in it, and an escape sequence does not belong in a terminal that shows logs.
+pub(crate) fn cut(mut reason: String) -> String {
+    if reason.contains(char::is_control) {
+        reason = reason.replace(char::is_control, " ");
+    }
+    if reason.len() > MOST_REASON_CHARS && reason.chars().nth(MOST_REASON_CHARS).is_some() {
+        let end = reason.char_indices().nth(MOST_REASON_CHARS - 1).map_or(0, |(end, _)| end);
+        reason.truncate(end);
+        reason.push('…');
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_long_reasons_are_cut() {
+        for fits in ["", "é", &"é".repeat(MOST_REASON_CHARS), &"e".repeat(MOST_REASON_CHARS)] {
+            assert_eq!(cut(fits.to_owned()), fits);
+        }
+        for long in ["é".repeat(MOST_REASON_CHARS + 1), "e".repeat(64 * 1024)] {
+            let reason = cut(long.clone());
+            assert_eq!(reason.chars().count(), MOST_REASON_CHARS);
+            assert!(reason.strip_suffix('…').is_some_and(|beginning| long.starts_with(beginning)), "{reason}");
+        }
+        assert_eq!(cut("a\0b\u{1b}[31m\r\n\u{9b}c".to_owned()), "a b [31m   c");
     }
 }

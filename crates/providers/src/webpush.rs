@@ -5,7 +5,7 @@ mod client;
 mod credentials;
 mod encryption;
 mod hosts;
-mod outcome;
+pub(crate) mod outcome;
 mod point;
 mod service;
 mod vapid;

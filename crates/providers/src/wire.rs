@@ -19,7 +19,7 @@ use http::{Request, Response};
 pub(crate) use origin::Origin;
 
 use crate::http::{AddressPolicy, Refusal};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, cut};
 use link::Failure;
 use pool::{Fresh, Pool};
 
@@ -126,7 +126,7 @@ impl Wire {
 impl WireError {
     /// No answer came. Only what we may not do, or are not believed to be, is certain to fail again.
     pub(crate) fn outcome(&self) -> Outcome {
-        let reason = self.to_string();
+        let reason = cut(self.to_string());
         match self {
             WireError::Refused(_) | WireError::Certificate(_) | WireError::NoHttp2 => Outcome::Unauthorized { reason },
             WireError::Timeout | WireError::Lost(_) => Outcome::Retry { after: None, reason, everybody: false },

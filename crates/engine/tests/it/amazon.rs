@@ -17,19 +17,30 @@ use crate::provider::{app_id, configure, google, hello, simulator};
 /// Whoever waits for a provider that is silent waits for longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Hands out tokens, and takes every message as one for the device that is called `new` by now, or never answers any.
-async fn amazon_that(takes_messages: bool) -> String {
+/// What becomes of every message.
+#[derive(Clone, Copy)]
+enum Messages {
+    /// It is taken as one for the device that is called `new` by now.
+    Moved,
+    /// It is never answered.
+    Silent,
+    /// It is refused with as many words as are read of an answer.
+    Refused,
+}
+
+/// Hands out tokens, and does the same with all messages.
+async fn amazon_with(messages: Messages) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, takes_messages));
+            tokio::spawn(serve(stream, messages));
         }
     });
     url
 }
 
-async fn serve(stream: TcpStream, takes_messages: bool) {
+async fn serve(stream: TcpStream, messages: Messages) {
     let mut stream = BufReader::new(stream);
     loop {
         let (mut first, mut length) = (String::new(), 0);
@@ -47,16 +58,18 @@ async fn serve(stream: TcpStream, takes_messages: bool) {
             }
         }
         stream.read_exact(&mut vec![0; length]).await.unwrap();
-        let answer = match first.contains("/messages") {
-            true if !takes_messages => std::future::pending().await,
-            true => json!({"registrationID": "new"}),
-            false => {
-                json!({"access_token": "t", "token_type": "bearer", "expires_in": 3600, "scope": "messaging:push"})
-            }
+        let (status, answer) = match (first.contains("/messages"), messages) {
+            (true, Messages::Silent) => std::future::pending().await,
+            (true, Messages::Moved) => ("200 OK", json!({"registrationID": "new"})),
+            (true, Messages::Refused) => ("400 Bad Request", json!({"reason": "a\0\u{1b}[31mb".repeat(3_000)})),
+            (false, _) => (
+                "200 OK",
+                json!({"access_token": "t", "token_type": "bearer", "expires_in": 3600, "scope": "messaging:push"}),
+            ),
         };
         let answer = answer.to_string();
         let head =
-            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", answer.len());
+            format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", answer.len());
         stream.write_all(format!("{head}{answer}").as_bytes()).await.unwrap();
     }
 }
@@ -72,7 +85,7 @@ async fn channel(app: &TestApp, id: &str) -> Value {
 #[tokio::test]
 async fn a_device_that_moved_is_found_at_its_new_address() {
     on_each_database(async |app| {
-        configure(&app, "adm", &amazon(&amazon_that(true).await)).await;
+        configure(&app, "adm", &amazon(&amazon_with(Messages::Moved).await)).await;
         let device = register(&app, "amazon", "old", json!({"tags": ["kept"]})).await;
         let id = push(&app, hello(&json!(["amazon"]))).await;
         app.step_all().await;
@@ -174,7 +187,7 @@ async fn nobody_waits_for_amazon_who_is_not_reached_through_it() {
     on_each_database(async |app| {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "fcm", &google(&sim)).await;
-        configure(&app, "adm", &amazon(&amazon_that(false).await)).await;
+        configure(&app, "adm", &amazon(&amazon_with(Messages::Silent).await)).await;
         let by_amazon = json!({"android": {"delivery_type": "adm"}});
         let first = register(&app, "android", &sim.device(Protocol::Adm, 0), by_amazon).await;
         // More than are sent to Google at once at first.
@@ -187,6 +200,22 @@ async fn nobody_waits_for_amazon_who_is_not_reached_through_it() {
             served = tokio::time::timeout(PATIENCE, is_served) => served,
         };
         served.expect("the device that Google reaches does not wait for those that Amazon reaches");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_provider_says_is_kept_in_500_characters_that_can_be_stored_and_shown() {
+    on_each_database(async |app| {
+        configure(&app, "adm", &amazon(&amazon_with(Messages::Refused).await)).await;
+        register(&app, "amazon", "a", json!({})).await;
+        let id = push(&app, hello(&json!(["amazon"]))).await;
+        app.step_all().await;
+        let done = status(&app, &id).await;
+        assert_eq!((&done["state"], &done["total"]["failed"]), (&json!("done"), &json!(1)), "{done}");
+        let reason = done["platforms"]["amazon"]["reason"].as_str().unwrap();
+        assert_eq!(reason.chars().count(), 500, "{reason}");
+        assert!(reason.starts_with("Amazon answered 400 Bad Request: a  [31mb") && reason.ends_with('…'), "{reason}");
     })
     .await;
 }

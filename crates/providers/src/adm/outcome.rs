@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
+use model::limits::PUSH_ADDRESS_CHARS;
 use model::time::UtcMillis;
 use serde::Deserialize;
 
@@ -34,12 +35,15 @@ struct Said {
 }
 
 /// `address` is what the message was sent to; Amazon may know the device by another one by now.
-pub(super) fn judge(answer: &Response<Bytes>, address: &str, now: UtcMillis) -> (Verdict, Outcome) {
+pub(crate) fn judge(answer: &Response<Bytes>, address: &str, now: UtcMillis) -> (Verdict, Outcome) {
     let status = answer.status();
     let said: Said = serde_json::from_slice(answer.body()).unwrap_or_default();
     let verdict = Verdict::find(&TABLE, status, &said.reason);
-    if let (StatusCode::OK, Some(new)) = (status, said.registration_id.filter(|new| !new.is_empty() && new != address))
-    {
+    // An address that no device could register with is not kept either.
+    let is_new = |new: &String| {
+        new != address && (1..=PUSH_ADDRESS_CHARS).contains(&new.chars().count()) && !new.contains(char::is_control)
+    };
+    if let (StatusCode::OK, Some(new)) = (status, said.registration_id.filter(is_new)) {
         return (verdict, Outcome::Moved { address: new });
     }
     let reason = match said.reason.as_str() {
@@ -85,5 +89,8 @@ mod tests {
         assert_eq!(of(200, &json!({})).1, Outcome::Delivered);
         let moved = Outcome::Moved { address: "amzn1.adm-registration.v2.B".to_owned() };
         assert_eq!(of(200, &json!({"registrationID": "amzn1.adm-registration.v2.B"})).1, moved);
+        for no_address in ["B".repeat(PUSH_ADDRESS_CHARS + 1), "B\0".to_owned(), String::new()] {
+            assert_eq!(of(200, &json!({"registrationID": no_address})).1, Outcome::Delivered, "{no_address:?}");
+        }
     }
 }

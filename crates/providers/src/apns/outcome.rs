@@ -36,7 +36,7 @@ struct Problem {
     timestamp: Option<i64>,
 }
 
-pub(super) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
+pub(crate) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
     let status = answer.status();
     let problem: Problem = serde_json::from_slice(answer.body()).unwrap_or_default();
     let verdict = Verdict::find(&TABLE, status, &problem.reason);

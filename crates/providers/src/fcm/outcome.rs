@@ -53,7 +53,7 @@ struct Detail {
     code: String,
 }
 
-pub(super) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
+pub(crate) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
     let status = answer.status();
     let problem = serde_json::from_slice::<Answer>(answer.body()).unwrap_or_default().error;
     let verdict = Verdict::find(&TABLE, status, problem.code());

@@ -40,7 +40,7 @@ const REACTIONS: [(RangeInclusive<u16>, Reaction); 9] = [
     (422..=422, Reaction::Refused),
 ];
 
-pub(super) fn outcome(answer: &Response<Bytes>, n_messages: usize, now: UtcMillis) -> BatchOutcome {
+pub(crate) fn outcome(answer: &Response<Bytes>, n_messages: usize, now: UtcMillis) -> BatchOutcome {
     let status = answer.status();
     let reaction = REACTIONS.iter().find(|(statuses, _)| statuses.contains(&status.as_u16()));
     BatchOutcome::Each(match reaction.map_or(&Reaction::Retry(""), |(_, reaction)| reaction) {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::time::UtcMillis;
 
-use super::{AddressFault, Outcome, retry_after};
+use super::{AddressFault, Outcome, cut, retry_after};
 
 /// The meaning of one kind of answer; [`Outcome`] without its details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,15 +49,16 @@ impl Verdict {
         }
     }
 
+    /// The outcome of a message with this verdict. `reason` holds words of the provider, so it is cut.
     pub(crate) fn outcome(self, reason: String, answer: &Response<Bytes>, now: UtcMillis) -> Outcome {
         match self {
             Verdict::Delivered => Outcome::Delivered,
             Verdict::Gone => Outcome::Gone { since: None },
-            Verdict::Refused(fault) => Outcome::Refused { reason, fault },
-            Verdict::Rejected => Outcome::Rejected { reason },
-            Verdict::Renew | Verdict::Unauthorized => Outcome::Unauthorized { reason },
+            Verdict::Refused(fault) => Outcome::Refused { reason: cut(reason), fault },
+            Verdict::Rejected => Outcome::Rejected { reason: cut(reason) },
+            Verdict::Renew | Verdict::Unauthorized => Outcome::Unauthorized { reason: cut(reason) },
             Verdict::Retry { everybody } => {
-                Outcome::Retry { after: retry_after(answer.headers(), now), reason, everybody }
+                Outcome::Retry { after: retry_after(answer.headers(), now), reason: cut(reason), everybody }
             }
         }
     }

@@ -37,7 +37,7 @@ struct Explanation {
     message: Option<String>,
 }
 
-pub(super) fn outcome(answer: &Response<Bytes>, service: &str, now: UtcMillis) -> Outcome {
+pub(crate) fn outcome(answer: &Response<Bytes>, service: &str, now: UtcMillis) -> Outcome {
     let status = answer.status();
     let text = String::from_utf8_lossy(answer.body());
     let word = if text.contains("UnauthorizedRegistration") { "UnauthorizedRegistration" } else { "" };

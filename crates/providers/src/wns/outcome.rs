@@ -32,7 +32,7 @@ const TABLE: [Meaning; 15] = [
     meaning(503, "", Verdict::Retry { everybody: true }),
 ];
 
-pub(super) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
+pub(crate) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
     let status = answer.status();
     let said = |name| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_blocked = status == StatusCode::GONE && said(DESCRIPTION).to_ascii_lowercase().contains("blocked");
