@@ -1,5 +1,5 @@
 //! A connection with limits to how slow its caller may be: to send the head of a request, and to read an answer. How slow a body
-//! may be depends on the handler that reads it.
+//! may be depends on the handler that reads it. Nothing is read any more once the scan of heads has refused a byte.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-use super::head_scan::HeadScan;
+use super::head_scan::{END_OF_REFUSED_HEAD, HeadScan};
 use super::peer::Peer;
 
 /// A caller reads at least this much of an answer in the time that it may stall.
@@ -19,6 +19,7 @@ const LEAST_BYTES_READ: usize = 64 * 1024;
 pub(super) struct Guarded {
     stream: TcpStream,
     scan: HeadScan,
+    refusal: Option<Refusal>,
     peer: Peer,
     head_patience: Duration,
     /// Runs while a head is incomplete.
@@ -30,11 +31,21 @@ pub(super) struct Guarded {
     n_written: usize,
 }
 
+/// What is next for hyper to read after a byte was refused.
+#[derive(Clone, Copy)]
+enum Refusal {
+    /// The end of a head that nobody takes, which hyper answers with 400.
+    OfHead,
+    /// An error.
+    OfRest,
+}
+
 impl Guarded {
     pub(super) fn new(stream: TcpStream, peer: Peer, head_patience: Duration, stall_patience: Duration) -> Self {
         Self {
             stream,
             scan: HeadScan::default(),
+            refusal: None,
             peer,
             head_patience,
             head_limit: None,
@@ -51,6 +62,35 @@ impl Guarded {
         self.peer.await_head(true);
         let limit = self.head_limit.get_or_insert_with(|| Box::pin(tokio::time::sleep(self.head_patience)));
         limit.as_mut().poll(context).map(|()| Err(too_slow("the head of a request did not arrive in time")))
+    }
+
+    /// Takes note of the bytes after the first `n_before` of a buffer, and takes them back from the first refused one on.
+    fn check_read(&mut self, buffer: &mut ReadBuf<'_>, n_before: usize) -> io::Result<()> {
+        let scanned = self.scan.scan(&buffer.filled()[n_before..]);
+        if self.head_limit.is_some() && (scanned.is_err() || !self.scan.is_inside_head()) {
+            self.head_limit = None;
+            self.peer.await_head(false);
+        }
+        let Err(refused) = scanned else { return Ok(()) };
+        buffer.set_filled(n_before + refused.n_before);
+        let refusal = if refused.is_in_head { Refusal::OfHead } else { Refusal::OfRest };
+        self.refusal = Some(refusal);
+        // No bytes at all would be the end of the connection.
+        if refused.n_before == 0 { self.refuse(refusal, buffer) } else { Ok(()) }
+    }
+
+    fn refuse(&mut self, refusal: Refusal, buffer: &mut ReadBuf<'_>) -> io::Result<()> {
+        self.refusal = Some(Refusal::OfRest);
+        match refusal {
+            Refusal::OfHead => {
+                buffer.put_slice(&END_OF_REFUSED_HEAD[..END_OF_REFUSED_HEAD.len().min(buffer.remaining())]);
+                Ok(())
+            }
+            Refusal::OfRest => {
+                let why = "a line ends without a carriage return, or the length of a body is not told in one way";
+                Err(io::Error::new(io::ErrorKind::InvalidData, why))
+            }
+        }
     }
 
     /// Takes note of the outcome of writing `n_wanted` bytes.
@@ -90,17 +130,13 @@ impl AsyncRead for Guarded {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if let Some(refusal) = self.refusal {
+            return Poll::Ready(self.refuse(refusal, buffer));
+        }
         let n_before = buffer.filled().len();
         match Pin::new(&mut self.stream).poll_read(context, buffer) {
             Poll::Pending => self.check_head(context),
-            Poll::Ready(Ok(())) => {
-                self.scan.scan(&mut buffer.filled_mut()[n_before..]);
-                if self.head_limit.is_some() && !self.scan.is_inside_head() {
-                    self.head_limit = None;
-                    self.peer.await_head(false);
-                }
-                Poll::Ready(Ok(()))
-            }
+            Poll::Ready(Ok(())) => Poll::Ready(self.check_read(buffer, n_before)),
             failed @ Poll::Ready(Err(_)) => failed,
         }
     }

@@ -41,6 +41,7 @@ mod local_schedules;
 mod location;
 mod location_audiences;
 mod logs;
+mod malformed_requests;
 mod memory;
 mod moving;
 mod named_users;

@@ -154,30 +154,6 @@ async fn heads_are_bounded_in_time_and_size() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_that_a_proxy_may_read_otherwise_are_refused() {
-    on_each(limits(), async |app| {
-        for refused in [
-            "GET /health HTTP/1.1\r\nConnection: close\r\n\r\n",
-            "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n",
-            "GET /health HTTP/1.1\nHost: x\nConnection: close\n\n",
-            "GET /health HTTP/1.1\r\nHost: x\nConnection: close\r\n\r\n",
-            "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\n",
-        ] {
-            let answer = say(app, refused);
-            assert!(answer.starts_with("HTTP/1.1 400"), "{refused:?}: {answer}");
-            // Also after another request on the connection.
-            let answer =
-                say(app, &format!("POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n\n\n{refused}"));
-            assert!(answer.starts_with("HTTP/1.1 405") && answer.contains("HTTP/1.1 400"), "{refused:?}: {answer}");
-        }
-        for answered in [EVERYBODY, "GET /health HTTP/1.0\r\n\r\n"] {
-            assert!(say(app, answered).contains(" 200 OK"), "{answered:?}");
-        }
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_address_has_no_more_than_its_share_of_connections() {
     let few = Limits { connections: 40, connections_per_address: 8, ..limits() };
     on_each(few, async |app| {
