@@ -1,7 +1,7 @@
 //! The rows of any file are the same however it is cut into chunks, and the members among them print as a file that has them.
 #![no_main]
 
-use model::static_list::{CsvRows, Member, ListRow};
+use model::static_list::{CsvRows, ListRow, Member};
 
 const MOST_ROWS: u64 = 20;
 

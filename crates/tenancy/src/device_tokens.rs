@@ -3,44 +3,28 @@
 //! They have the form of JSON web tokens and are signed with a key that follows from that of the installation and from the
 //! app secret: replacing the secret ends them. Devices only hand them back.
 
+mod parts;
+
 use std::time::Duration;
 
 use base::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
 use boxed::boxed;
-use model::app::AppKey;
 use model::ids::{ChannelId, ContactId};
-use serde::{Deserialize, Serialize};
 use store::apps::App;
 
+use self::parts::{Claims, HEADER, Subject, take_apart};
 use crate::callers::KnownApp;
 use crate::{Caller, KnownBy, Refusal, Rights, Tenancy};
 
 const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// `{"alg":"HS256","typ":"JWT"}`. There is no other, so that a token cannot choose how it is checked.
-const HEADER: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
 const PURPOSE: &str = "device token";
 
 /// A new token.
 pub struct DeviceToken {
     pub text: String,
     pub expires_in: Duration,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Claims {
-    app: AppKey,
-    sub: Subject,
-    /// In seconds since 1970.
-    exp: i64,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Subject {
-    Channel(ChannelId),
-    Contact(ContactId),
 }
 
 /// Whether this is meant to be one of our tokens. Signatures of devices have no dots.
@@ -82,15 +66,6 @@ impl Tenancy {
         };
         Ok(Ok(Caller::new(&known, rights, KnownBy::Token)))
     }
-}
-
-/// The signed text, the signature, and the claims of the token, which are not verified yet.
-fn take_apart(token: &str) -> Option<(&str, Vec<u8>, Claims)> {
-    let (signed, signature) = token.trim().rsplit_once('.')?;
-    let (header, claims) = signed.split_once('.')?;
-    let claims = serde_json::from_slice(&BASE64_URL.decode(claims).ok()?).ok()?;
-    let signature = BASE64_URL.decode(signature).ok()?;
-    (header == HEADER).then_some((signed, signature, claims))
 }
 
 /// Another secret, or another app under the same key, makes it another purpose.
