@@ -25,6 +25,8 @@ mod sim_story;
 #[cfg(test)]
 mod start_story;
 #[cfg(test)]
+mod threat_model;
+#[cfg(test)]
 mod tidy;
 #[cfg(test)]
 mod webhook_story;
