@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::Result;
 use model::ids::{AppId, Offset, PushId};
-use store::{Tx, blocks, log, push_causes};
+use store::{Tx, blocks, log, push_causes, push_responses};
 
 use crate::Rooms;
 use crate::sweep::Left;
@@ -66,7 +66,8 @@ impl Rooms {
         Ok(Left::More)
     }
 
-    /// Deletes the sets of recipients of pushes that are long done, and their causes. Their counts stay.
+    /// Deletes the sets of recipients of pushes that are long done, their causes, and who responded to them: without recipients
+    /// nobody is known to have got them. Their counts stay.
     pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<Left> {
         let oldest = self.clock.now().minus(BLOCKS_KEPT_FOR);
         let first_kept = PushId::first_at(oldest);
@@ -75,7 +76,8 @@ impl Rooms {
                 // Causes are kept as long as their SEND records.
                 let first_recorded = log::time_after(tx, app, Offset(0))?.map_or(first_kept, PushId::first_at);
                 let n_causes = push_causes::delete_before(tx, app, first_kept.min(first_recorded), PORTION)?;
-                Ok(n_causes.max(blocks::delete_settled_before(tx, app, oldest, PORTION)?))
+                let n_blocks = blocks::delete_settled_before(tx, app, oldest, PORTION)?;
+                Ok(n_causes.max(n_blocks).max(push_responses::delete_before(tx, app, oldest, PORTION)?))
             };
             if self.store.write(app, forget).await? < u64::from(PORTION) {
                 return Ok(Left::Nothing);

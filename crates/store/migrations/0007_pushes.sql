@@ -89,6 +89,14 @@ create table push_block (
     primary key (app, push, platform, block)
 );
 
+-- The channels whose direct response to a push was counted, so that each counts once.
+create table push_response (
+    app bigint not null,
+    push blob not null,
+    ordinal bigint not null,
+    primary key (app, push, ordinal)
+);
+
 -- How many recipients of a push there are per device type, and what became of them.
 create table push_tally (
     app bigint not null,

@@ -137,6 +137,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("push", "id"),
     ("push_tally", "push, platform"),
     ("push_block", "push, platform, block"),
+    ("push_response", "push, ordinal"),
     ("push_origin", "push"),
     ("push_audience", "push, block"),
     ("push_cause", "push, block"),

@@ -72,6 +72,12 @@ pub fn recipients(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u
     Ok(sets.into_iter().flatten().collect())
 }
 
+/// The recipients of a push in one block, as serialized sets that together are all of them.
+pub fn recipients_in(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Vec<Vec<u8>>> {
+    let progress = get(tx, app, key)?;
+    Ok(progress.map_or_else(Vec::new, |sets| vec![sets.delivered, sets.pending, sets.failed, sets.gone]))
+}
+
 /// How many blocks of a push still have work to do.
 pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
     let sql = "select count(*) from push_block where app = $1 and push = $2 and settled = 0";

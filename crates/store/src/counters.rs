@@ -28,10 +28,12 @@ pub enum Metric {
     AlertingSends,
     /// Channels that got nothing, as the control group of an experiment.
     Controls,
-    /// Openings of the app by way of a notification.
+    /// Openings of the app by way of a notification, at most one of a channel for each push that was sent to it.
     DirectResponses,
     /// Openings of the app within twelve hours of a push, not by way of it.
     InfluencedResponses,
+    /// Responses to a push by channels that it was not sent to, and all of a channel but the first.
+    UnprovenResponses,
     /// All openings of the app.
     Opens,
     /// The openings whose device says what its clock shows, by the hours of that clock instead of UTC.
@@ -56,12 +58,13 @@ pub enum Metric {
 }
 
 impl Metric {
-    pub const ALL: [Metric; 18] = [
+    pub const ALL: [Metric; 19] = [
         Metric::Sends,
         Metric::AlertingSends,
         Metric::Controls,
         Metric::DirectResponses,
         Metric::InfluencedResponses,
+        Metric::UnprovenResponses,
         Metric::Opens,
         Metric::LocalOpens,
         Metric::OptedInOpens,
@@ -84,6 +87,7 @@ impl Metric {
             Metric::Controls => "controls",
             Metric::DirectResponses => "direct",
             Metric::InfluencedResponses => "influenced",
+            Metric::UnprovenResponses => "unproven",
             Metric::Opens => "opens",
             Metric::LocalOpens => "local_opens",
             Metric::OptedInOpens => "opted_in_opens",

@@ -42,6 +42,7 @@ pub mod place_days;
 mod postgres_settings;
 pub mod push_audience;
 pub mod push_causes;
+pub mod push_responses;
 pub mod pushes;
 pub mod recipients;
 pub mod sandbox;

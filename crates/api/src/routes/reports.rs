@@ -88,6 +88,11 @@ fn rest_of(links: &Links, path: &str, rest: &Period) -> String {
     links.to(&format!("/api/reports/{path}?start={start}&end={end}&precision={precision}"))
 }
 
+/// A figure that is left out where there is nothing to count: client libraries that are strict do not know it.
+fn if_any(n: u64) -> Option<u64> {
+    (n > 0).then_some(n)
+}
+
 fn push_id(text: &str) -> Result<PushId> {
     text.parse().map_err(|_| not_a_uuid("push_id"))
 }

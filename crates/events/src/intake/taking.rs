@@ -10,7 +10,7 @@ use model::device_event::{
     AppOpening, Button, Content, InAppEnd, PushEcho, UploadedCustom, UploadedInApp, UploadedLocation,
 };
 use model::event::{self, AssociatedPush, Event, InAppDisplay};
-use model::ids::{ChannelId, Ordinal, SessionId};
+use model::ids::{ChannelId, Ordinal, PushId, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -18,9 +18,9 @@ use sending::{Recent, stored_push};
 use store::channels::{self, Channel};
 use store::counters::Metric;
 use store::sessions::{self, Session};
-use store::{Tx, pushes};
+use store::{Tx, push_responses, pushes};
 
-use super::attribution::Attribution;
+use super::attribution::{Attribution, Tapped};
 use super::changes::Changes;
 use super::counts::{Counts, count_custom};
 use super::seen::Seen;
@@ -46,6 +46,11 @@ pub(super) fn take(
         return Ok(Taken { of_nobody: events.len() as u64, ..Taken::default() });
     };
     sessions::foresee(tx, context.app, row.ordinal);
+    let device_type = row.device_type.clone();
+    let attribution = Attribution::new(context.app, row.ordinal, row.id, &device_type, recent);
+    for push in events.iter().filter_map(tapped).filter_map(|push| attribution.received(push.id)) {
+        push_responses::foresee(tx, context.app, push, row.ordinal);
+    }
     let new = new_events(tx, context, events)?;
     for day in new.iter().filter(|timed| is_opening(timed)).map(|timed| timed.at.day()).collect::<BTreeSet<_>>() {
         context.happened_on(tx, DayKind::Open, day, &RoaringBitmap::from([row.ordinal.0]))?;
@@ -54,9 +59,9 @@ pub(super) fn take(
     let profile = stored_profile(&row)?;
     let mut taking = Taking {
         ordinal: row.ordinal,
-        attribution: Attribution::new(context.app, row.ordinal, row.id, recent),
+        attribution,
         changes: Changes::new(usage.clone()),
-        counts: Counts::new(context.app, row.device_type.clone()),
+        counts: Counts::new(context.app, device_type.clone()),
         direct_days: BTreeSet::new(),
         session: None,
         profile,
@@ -133,7 +138,16 @@ impl Taking<'_, '_> {
     }
 
     fn opened(&mut self, tx: &mut Tx<'_>, timed: &Timed, opened: &AppOpening) -> Result<()> {
-        let due = self.attribution.due(tx, opened.echo, timed.at)?;
+        let mut due = self.attribution.due(tx, opened.echo, timed.at)?;
+        if let Some(push) = due.direct()
+            && !self.respond(tx, push, timed.at)?
+        {
+            // Readers of events must not count it either.
+            due.to = None;
+            due.unproven = Some(push);
+        } else if let Some(push) = due.unproven {
+            self.counts.add_response(tx, push, Metric::UnprovenResponses, timed.at)?;
+        }
         self.changes.opened(opened);
         self.counts.add(tx, Metric::Opens, timed.at, 1)?;
         let state = if self.profile.opt_in { Metric::OptedInOpens } else { Metric::OptedOutOpens };
@@ -142,10 +156,8 @@ impl Taking<'_, '_> {
             let shown = UtcMillis(timed.at.0.saturating_add(i64::from(offset) * 1000));
             self.counts.add(tx, Metric::LocalOpens, shown, 1)?;
         }
-        match (due.direct(), due.indirect()) {
-            (Some(push), _) => self.counts.add_response(tx, push, Metric::DirectResponses, timed.at)?,
-            (None, Some(push)) => self.counts.add_response(tx, push, Metric::InfluencedResponses, timed.at)?,
-            (None, None) => {}
+        if let (None, None, Some(push)) = (due.direct(), due.unproven, due.indirect()) {
+            self.counts.add_response(tx, push, Metric::InfluencedResponses, timed.at)?;
         }
         self.direct_days.extend(due.to.is_some().then(|| timed.at.day()));
         let session_id = session_name(timed);
@@ -153,6 +165,18 @@ impl Taking<'_, '_> {
         self.sessions(tx)?.current = Some(session);
         let body = event::Open { session_id, last_delivered: due.last_delivered, triggering_push: due.to };
         self.record(timed, NewEvent::Open(body))
+    }
+
+    /// Counts a direct response to a push that was sent to the channel. The first one counts as such, and `false` is returned for
+    /// all others: a device can make up any number of them.
+    fn respond(&mut self, tx: &mut Tx<'_>, push: PushId, at: UtcMillis) -> Result<bool> {
+        let is_first = !push_responses::is_counted(tx, self.context.app, push, self.ordinal)?;
+        if is_first {
+            push_responses::add(tx, self.context.app, push, self.ordinal)?;
+        }
+        let metric = if is_first { Metric::DirectResponses } else { Metric::UnprovenResponses };
+        self.counts.add_response(tx, push, metric, at)?;
+        Ok(is_first)
     }
 
     fn closed(&mut self, tx: &mut Tx<'_>, timed: &Timed) -> Result<()> {
@@ -255,12 +279,19 @@ impl Taking<'_, '_> {
     }
 
     fn button(&mut self, tx: &mut Tx<'_>, timed: &Timed, button: &Button) -> Result<()> {
-        let named = button.echo.tapped.map(|echo| self.attribution.named(tx, echo)).transpose()?.flatten();
-        if let Some(push) = named.map(|push| push.associated.push_id) {
-            // A button that opens the app is followed by an opening, which is counted.
-            if !button.foreground {
-                self.counts.add_response(tx, push, Metric::DirectResponses, timed.at)?;
+        let tapped = button.echo.tapped.map(|echo| self.attribution.tapped(tx, echo)).transpose()?.flatten();
+        // A button that opens the app is followed by an opening, which is counted.
+        match &tapped {
+            Some(Tapped::Received(push)) if !button.foreground => {
+                self.respond(tx, push.push_id, timed.at)?;
             }
+            Some(Tapped::Unproven(push)) if !button.foreground => {
+                self.counts.add_response(tx, *push, Metric::UnprovenResponses, timed.at)?;
+            }
+            Some(Tapped::Received(_) | Tapped::Unproven(_)) | None => {}
+        }
+        if let Some(Tapped::Received(push)) = tapped {
+            let push = push.push_id;
             let stored = pushes::by_id(tx, self.context.app, push)?.map(|row| stored_push(&row)).transpose()?.flatten();
             if let Some(push) = stored {
                 self.changes.pressed(&push, &self.profile, &button.button);
@@ -285,6 +316,23 @@ impl Taking<'_, '_> {
 
 fn is_opening(timed: &Timed) -> bool {
     matches!(timed.event.content, Content::Opened(_))
+}
+
+/// The push whose notification was tapped, by what the device says.
+fn tapped(timed: &Timed) -> Option<PushEcho> {
+    match &timed.event.content {
+        Content::Opened(opened) => opened.echo.tapped,
+        Content::Button(button) => button.echo.tapped,
+        Content::Closed
+        | Content::Custom(_)
+        | Content::Screen(_)
+        | Content::Region(_)
+        | Content::Location(_)
+        | Content::InAppDisplay(_)
+        | Content::InAppEnd(..)
+        | Content::Identifiers(_)
+        | Content::Other(_) => None,
+    }
 }
 
 /// Libraries name every session. An unnamed one is identified by the event.

@@ -18,11 +18,12 @@ use uuid::Uuid;
 use super::{Buckets, Counts, fill, grain};
 use crate::Events;
 
-const COUNTED: [Metric; 7] = [
+const COUNTED: [Metric; 8] = [
     Metric::Sends,
     Metric::AlertingSends,
     Metric::DirectResponses,
     Metric::InfluencedResponses,
+    Metric::UnprovenResponses,
     Metric::RichSends,
     Metric::RichReads,
     Metric::RichDeletions,

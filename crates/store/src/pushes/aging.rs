@@ -55,7 +55,7 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     tx.write_pending()?;
     let of_push = [app.into(), push.into()];
     let mut n_rows = event_counters::detach(tx, app, push)?;
-    for table in ["push_counter", "push_tally", "push_block", "push_audience", "push_origin"] {
+    for table in ["push_counter", "push_tally", "push_block", "push_response", "push_audience", "push_origin"] {
         n_rows += tx.execute(&format!("delete from {table} where app = $1 and push = $2"), &of_push)?;
     }
     Ok(n_rows + tx.execute("delete from push where app = $1 and id = $2", &of_push)?)

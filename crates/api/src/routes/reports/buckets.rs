@@ -7,7 +7,7 @@ use model::report::{Period, Precision};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ByPlatform, MOST_BUCKETS, Report, by_platform, period, rest_of};
+use super::{ByPlatform, MOST_BUCKETS, Report, by_platform, if_any, period, rest_of};
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
@@ -27,6 +27,8 @@ pub(in crate::routes) struct Bucket<T> {
 pub(in crate::routes) struct Responses {
     direct: u64,
     influenced: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unproven: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -87,11 +89,12 @@ pub(in crate::routes) async fn responses(
     params: Params,
 ) -> Result<Answer> {
     let period = period(params, Precision::Daily)?;
-    let metrics = &[Metric::DirectResponses, Metric::InfluencedResponses];
+    let metrics = &[Metric::DirectResponses, Metric::InfluencedResponses, Metric::UnprovenResponses];
     let report = edge.engine.events().report(app.id, metrics, period, MOST_BUCKETS).await?;
     shown(&links, "responses", &report, |counts, platform| Responses {
         direct: counts.on(platform, Metric::DirectResponses),
         influenced: counts.on(platform, Metric::InfluencedResponses),
+        unproven: if_any(counts.on(platform, Metric::UnprovenResponses)),
     })
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::responses::OpenSends;
-use super::{ByPlatform, by_device_platform, group_id, push_id};
+use super::{ByPlatform, by_device_platform, group_id, if_any, push_id};
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
@@ -47,6 +47,8 @@ pub(in crate::routes) struct Figures {
     silent_sends: u64,
     direct_responses: u64,
     influenced_responses: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unproven_responses: Option<u64>,
     rich_sends: u64,
     rich_responses: u64,
     rich_deletions: u64,
@@ -131,6 +133,7 @@ impl Figures {
             silent_sends: sends.saturating_sub(alerting_sends),
             direct_responses: counts.on_devices(Metric::DirectResponses),
             influenced_responses: counts.on_devices(Metric::InfluencedResponses),
+            unproven_responses: if_any(counts.on_devices(Metric::UnprovenResponses)),
             rich_sends: counts.on_devices(Metric::RichSends),
             rich_responses: counts.on_devices(Metric::RichReads),
             rich_deletions: counts.on_devices(Metric::RichDeletions),

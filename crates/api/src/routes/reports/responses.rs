@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{Report, push_id};
+use super::{Report, if_any, push_id};
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
@@ -31,6 +31,8 @@ pub(in crate::routes) struct PushRecord {
     push_type: PushType,
     sends: u64,
     direct_responses: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unproven_responses: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     group_id: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,6 +93,7 @@ impl From<PushReport> for PushRecord {
             push_type,
             sends: counts.on_devices(Metric::Sends),
             direct_responses: counts.on_devices(Metric::DirectResponses),
+            unproven_responses: if_any(counts.on_devices(Metric::UnprovenResponses)),
             group_id: origin.group(),
             open_channels_sends: OpenSends::of(&counts),
         }

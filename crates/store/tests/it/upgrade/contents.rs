@@ -38,7 +38,7 @@ use store::unknown_users::{self, UnknownUser};
 use store::webhooks::{self, Attempt, DeadLetter, Entry, EntryKind, Position, Webhook};
 use store::{
     Result, Store, Tx, apps, blocks, contacts, followers, inbox_messages, inbox_users, legacy_tags, log, named_users,
-    origins, place_days, push_audience, push_causes, seen_events, signed_requests, terms,
+    origins, place_days, push_audience, push_causes, push_responses, seen_events, signed_requests, terms,
 };
 
 use crate::sample::{self, NOW, block, delivery, id, job, key, make_app, progress, push, record, term};
@@ -199,6 +199,7 @@ fn fill_pushes(tx: &mut Tx<'_>) -> Result<()> {
     push_audience::insert(tx, APP, first, 0, vec![4])?;
     push_causes::insert(tx, APP, first, 0, vec![5])?;
     blocks::insert(tx, APP, &block(1, 0), progress())?;
+    push_responses::add(tx, APP, first, CHANNEL)?;
     pushes::add_tally(tx, APP, first, &DeviceType::Android, &tally())?;
     sandbox::add(tx, APP, &[delivery(1, 0)])?;
     jobs::enqueue(tx, APP, NewJob { push: Some(first), ..job(1, 5) })?;
@@ -219,6 +220,7 @@ fn check_pushes(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(push_audience::parts(tx, APP, first)?, [vec![4]]);
     assert_eq!(push_causes::of(tx, APP, first, 0)?, Some(vec![5]));
     assert_eq!(blocks::get(tx, APP, &block(1, 0))?, Some(progress()));
+    assert!(push_responses::is_counted(tx, APP, first, CHANNEL)?);
     assert_eq!(pushes::tallies(tx, APP, first)?, [(DeviceType::Android, tally())]);
     assert_eq!(sandbox::newest(tx, APP, Filter::default(), 10)?, [(1, delivery(1, 0))]);
     assert_eq!(jobs::due(tx, &store::Part::ALL, UtcMillis(5), 10)?.jobs[0].id, id(1));

@@ -1,0 +1,128 @@
+//! How often a channel can respond to a push: once, and only to a push that was sent to it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use store::counters::Metric;
+use testkit::app::{START, on_each_database};
+use testkit::rows::row_counts;
+use uuid::Uuid;
+
+use super::{count, count_of_push, event_at, metadata, push_to, register, told, upload};
+
+/// Openings of the app from a notification, each with an id of its own.
+fn openings(push: &str, first: u128, n: u128) -> Value {
+    let opening = |id: u128| {
+        let mut event = event_at("app_foreground", START.0 + 1, json!({"push_id": push, "metadata": metadata(push)}));
+        event["event_id"] = json!(Uuid::from_u128(first + id).to_string());
+        event
+    };
+    Value::Array((0..n).map(opening).collect())
+}
+
+#[tokio::test]
+async fn one_channel_cannot_make_up_responses() {
+    on_each_database(async |app| {
+        let mut channels = Vec::new();
+        for n in 0..20 {
+            channels.push(register(&app, "ios", &format!("A{n}")).await);
+        }
+        let stranger = register(&app, "ios", "B1").await;
+        let sent_to: Vec<&str> = channels.iter().map(String::as_str).collect();
+        let push = push_to(&app, &sent_to, json!({"alert": "Hi"})).await;
+        app.advance(Duration::from_secs(1));
+        // The attacker has the app key, one device that got the push, and one that did not.
+        for round in 0..2 {
+            upload(&app, &channels[0], openings(&push, round * 1000, 250)).await;
+        }
+        upload(&app, &stranger, openings(&push, 9000, 100)).await;
+        let button = |id: u128| {
+            let data = json!({"button_id": "yes", "send_id": push, "foreground": "false"});
+            let mut event = event_at("interactive_notification_action", START.0 + 1, data);
+            event["event_id"] = json!(Uuid::from_u128(id).to_string());
+            event
+        };
+        upload(&app, &channels[0], json!([button(20_000), button(20_001)])).await;
+        upload(&app, &stranger, json!([button(20_002)])).await;
+        // An honest device that got it, twice, for want of an answer.
+        for _ in 0..2 {
+            upload(&app, &channels[1], openings(&push, 30_000, 1)).await;
+        }
+        let app = app.restart().await;
+        // And after a restart, when nothing is in memory.
+        upload(&app, &channels[0], openings(&push, 40_000, 10)).await;
+        upload(&app, &channels[2], openings(&push, 50_000, 1)).await;
+        // When the delivery is no longer remembered, the recipients of the push still are.
+        app.advance(Duration::from_secs(14 * 60 * 60));
+        upload(&app, &channels[3], openings(&push, 60_000, 2)).await;
+        upload(&app, &stranger, openings(&push, 70_000, 1)).await;
+
+        assert_eq!(count_of_push(&app, &push, Metric::DirectResponses).await, 4);
+        assert_eq!(count(&app, Metric::DirectResponses, "ios").await, 4);
+        let unproven = 499 + 100 + 3 + 10 + 1 + 1;
+        assert_eq!(count_of_push(&app, &push, Metric::UnprovenResponses).await, unproven);
+        assert_eq!(count_of_push(&app, &push, Metric::InfluencedResponses).await, 0);
+        assert_eq!(
+            count(&app, Metric::Opens, "ios").await,
+            500 + 100 + 1 + 10 + 1 + 3,
+            "openings they are all the same"
+        );
+        let report = app.master().get(&format!("/api/reports/responses/{push}")).await.expect(200);
+        assert_eq!((&report["sends"], &report["direct_responses"]), (&json!(20), &json!(4)));
+        assert_eq!(report["unproven_responses"], json!(unproven));
+        let detail = app.master().get(&format!("/api/reports/perpush/detail/{push}")).await.expect(200);
+        assert_eq!((&detail["direct_responses"], &detail["unproven_responses"]), (&json!(4), &json!(unproven)));
+        let day = "/api/reports/responses?start=2024-05-01&end=2024-05-02&precision=DAILY";
+        let day = app.master().get(day).await.expect(200)["responses"][0]["ios"].clone();
+        assert_eq!(day, json!({"direct": 4, "influenced": 0, "unproven": unproven}));
+        // Nor do readers of events see more.
+        let direct = told(&app).await.into_iter().filter(|event| !event["body"]["triggering_push"].is_null());
+        let mut direct: Vec<Value> = direct.map(|event| event["device"]["channel"].clone()).collect();
+        direct.sort_by_key(Value::to_string);
+        let mut honest = channels[..4].to_vec();
+        honest.sort();
+        assert_eq!(direct, honest);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn custom_events_are_due_to_a_push_that_was_sent_to_the_channel() {
+    on_each_database(async |app| {
+        let (sent_to, stranger) = (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await);
+        let push = push_to(&app, &[&sent_to], json!({"alert": "Hi"})).await;
+        for (channel, name) in [(&sent_to, "honest"), (&sent_to, "honest again"), (&stranger, "made up")] {
+            let data = json!({"event_name": name, "conversion_metadata": metadata(&push), "conversion_send_id": push});
+            upload(&app, channel, json!([event_at("custom_event", START.0 + 1, data)])).await;
+        }
+        let told = told(&app).await;
+        let due: Vec<(&str, bool)> = told
+            .iter()
+            .map(|event| (event["body"]["name"].as_str().unwrap(), !event["body"]["triggering_push"].is_null()))
+            .collect();
+        assert_eq!(due, [("honest", true), ("honest again", true), ("made up", false)]);
+        let summary = app.master().get(&format!("/api/reports/events/summary/perpush/{push}")).await.expect(200);
+        assert!(!summary.to_string().contains("made up"), "{summary}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn responses_are_forgotten_with_the_recipients() {
+    on_each_database(async |app| {
+        let channel = register(&app, "ios", "A1").await;
+        let push = push_to(&app, &[&channel], json!({"alert": "Hi"})).await;
+        upload(&app, &channel, openings(&push, 0, 1)).await;
+        assert_eq!(row_counts(app.engine().store()).await["push_response"], 1);
+        app.advance(Duration::from_secs(31 * 24 * 60 * 60));
+        app.step_all().await;
+        assert_eq!(row_counts(app.engine().store()).await["push_response"], 0);
+        // Nobody is known to have got it any more.
+        let now = app.clock().now().0;
+        let late = event_at("app_foreground", now, json!({"push_id": push}));
+        upload(&app, &channel, json!([late])).await;
+        assert_eq!(count_of_push(&app, &push, Metric::DirectResponses).await, 1);
+        assert_eq!(count_of_push(&app, &push, Metric::UnprovenResponses).await, 1);
+    })
+    .await;
+}
