@@ -94,7 +94,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/push/{push_id}/pause", Master, push::pause),
         post("/api/push/{push_id}/resume", Master, push::resume),
         post("/api/push/{push_id}/cancel", Master, push::cancel),
-        post("/api/channels", Device, channels::register).takes_idempotency_key(),
+        post("/api/channels", OwnChannel, channels::register).takes_idempotency_key(),
         get("/api/channels", Master, channels::list),
         get("/api/channels/{channel_id}", Channel, channels::look_up),
         put("/api/channels/{channel_id}", Channel, channels::update),

@@ -10,6 +10,11 @@ use store::{Tx, terms};
 use crate::change_context::ChangeContext;
 
 impl ChangeContext<'_> {
+    /// Whether a device asks for the change, which anybody can be.
+    pub(crate) fn is_by_device(&self) -> bool {
+        self.growth.is_some()
+    }
+
     /// Before a channel is created.
     pub(crate) fn admit_channel(&self, tx: &mut Tx<'_>) -> Result<()> {
         self.admit(tx, Created::Channels)

@@ -1,4 +1,4 @@
-//! Which channel belongs to which user of an inbox: devices name the user when they register.
+//! Which channel belongs to which user of an inbox: servers name the user when they register a device.
 
 use base::Result;
 use model::device_type::DeviceType;
@@ -8,8 +8,8 @@ use model::limits;
 use model::time::UtcMillis;
 use store::{Tx, inbox_users};
 
-/// Links a channel to the user that its device names when it registers. Registering matters more than an inbox: a user that is
-/// not known, or has no room for another channel, is no problem.
+/// Links a channel to the user that a server names when it registers the device. Registering matters more than an inbox: a user
+/// that is not known, or has no room for another channel, is no problem.
 pub(crate) fn link_registered(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -38,6 +38,19 @@ pub(crate) fn only_channel(
         [only] => Some(only.ordinal),
         _ => None,
     })
+}
+
+/// Whether a user has an inbox, and a channel is none of that inbox's.
+pub(crate) fn is_of_others(tx: &mut Tx<'_>, app: AppId, user: Option<&str>, channel: Option<Ordinal>) -> Result<bool> {
+    let Some(user) = user.and_then(InboxUserId::new) else { return Ok(false) };
+    if inbox_users::get(tx, app, &user)?.is_none() {
+        return Ok(false);
+    }
+    let own = match channel {
+        Some(channel) => inbox_users::owner(tx, app, channel)?,
+        None => None,
+    };
+    Ok(own.as_ref() != Some(&user))
 }
 
 /// Notes that a channel's language or country has changed, and with it the texts of its messages.

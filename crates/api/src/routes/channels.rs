@@ -7,7 +7,7 @@ use model::ids::{ChannelId, ChannelKind};
 use model::limits;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tenancy::App;
+use tenancy::{App, Rights};
 
 use super::channel_record::ChannelRecord;
 use crate::answer::Answer;
@@ -47,7 +47,13 @@ pub(super) async fn register(
     input: Input,
 ) -> Result<Answer> {
     let registration = registration(&edge, &app, rights, &input).await?;
-    let registered = rights.devices(&edge).register_channel(app.id, registration, input.idempotency_key).await?;
+    let (devices, key) = (rights.devices(&edge), input.idempotency_key);
+    let registered = match rights.0 {
+        Rights::Channel(own) => devices.register_known_channel(app.id, own, registration, key).await?,
+        Rights::Master | Rights::Device | Rights::Contact(_) | Rights::KeyOnly => {
+            devices.register_channel(app.id, registration, key).await?
+        }
+    };
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
     let answer = Answer::changed(registered.operation_id, Registered { channel_id: registered.id })?.status(status);
     Ok(answer.location(&location(&links, registered.id)))

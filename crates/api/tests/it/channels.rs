@@ -48,8 +48,8 @@ async fn every_device_type_registers_and_is_recognized() {
             let id = created.expect(201)["channel_id"].as_str().unwrap().to_owned();
             let location = app.url(&format!("/api/channels/{id}"));
             assert_eq!(created.header("location"), Some(location.as_str()));
-            let known = app.device().post("/api/channels", registration(device_type)).await;
-            assert_eq!(known.expect(200)["channel_id"], *id);
+            let known = app.master().post("/api/channels", registration(device_type)).await;
+            assert_eq!(known.expect(200)["channel_id"], *id, "servers are believed");
             assert_eq!(known.header("location"), Some(location.as_str()));
         }
     })
@@ -57,12 +57,12 @@ async fn every_device_type_registers_and_is_recognized() {
 }
 
 #[tokio::test]
-async fn a_device_takes_over_everything_it_is_recognized_by_at_once() {
+async fn a_device_that_a_server_registers_takes_over_everything_it_is_recognized_by_at_once() {
     on_each_database(async |app| {
         let register = async |address: &str, hints: Value| {
             let channel = json!({"device_type": "android", "push_address": address});
             let body = json!({"channel": channel, "identity_hints": hints});
-            let answer = app.device().post("/api/channels", body).await.json();
+            let answer = app.master().post("/api/channels", body).await.json();
             answer["channel_id"].as_str().unwrap().to_owned()
         };
         let kept = register("first-address", json!({"user_id": "user"})).await;
@@ -83,12 +83,12 @@ async fn a_hint_that_is_taken_over_leaves_another_with_the_same_text() {
     on_each_database(async |app| {
         let body = |hints: Value| json!({"channel": {"device_type": "ios", "opt_in": false}, "identity_hints": hints});
         let hints = json!({"user_id": "same", "device_id": "same"});
-        let first = app.device().post("/api/channels", body(hints)).await.expect(201)["channel_id"].clone();
+        let first = app.master().post("/api/channels", body(hints)).await.expect(201)["channel_id"].clone();
         let second = "5b5f2b6e-9d0f-4c57-9a6c-6f2f3ad0c9ab";
         let path = format!("/api/channels/{second}");
-        app.device().put(&path, body(json!({"user_id": "same"}))).await.expect(200);
+        app.master().put(&path, body(json!({"user_id": "same"}))).await.expect(200);
         for (hints, owner) in [(json!({"device_id": "same"}), &first), (json!({"user_id": "same"}), &json!(second))] {
-            assert_eq!(&app.device().post("/api/channels", body(hints)).await.expect(200)["channel_id"], owner);
+            assert_eq!(&app.master().post("/api/channels", body(hints)).await.expect(200)["channel_id"], owner);
         }
     })
     .await;
@@ -241,20 +241,20 @@ async fn lists_are_paged_with_absolute_links() {
 }
 
 #[tokio::test]
-async fn a_device_is_recognized_by_the_inbox_that_was_made_after_its_channel() {
+async fn servers_find_a_device_by_the_inbox_that_was_made_after_its_channel() {
     on_each_database(async |app| {
         let register = async |hints: Value| {
             let body = json!({"channel": {"device_type": "ios", "opt_in": false}, "identity_hints": hints});
-            app.device().post("/api/channels", body).await
+            app.master().post("/api/channels", body).await
         };
         let first = register(json!({})).await.expect(201)["channel_id"].clone();
         let inbox = app.device().post("/api/user", json!({"ios_channels": [first]})).await.expect(201);
-        // The app is reinstalled; the device remembers its inbox and nothing else.
+        // A server that knows the inbox and nothing else.
         let hints = json!({"user_id": inbox["user_id"]});
         assert_eq!(register(hints.clone()).await.expect(200)["channel_id"], first);
         // Another kind of device, and one that knows the inbox of a channel that is gone, are new.
         let android = json!({"channel": {"device_type": "android", "opt_in": false}, "identity_hints": hints});
-        app.device().post("/api/channels", android).await.expect(201);
+        app.master().post("/api/channels", android).await.expect(201);
         let uninstall = json!({"channel_id": first, "device_type": "ios"});
         app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
         let second = register(hints.clone()).await.expect(201)["channel_id"].clone();

@@ -173,7 +173,7 @@ async fn devices_cannot_use_up_the_keys_of_servers() {
         post(&app.device(), "/api/channels", "key", &device).await.expect(201);
         // A server that sends what the device sent is somebody else.
         post(&app.master(), "/api/channels", "other", &device).await.expect(200);
-        post(&app.device(), "/api/channels", "other", &device).await.expect(200);
+        post(&app.device(), "/api/channels", "other", &device).await.expect(201);
         let rotate = format!("/operator/apps/{}/rotate", app.app.key);
         post(&app.operator(), &rotate, "key", &json!({"secret": "app"})).await.expect(200);
     })

@@ -268,10 +268,10 @@ async fn channels_of_a_user_share_the_inbox() {
         let first = quiet_channel(&app, "ios", json!({})).await;
         let phone = Phone::with(&app, &json!({"ios_channels": [first], "ua_device_id": "old"}), &first).await;
         let (_, shared) = send(&app, "before", json!({})).await;
-        // A later device of the same user: by its registration, and by a change of the user.
+        // A later device of the same user: by its registration by a server, and by a change of the user.
         let hints =
             json!({"channel": {"device_type": "android", "opt_in": false}, "identity_hints": {"user_id": phone.user}});
-        let second = app.device().post("/api/channels", hints).await.expect(201)["channel_id"].clone();
+        let second = app.master().post("/api/channels", hints).await.expect(201)["channel_id"].clone();
         let third = quiet_channel(&app, "amazon", json!({})).await;
         let change = json!({"amazon_channels": {"add": [third, "00000000-0000-4000-8000-000000000000"]}});
         let user = phone.caller(&app).post(&phone.path(""), change).await.expect(200);

@@ -143,10 +143,10 @@ async fn uninstalled_channels_take_nobodys_room() {
         assert_eq!(ids.len(), 20);
         assert!(!ids.contains(&json!(channels[3])) && ids.contains(&json!(channels[5])), "the oldest makes room");
         assert_eq!(phone.titles(&app).await, ["for all"]);
-        // A device that registers finds room, too.
+        // A device that a server registers finds room, too.
         let hints =
             json!({"channel": {"device_type": "ios", "opt_in": false}, "identity_hints": {"user_id": phone.user}});
-        let registered = app.device().post("/api/channels", hints).await.expect(201)["channel_id"].clone();
+        let registered = app.master().post("/api/channels", hints).await.expect(201)["channel_id"].clone();
         let shown: Value = phone.caller(&app).get(&phone.path("")).await.expect(200);
         assert!(shown["ios_channels"].as_array().unwrap().contains(&registered));
         add(&channels[21]).await.expect(400);

@@ -27,6 +27,7 @@ mod failover;
 mod growth;
 mod hindered_platforms;
 mod idempotency;
+mod identity;
 mod inbox;
 mod inbox_holders;
 mod inbox_sending;

@@ -48,11 +48,16 @@ pub(super) fn keys(profile: &Profile) -> Vec<Key> {
 /// it one by one.
 pub(super) fn give_up(profile: &mut Profile, taken: &[Key]) {
     let Profile { device_type, address, identity_hints, .. } = profile;
-    let IdentityHints { user_id, device_id, accengage_device_id, apid } = identity_hints;
+    give_up_hints(device_type, identity_hints, taken);
+    address.take_if(|address| taken.contains(&address_key(device_type, address)));
+}
+
+/// Removes the hints whose keys another channel has.
+pub(super) fn give_up_hints(device_type: &DeviceType, hints: &mut IdentityHints, taken: &[Key]) {
+    let IdentityHints { user_id, device_id, accengage_device_id, apid } = hints;
     for (kind, hint) in [(USER, user_id), (DEVICE, device_id), (ACCENGAGE, accengage_device_id), (APID, apid)] {
         hint.take_if(|value| taken.contains(&hint_key(kind, device_type, value)));
     }
-    address.take_if(|address| taken.contains(&address_key(device_type, address)));
 }
 
 fn hint_key(kind: &str, device_type: &DeviceType, value: &str) -> Key {

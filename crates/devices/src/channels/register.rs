@@ -1,9 +1,15 @@
 //! Registration by devices: create or recognize on POST, update on PUT.
+//!
+//! The app secret is no secret, and what a registration says about the device can be said by anybody. So a device gets the channel
+//! that it can prove to be its own, by a token of the channel or by the id in the path, and a new one otherwise. Servers know what
+//! they say: for them, hints and addresses lead to the channel that has them.
+
+use std::borrow::Cow;
 
 use base::{Error, Result};
 use boxed::boxed;
 use model::channel::{Change, Registration};
-use model::ids::{AppId, ChannelId, NamedUserId, OperationId};
+use model::ids::{AppId, ChannelId, NamedUserId, OperationId, Ordinal};
 use serde::{Deserialize, Serialize};
 use store::channels::{self, Channel, Key};
 use store::{Tx, named_users};
@@ -11,6 +17,7 @@ use tenancy::IdempotencyKey;
 
 use super::keys;
 use super::state::State;
+use super::uninstall::uninstall_in;
 use crate::change_context::ChangeContext;
 use crate::locations::Whereabouts;
 use crate::named_users::has_room;
@@ -27,18 +34,43 @@ pub struct Registered {
 
 #[boxed]
 impl Devices {
-    /// Registers a device that does not know its channel. A device that is recognized by an identity hint or by its address
-    /// gets the channel it had.
+    /// Registers a device that does not know its channel. A server that names an identity hint or an address that a channel has
+    /// gets this channel; a device gets a new one.
     pub async fn register_channel(
         &self,
         app: AppId,
         registration: Registration,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<Registered> {
+        self.register(app, None, registration, idempotency_key).await
+    }
+
+    /// Registers a device that proves to have had a channel. It gets this one as long as that is installed and of the same type.
+    pub async fn register_known_channel(
+        &self,
+        app: AppId,
+        own: ChannelId,
+        registration: Registration,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Result<Registered> {
+        self.register(app, Some(own), registration, idempotency_key).await
+    }
+
+    async fn register(
+        &self,
+        app: AppId,
+        own: Option<ChannelId>,
+        registration: Registration,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Result<Registered> {
         let seen = self.seen_by(&registration).await?;
         let operation_id = OperationId::at(self.0.clock.now());
         self.change_audience_once(app, idempotency_key, move |tx, context| {
-            let known = recognize(tx, app, &registration)?;
+            let known = match own {
+                Some(own) => installed(tx, app, own, &registration)?,
+                None if context.is_by_device() => None,
+                None => recognize(tx, app, &registration)?,
+            };
             let created = known.is_none();
             let channel = match known {
                 Some(channel) => update(tx, context, channel, &registration)?,
@@ -89,6 +121,11 @@ fn create(
     choice: NewId,
     registration: &Registration,
 ) -> Result<Channel> {
+    if context.is_by_device() {
+        uninstall_previous(tx, context, registration)?;
+    }
+    let registration = with_own_hints(tx, context, None, registration)?;
+    let registration = &*registration;
     let mut state = State::new(registration.apply(None));
     state.change_device_tags(|tags| registration.device_tags(tags));
     // Nothing was said yet that the user could inherit.
@@ -117,6 +154,8 @@ fn update(
     row: Channel,
     registration: &Registration,
 ) -> Result<Channel> {
+    let registration = with_own_hints(tx, context, Some(row.ordinal), registration)?;
+    let registration = &*registration;
     let mut opened = context.open(tx, row)?;
     let mut after = opened.state.with_profile(registration.apply(Some(&opened.state.profile)));
     after.change_device_tags(|tags| registration.device_tags(tags));
@@ -130,13 +169,53 @@ fn update(
     Ok(channel)
 }
 
-/// Devices name the user of their inbox when they register.
+/// A provider delivers to one installation under an address. A new one that has it replaces the one before, and inherits nothing:
+/// the address proves neither whose device it is nor what was said about its user.
+fn uninstall_previous(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, registration: &Registration) -> Result<()> {
+    let Change::Set(address) = &registration.push_address else { return Ok(()) };
+    let previous = channels::by_key(tx, context.app, &keys::address_key(&registration.device_type, address))?;
+    uninstall_in(tx, context, previous)
+}
+
+/// The registration without the hints that another channel has, and without somebody else's inbox: a device does not get them by
+/// naming them. (Nobody may have named the user of an inbox before, because inboxes are made after their channels.)
+fn with_own_hints<'r>(
+    tx: &mut Tx<'_>,
+    context: &ChangeContext<'_>,
+    channel: Option<Ordinal>,
+    registration: &'r Registration,
+) -> Result<Cow<'r, Registration>> {
+    if !context.is_by_device() {
+        return Ok(Cow::Borrowed(registration));
+    }
+    let mut of_others = Vec::new();
+    for key in keys::hint_keys(&registration.device_type, &registration.identity_hints) {
+        let owner = channels::by_key(tx, context.app, &key)?;
+        if owner.is_some_and(|owner| Some(owner) != channel) {
+            of_others.push(key);
+        }
+    }
+    let user = registration.identity_hints.user_id.as_deref();
+    let is_inbox_of_others = inbox_users::is_of_others(tx, context.app, user, channel)?;
+    if of_others.is_empty() && !is_inbox_of_others {
+        return Ok(Cow::Borrowed(registration));
+    }
+    let mut own = registration.clone();
+    keys::give_up_hints(&own.device_type, &mut own.identity_hints, &of_others);
+    own.identity_hints.user_id.take_if(|_| is_inbox_of_others);
+    Ok(Cow::Owned(own))
+}
+
+/// Servers name the user of an inbox when they register a device. A device proves it with the password of the inbox.
 fn link_inbox(
     tx: &mut Tx<'_>,
     context: &ChangeContext<'_>,
     channel: &Channel,
     registration: &Registration,
 ) -> Result<()> {
+    if context.is_by_device() {
+        return Ok(());
+    }
     let user = registration.identity_hints.user_id.as_deref();
     inbox_users::link_registered(tx, context.app, channel.ordinal, user, context.journal.now())
 }
@@ -163,7 +242,13 @@ fn set_named_user<'a>(
     Ok(new_user)
 }
 
-/// The installed channel of the device that registers.
+/// The channel that a device proves to have had, if it can still be used.
+fn installed(tx: &mut Tx<'_>, app: AppId, own: ChannelId, registration: &Registration) -> Result<Option<Channel>> {
+    let known = channels::by_id(tx, app, own)?;
+    Ok(known.filter(|channel| channel.installed && channel.device_type == registration.device_type))
+}
+
+/// The installed channel of the device that a server registers.
 fn recognize(tx: &mut Tx<'_>, app: AppId, registration: &Registration) -> Result<Option<Channel>> {
     for key in &keys::hint_keys(&registration.device_type, &registration.identity_hints) {
         if let Some(channel) = with_key(tx, app, key)? {

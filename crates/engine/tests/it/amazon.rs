@@ -93,7 +93,7 @@ async fn a_device_that_moved_is_found_at_its_new_address() {
         let moved = channel(&app, &device).await;
         assert_eq!((&moved["push_address"], &moved["installed"]), (&json!("new"), &json!(true)), "{moved}");
         assert_eq!(moved["tags"], json!(["kept"]));
-        // Whoever registers with the new address is recognized, with the old one is somebody else.
+        // A device that a server registers with the new address is recognized, with the old one it is somebody else.
         assert_eq!(registered(&app, "new", 200).await, device);
         assert_ne!(registered(&app, "old", 201).await, device);
     })
@@ -102,7 +102,7 @@ async fn a_device_that_moved_is_found_at_its_new_address() {
 
 async fn registered(app: &TestApp, address: &str, status: u16) -> String {
     let channel = json!({"channel": {"device_type": "amazon", "opt_in": true, "push_address": address}});
-    let reply = app.device().post("/api/channels", channel).await.expect(status);
+    let reply = app.master().post("/api/channels", channel).await.expect(status);
     reply["channel_id"].as_str().unwrap().to_owned()
 }
 

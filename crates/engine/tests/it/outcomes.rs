@@ -133,7 +133,7 @@ async fn whoever_registers_while_being_given_up_is_kept() {
             sim.wait_until(|stats| stats.messages() > 0).await;
             app.advance(Duration::from_secs(1));
             let again = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": addresses[7]}});
-            app.device().post("/api/channels", again).await.expect(200);
+            app.master().post("/api/channels", again).await.expect(200);
         })
         .0
         .unwrap();

@@ -80,7 +80,7 @@ impl Sending {
 
     /// Skips channels that do not exist, that leave without being the user's, and that come while they are another user's: the
     /// password of an inbox proves nothing about channels. A caller who can speak for a channel moves it, by creating a user with
-    /// it or by naming the user when it registers.
+    /// it; a server also by naming the user when it registers the channel.
     pub async fn change_inbox(&self, caller: InboxCaller, change: InboxChange) -> Result<()> {
         let (app, now) = (caller.app, self.0.clock.now());
         let write = move |tx: &mut Tx<'_>| {

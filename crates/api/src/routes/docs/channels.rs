@@ -20,7 +20,8 @@ pub(super) fn area() -> Area {
     area.post(
         "/api/channels",
         "Register a channel",
-        "Devices register when they are installed. A device that is known by its address gets the channel that it has.",
+        "Devices register when they are installed, and get a channel of their own; with a token of a channel, that one. Servers get \
+         the channel that has the hint or the address.",
     )
     .body(body::of::<RegistrationBody>, channel.clone())
     .changed::<Registered>("The channel was there, and is updated.")

@@ -166,10 +166,12 @@ async fn tokens_speak_for_their_own() {
                 .post("/api/contacts/identify", headers, &json!({"channel_id": b, "named_user_id": "x"}))
                 .await
                 .expect(403);
-            library.post("/api/channels", headers, &android("token-3")).await.expect(403);
             library.post("/api/push", headers, &json!({})).await.expect(401);
             library.get("/operator/apps", headers).await.expect(401);
         }
+        library.post("/api/channels", &of_jo, &android("token-3")).await.expect(403);
+        let own = library.post("/api/channels", &of_a, &android("token-3")).await.expect(200);
+        assert_eq!(own["channel_id"], a, "a token registers the channel that it is of");
         // What gives tokens takes none, or a stolen one would renew itself.
         for headers in [&of_a, &of_jo] {
             library.get("/api/auth/device", headers).await.expect(401);
