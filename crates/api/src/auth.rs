@@ -2,6 +2,7 @@
 //! enforces for a route.
 
 mod calling;
+mod user_rights;
 
 use axum::RequestExt;
 use axum::extract::{RawPathParams, Request};
@@ -20,6 +21,7 @@ use crate::fair_share::Permit;
 use crate::holder::Holder;
 
 pub(crate) use calling::{Calling, CallingApp, CallingChannel, CallingInbox, CallingRights, calling_key};
+pub(crate) use user_rights::UserRights;
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

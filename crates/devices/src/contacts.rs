@@ -84,16 +84,21 @@ impl Devices {
         .await
     }
 
-    /// Changes several things about one contact.
+    /// Changes several things about one contact. `refused_for_named` says why the caller may not change a named user, if so; what
+    /// is said about an unknown user is its channel's.
     pub async fn update_contact(
         &self,
         app: AppId,
         contact: ContactId,
         update: ContactUpdate,
         rights: Rights,
+        refused_for_named: Option<String>,
     ) -> Result<()> {
         self.change_audience(app, move |tx, context| match person(tx, app, contact)? {
             Person::NamedUser(user) => {
+                if let Some(why) = &refused_for_named {
+                    return Err(Error::Forbidden(why.clone()));
+                }
                 for channel in &update.associate {
                     check_claim(tx, app, channel, rights)?;
                     join(tx, context, channel, &user)?;

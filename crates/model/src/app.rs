@@ -1,5 +1,7 @@
 //! An app: one tenant, with the credentials its servers and its devices present; and how the operator sets one up.
 
+mod user_rules;
+
 use std::fmt;
 
 use schemars::{Schema, json_schema};
@@ -8,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::json::At;
 use crate::json::body::{Body, Read, Words};
 use crate::{limits, name};
+
+pub use user_rules::{UserAspect, UserRule, UserRules, UserRulesChange};
 
 /// The public name of an app: 22 characters of `[A-Za-z0-9_-]`, as client libraries insist on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Read)]
@@ -21,14 +25,15 @@ pub struct AppKey(String);
 #[body(name = "AppSecret", schema = credential_schema())]
 pub struct Secret(String);
 
-/// What becomes of pushes to platforms that the app has no credentials for.
+/// What becomes of pushes to platforms that the app has no credentials for, and how much devices are believed about named users
+/// unless the rules of the app say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 #[words(name = "AppMode")]
 pub enum Mode {
-    /// They are delivered to the sandbox.
+    /// They are delivered to the sandbox. Devices are believed.
     Development,
-    /// They fail.
+    /// They fail. Devices need a proof.
     Production,
 }
 
@@ -60,8 +65,8 @@ pub struct AppChange {
     #[body(read = name::parse, length = 1..=limits::DISPLAY_NAME_CHARS)]
     pub name: Option<String>,
     pub mode: Option<Mode>,
-    /// Whether devices may say whose they are; if not, only servers can.
-    pub device_associations: Option<bool>,
+    /// Who may say what about named users.
+    pub named_users: Option<UserRulesChange>,
 }
 
 /// The choice of secrets to replace.

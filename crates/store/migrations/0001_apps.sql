@@ -27,8 +27,11 @@ create table app (
     -- SHA-256 of the two secrets.
     app_secret_hash blob not null,
     master_secret_hash blob not null,
-    -- Whether devices may associate themselves with named users.
-    device_associations bigint not null
+    -- Who may say what about named users: 'devices', 'signed' or 'servers'; null for the rule of the mode.
+    users_associate text,
+    users_tags text,
+    users_attributes text,
+    users_subscriptions text
 );
 create unique index app_by_key on app (key);
 

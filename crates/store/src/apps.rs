@@ -1,10 +1,10 @@
 //! Apps: the tenants, their credentials (hashed), and the numbers that are given out per app without gaps.
 
-use model::app::{AppKey, Mode};
+use model::app::{AppKey, Mode, UserRule, UserRules};
 use model::ids::{AppId, Ordinal, TermId};
 use model::time::UtcMillis;
 
-use crate::{Constraint, Error, Result, Row, Signal, Tx, app_numbers, inbox_users};
+use crate::{Constraint, Error, Result, Row, Signal, Tx, Value, app_numbers, inbox_users};
 
 /// The number of rows that belong to no app; apps are counted from 1.
 pub const OPERATOR: AppId = AppId(0);
@@ -15,8 +15,8 @@ pub struct App {
     pub key: AppKey,
     pub name: String,
     pub mode: Mode,
-    /// Whether devices may say whose they are; servers always may.
-    pub device_associations: bool,
+    /// Who may say what about named users.
+    pub user_rules: UserRules,
     pub created: UtcMillis,
 }
 
@@ -41,8 +41,8 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
     let sql = "update serial set value = value + 1 where name = 'app' returning value";
     let id = AppId(tx.query_one(sql, &[], |row| row.get(0))?);
     tx.execute(
-        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations)
-         values ($1, $2, $3, $4, $5, $6, $7, 1)",
+        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash)
+         values ($1, $2, $3, $4, $5, $6, $7)",
         &[
             id.into(),
             new.key.as_str().into(),
@@ -66,19 +66,21 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
         key: new.key.clone(),
         name: new.name.clone(),
         mode: new.mode,
-        device_associations: true,
+        user_rules: UserRules::default(),
         created: new.created,
     })
 }
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
-    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
+    let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
+                 app_secret_hash, master_secret_hash
                from app where key = $1";
     tx.query_opt(sql, &[key.into()], read_app)
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
-    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
+    let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
+                 app_secret_hash, master_secret_hash
                from app where id = $1";
     tx.query_opt(sql, &[app.into()], read_app)
 }
@@ -94,16 +96,29 @@ pub(crate) fn keys(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey)>> {
 }
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
-    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
+    let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
+                 app_secret_hash, master_secret_hash
                from app order by id";
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
 
 /// Writes the fields that the operator can change: the name, the mode, and what devices may do.
 pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
+    let UserRules { associate, tags, attributes, subscriptions } = app.user_rules;
+    let rule = |rule: Option<UserRule>| Value::from(rule.map(|rule| rule.word().to_owned()));
     tx.write(
-        "update app set name = $2, mode = $3, device_associations = $4 where id = $1",
-        &[app.id.into(), (&app.name).into(), app.mode.word().into(), i64::from(app.device_associations).into()],
+        "update app set name = $2, mode = $3, users_associate = $4, users_tags = $5, users_attributes = $6,
+           users_subscriptions = $7
+         where id = $1",
+        &[
+            app.id.into(),
+            (&app.name).into(),
+            app.mode.word().into(),
+            rule(associate),
+            rule(tags),
+            rule(attributes),
+            rule(subscriptions),
+        ],
     )?;
     tx.signal(Signal::Apps);
     Ok(())
@@ -243,7 +258,12 @@ fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
         name: row.next()?,
         mode: read_mode(row.next()?)?,
         created: row.next()?,
-        device_associations: row.next()?,
+        user_rules: UserRules {
+            associate: read_rule(row)?,
+            tags: read_rule(row)?,
+            attributes: read_rule(row)?,
+            subscriptions: read_rule(row)?,
+        },
     };
     Ok((app, SecretHashes { app: read_hash(row.next()?)?, master: read_hash(row.next()?)? }))
 }
@@ -254,6 +274,11 @@ pub(crate) fn read_key(text: &str) -> Result<AppKey> {
 
 fn read_mode(name: &str) -> Result<Mode> {
     Mode::from_word(name).ok_or_else(|| Error::corrupt(format!("app mode {name:?}")))
+}
+
+fn read_rule(row: &Row<'_>) -> Result<Option<UserRule>> {
+    let Some(word) = row.next::<Option<&str>>()? else { return Ok(None) };
+    UserRule::from_word(word).map(Some).ok_or_else(|| Error::corrupt(format!("rule {word:?} of an app")))
 }
 
 fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {

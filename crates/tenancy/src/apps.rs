@@ -103,12 +103,14 @@ impl Tenancy {
             .store
             .write(app.id, move |tx| {
                 let (current, _) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
-                let changed = App {
+                let mut changed = App {
                     name: change.name.as_ref().unwrap_or(&current.name).clone(),
                     mode: change.mode.unwrap_or(current.mode),
-                    device_associations: change.device_associations.unwrap_or(current.device_associations),
                     ..current
                 };
+                if let Some(change) = &change.named_users {
+                    change.apply(&mut changed.user_rules);
+                }
                 store::apps::change(tx, &changed)?;
                 Ok::<_, Error>(())
             })

@@ -78,6 +78,11 @@ impl Caller {
     pub fn app(&self) -> &Arc<App> {
         &self.known.app
     }
+
+    /// What is kept of the master secret.
+    pub(crate) fn master_hash(&self) -> &[u8; 32] {
+        &self.known.hashes.master
+    }
 }
 
 #[boxed]

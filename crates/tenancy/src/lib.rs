@@ -8,6 +8,7 @@ mod feeds;
 mod idempotency;
 mod seal;
 mod signatures;
+mod user_proofs;
 mod web_keys;
 
 use std::sync::{Arc, Once};
@@ -24,6 +25,7 @@ pub use idempotency::{IdempotencyKey, KEPT_FOR as ANSWERS_KEPT_FOR};
 pub use seal::SealKey;
 pub use signatures::{Bearer, Refusal};
 pub use store::apps::{App, OPERATOR};
+pub use user_proofs::{ProofRefusal, UserProof};
 pub use web_keys::{forget as forget_web_keys, purpose as web_keys_purpose};
 
 use apps::EraseApp;

@@ -1,5 +1,7 @@
 //! `aerogram app`: the tenants of the service.
 
+mod named_users;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +13,7 @@ use model::app::{AppKey, Secret};
 use serde::Deserialize;
 use serde_json::{Map, json};
 
+use self::named_users::NamedUsers;
 use super::Operator;
 use crate::client::{Client, Reply};
 use crate::config::{app_key, secret};
@@ -59,14 +62,8 @@ enum Action {
         /// The mode it is to have
         mode: Mode,
     },
-    /// Set who may say whose a channel is: devices too, or servers only
-    Associations {
-        /// Key of the app
-        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-        app: AppKey,
-        /// Who may say it
-        by: Associations,
-    },
+    /// Show or set who may say what about named users
+    NamedUsers(NamedUsers),
 }
 
 #[derive(Args, Debug)]
@@ -102,14 +99,6 @@ enum Mode {
     Development,
     /// What has no credentials fails
     Production,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Associations {
-    /// Devices and servers
-    Devices,
-    /// Servers only
-    Servers,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -176,14 +165,7 @@ impl Action {
             Action::Mode { app, mode } => {
                 client.send(Method::PATCH, &format!("/operator/apps/{app}"), &json!({ "mode": mode.name() })).await
             }
-            Action::Associations { app, by } => {
-                let by_devices = match by {
-                    Associations::Devices => true,
-                    Associations::Servers => false,
-                };
-                let body = json!({ "device_associations": by_devices });
-                client.send(Method::PATCH, &format!("/operator/apps/{app}"), &body).await
-            }
+            Action::NamedUsers(rules) => rules.ask(client).await,
         }
     }
 
@@ -206,13 +188,7 @@ impl Action {
             }
             Action::Delete { app, .. } => output::line(format_args!("Deleted {app}.")),
             Action::Mode { app, mode } => output::line(format_args!("{app} is in {} mode.", mode.name())),
-            Action::Associations { app, by } => {
-                let who = match by {
-                    Associations::Devices => "Devices and servers",
-                    Associations::Servers => "Only servers",
-                };
-                output::line(format_args!("{who} may say whose the channels of {app} are."))
-            }
+            Action::NamedUsers(_) => NamedUsers::show(reply),
         }
     }
 }

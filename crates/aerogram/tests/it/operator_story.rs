@@ -88,6 +88,11 @@ fn apps_are_made_listed_changed_and_deleted() {
 
     story.says(&["app", "mode", &key, "development"]);
     assert_eq!(story.json(&["app", "list"])["apps"][1]["mode"], "development");
+    let rules = story.json(&["app", "named-users", &key, "--associate", "servers", "--tags", "signed"])["app"].clone();
+    let wanted = json!({"associate": "servers", "tags": "signed", "attributes": "devices", "subscriptions": "devices"});
+    assert_eq!(rules["named_users"], wanted);
+    let shown = story.says(&["app", "named-users", &key, "--associate", "default"]);
+    assert!(shown.contains("associate") && shown.contains("signed") && !shown.contains("servers"), "{shown}");
 
     let rotated = story.json(&["app", "rotate", &key, "--secret", "master"]);
     assert_ne!(rotated["master_secret"], created["master_secret"]);

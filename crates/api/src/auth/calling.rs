@@ -44,20 +44,6 @@ impl CallingRights {
             Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => Author::Devices,
         })
     }
-
-    /// Whether the caller may associate a channel with a named user: an app may leave that to its servers.
-    pub(crate) fn may_associate(self, app: &App) -> bool {
-        match self.0 {
-            Rights::Master => true,
-            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => app.device_associations,
-        }
-    }
-
-    /// For requests that only associate a channel.
-    pub(crate) fn need_association(self, app: &App) -> Result<()> {
-        let text = "Devices of this app may not say whose they are; a server has to, with the master secret.";
-        self.may_associate(app).then_some(()).ok_or_else(|| Error::Forbidden(text.to_owned()))
-    }
 }
 
 /// The channel that is calling, on routes that name none in their path.
@@ -97,7 +83,7 @@ impl FromRequestParts<Edge> for CallingRights {
     }
 }
 
-fn calling(parts: &Parts) -> Result<&Calling> {
+pub(super) fn calling(parts: &Parts) -> Result<&Calling> {
     parts
         .extensions
         .get()

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use http::StatusCode;
-use model::app::{AppChange, AppKey, NewApp, Rotation};
+use model::app::{AppChange, AppKey, Mode, NewApp, Rotation, UserAspect, UserRules};
 use model::ids::OperationId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,9 +21,19 @@ pub(super) struct AppRecord {
     name: String,
     /// `development` or `production`.
     mode: &'static str,
-    /// Whether devices may say whose they are.
-    device_associations: bool,
+    /// Who may say what about named users.
+    named_users: NamedUserRules,
     created: String,
+}
+
+/// Each is `devices`, `signed` or `servers`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "NamedUserRulesInForce")]
+pub(super) struct NamedUserRules {
+    associate: &'static str,
+    tags: &'static str,
+    attributes: &'static str,
+    subscriptions: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -58,7 +68,8 @@ pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input)
     let created = edge.engine.tenancy().create_app(new, input.idempotency_key).await?;
     let CreatedApp { operation_id, key, name, mode, created, app_secret, master_secret } = created;
     let location = links.to(&format!("/operator/apps/{key}"));
-    let app = AppRecord { key, name, mode: mode.word(), device_associations: true, created: created.to_api() };
+    let named_users = NamedUserRules::of(&UserRules::default(), mode);
+    let app = AppRecord { key, name, mode: mode.word(), named_users, created: created.to_api() };
     let answer = Answer::changed(operation_id, Created { app, app_secret, master_secret })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))
 }
@@ -96,8 +107,21 @@ impl From<&App> for AppRecord {
             key: app.key.clone(),
             name: app.name.clone(),
             mode: app.mode.word(),
-            device_associations: app.device_associations,
+            named_users: NamedUserRules::of(&app.user_rules, app.mode),
             created: app.created.to_api(),
+        }
+    }
+}
+
+impl NamedUserRules {
+    /// Those that hold, whether they were set or follow from the mode.
+    fn of(rules: &UserRules, mode: Mode) -> Self {
+        let rule = |aspect| rules.rule(aspect, mode).word();
+        Self {
+            associate: rule(UserAspect::Associate),
+            tags: rule(UserAspect::Tags),
+            attributes: rule(UserAspect::Attributes),
+            subscriptions: rule(UserAspect::Subscriptions),
         }
     }
 }

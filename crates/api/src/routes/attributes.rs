@@ -1,13 +1,14 @@
 //! Attributes of channels and named users, and what devices change about themselves in one go.
 
 use axum::extract::State;
+use model::app::UserAspect;
 use model::attribute::{AttributeUpdate, AttributesOfOne};
 use model::channel::{ChannelBatch, ChannelRef, ClaimedType};
 use model::ids::{ChannelId, ChannelKind, NamedUserId};
 
 use super::tags::refuse_read_only;
 use crate::answer::Answer;
-use crate::auth::{CallingApp, CallingRights};
+use crate::auth::{CallingApp, CallingRights, UserRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -18,6 +19,7 @@ pub(super) async fn change(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     input: Input,
 ) -> Result<Answer> {
     let update = input.parse(AttributeUpdate::parse).await?;
@@ -25,6 +27,7 @@ pub(super) async fn change(
     if update.audience.channels().len() + update.audience.named_users().len() > 1 {
         rights.need_master()?;
     }
+    update.audience.named_users().iter().try_for_each(|user| of_users.need(UserAspect::Attributes, user))?;
     rights.devices(&edge).change_attributes(app.id, update).await?;
     Answer::done()
 }
@@ -47,10 +50,12 @@ pub(super) async fn change_named_user(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     PathVars(id): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
+    of_users.need(UserAspect::Attributes, &user)?;
     let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
     rights.devices(&edge).change_user_attributes(app.id, user, operations).await?;
     Answer::done()

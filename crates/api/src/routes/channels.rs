@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use http::StatusCode;
-use model::channel::{Change, Registration, Uninstalls};
+use model::channel::{Registration, Uninstalls};
 use model::ids::{ChannelId, ChannelKind};
 use model::limits;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use tenancy::{App, Rights};
 
 use super::channel_record::ChannelRecord;
 use crate::answer::Answer;
-use crate::auth::{CallingApp, CallingRights};
+use crate::auth::{CallingApp, CallingRights, UserRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -43,16 +43,19 @@ pub(super) async fn register(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = registration(&edge, &app, rights, &input).await?;
+    let own = match rights.0 {
+        Rights::Channel(own) => Some(own),
+        Rights::Master | Rights::Device | Rights::Contact(_) | Rights::KeyOnly => None,
+    };
+    let registration = registration(&edge, &app, &of_users, own, &input).await?;
     let (devices, key) = (rights.devices(&edge), input.idempotency_key);
-    let registered = match rights.0 {
-        Rights::Channel(own) => devices.register_known_channel(app.id, own, registration, key).await?,
-        Rights::Master | Rights::Device | Rights::Contact(_) | Rights::KeyOnly => {
-            devices.register_channel(app.id, registration, key).await?
-        }
+    let registered = match own {
+        Some(own) => devices.register_known_channel(app.id, own, registration, key).await?,
+        None => devices.register_channel(app.id, registration, key).await?,
     };
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
     let answer = Answer::changed(registered.operation_id, Registered { channel_id: registered.id })?.status(status);
@@ -63,11 +66,12 @@ pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     PathVars(id): PathVars<String>,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = registration(&edge, &app, rights, &input).await?;
+    let registration = registration(&edge, &app, &of_users, id.parse().ok(), &input).await?;
     // Upon a conflict devices forget the id and register anew, which is the way out of an invalid id.
     let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
     let updated = rights.devices(&edge).update_channel(app.id, id, registration).await?;
@@ -118,14 +122,17 @@ pub(super) async fn no_sms() -> Error {
     Error::NotFound("This version has no SMS channels.".to_owned())
 }
 
-/// The named user that a device sends is ignored where only servers may set it. It is not refused: registering matters more than
-/// the association.
-async fn registration(edge: &Edge, app: &App, rights: CallingRights, input: &Input) -> Result<Registration> {
+/// A registration, without the named user where its sender may not say whose the channel is.
+async fn registration(
+    edge: &Edge,
+    app: &App,
+    of_users: &UserRights,
+    channel: Option<ChannelId>,
+    input: &Input,
+) -> Result<Registration> {
     let mut registration = input.parse(Registration::parse).await?;
     edge.engine.sending().check_address(app.id, app.mode, &registration).await?;
-    if !rights.may_associate(app) {
-        registration.named_user_id = Change::Keep;
-    }
+    registration.named_user_id = of_users.registered_user(channel, registration.named_user_id);
     Ok(registration)
 }
 

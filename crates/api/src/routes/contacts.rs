@@ -12,7 +12,7 @@ use tenancy::{App, DeviceToken};
 use super::subscription_lists::{OfPerson, scope_records};
 use super::tags::refuse_read_only;
 use crate::answer::Answer;
-use crate::auth::{CallingApp, CallingChannel, CallingRights};
+use crate::auth::{CallingApp, CallingChannel, CallingRights, UserRights};
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
@@ -57,11 +57,12 @@ pub(super) async fn act(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     CallingChannel(channel): CallingChannel,
     input: Input,
 ) -> Result<Answer> {
     let action = input.parse(ContactAction::parse).await?;
-    let action = allowed(rights, &app, action)?;
+    let action = allowed(&of_users, channel, action)?;
     let contact = rights.devices(&edge).contact(app.id, ChannelRef { id: channel, claimed: None }, action).await?;
     let DeviceToken { text, expires_in } = edge.engine.tenancy().contact_token(&app, contact.id).await?;
     let acted = Acted { contact: contact.into(), token: text, token_expires_in: expires_in.as_millis() };
@@ -72,48 +73,56 @@ pub(super) async fn resolve(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     input: Input,
 ) -> Result<Answer> {
     let ContactChannel { channel } = input.parse(ContactChannel::parse).await?;
-    carry_out(&edge, &app, rights, channel, ContactAction::Resolve(None)).await
+    carry_out(&edge, &app, rights, &of_users, channel, ContactAction::Resolve(None)).await
 }
 
 pub(super) async fn identify(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     input: Input,
 ) -> Result<Answer> {
     let ContactIdentification { channel, user } = input.parse(ContactIdentification::parse).await?;
-    carry_out(&edge, &app, rights, channel, ContactAction::Identify(user)).await
+    carry_out(&edge, &app, rights, &of_users, channel, ContactAction::Identify(user)).await
 }
 
 pub(super) async fn reset(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     input: Input,
 ) -> Result<Answer> {
     let ContactChannel { channel } = input.parse(ContactChannel::parse).await?;
-    carry_out(&edge, &app, rights, channel, ContactAction::Reset).await
+    carry_out(&edge, &app, rights, &of_users, channel, ContactAction::Reset).await
 }
 
-/// Asking is always allowed. Where devices do not say whose they are, that includes what they think.
-fn allowed(rights: CallingRights, app: &App, action: ContactAction) -> Result<ContactAction> {
-    match action {
-        ContactAction::Resolve(known) => Ok(ContactAction::Resolve(known.filter(|_| rights.may_associate(app)))),
-        ContactAction::Identify(_) | ContactAction::Reset => rights.need_association(app).map(|()| action),
+/// Asking is always allowed. Where only servers say whose a channel is, what the device thinks does not count.
+fn allowed(of_users: &UserRights, channel: ChannelId, action: ContactAction) -> Result<ContactAction> {
+    match &action {
+        ContactAction::Resolve(known) => {
+            return Ok(ContactAction::Resolve(known.filter(|_| of_users.may_return())));
+        }
+        ContactAction::Identify(user) => of_users.need_association(channel, user)?,
+        ContactAction::Reset => of_users.need_leave(channel, None)?,
     }
+    Ok(action)
 }
 
 async fn carry_out(
     edge: &Edge,
     app: &App,
     rights: CallingRights,
+    of_users: &UserRights,
     channel: ChannelRef,
     action: ContactAction,
 ) -> Result<Answer> {
-    let action = allowed(rights, app, action)?;
+    let action = allowed(of_users, channel.id, action)?;
     let Contact { id, is_anonymous, .. } = rights.devices(edge).contact(app.id, channel, action).await?;
     Answer::changed(OperationId::random(), Resolved { contact_id: id, is_anonymous })
 }
@@ -122,15 +131,14 @@ pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     PathId(id): PathId<ContactKind>,
     input: Input,
 ) -> Result<Answer> {
     let update = input.parse(ContactUpdate::parse).await?;
     update.tags.iter().try_for_each(refuse_read_only)?;
-    if !update.associate.is_empty() {
-        rights.need_association(&app)?;
-    }
-    rights.devices(&edge).update_contact(app.id, id, update, rights.0).await?;
+    let refused_for_named = of_users.refusal_for_contact(&update);
+    rights.devices(&edge).update_contact(app.id, id, update, rights.0, refused_for_named).await?;
     Answer::done()
 }
 
@@ -156,12 +164,12 @@ pub(super) async fn associated_types(
 pub(super) async fn disassociate(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    rights: CallingRights,
+    of_users: UserRights,
     PathId(id): PathId<ContactKind>,
     input: Input,
 ) -> Result<Answer> {
-    rights.need_association(&app)?;
     let ContactDisassociation(channel_id) = input.parse(ContactDisassociation::parse).await?;
+    of_users.need_leave(channel_id, None)?;
     edge.engine.devices().disassociate_from_contact(app.id, id, channel_id).await?;
     Answer::changed(OperationId::random(), Disassociated { channel_id })
 }

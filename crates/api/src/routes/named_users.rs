@@ -1,6 +1,7 @@
 //! Named users: associating channels, lookup and listing, and uninstalling all channels of a user.
 
 use axum::extract::State;
+use model::app::UserAspect;
 use model::ids::NamedUserId;
 use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
@@ -11,7 +12,7 @@ use serde::Serialize;
 use super::named_user_record::NamedUserRecord;
 use super::tags::refuse_read_only;
 use crate::answer::Answer;
-use crate::auth::{CallingApp, CallingRights};
+use crate::auth::{CallingApp, CallingRights, UserRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -41,21 +42,24 @@ pub(super) async fn associate(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     input: Input,
 ) -> Result<Answer> {
-    rights.need_association(&app)?;
-    rights.devices(&edge).associate(app.id, input.parse(Association::parse).await?).await?;
+    let association = input.parse(Association::parse).await?;
+    of_users.need_association(association.channel.id, &association.named_user_id)?;
+    rights.devices(&edge).associate(app.id, association).await?;
     Answer::done()
 }
 
 pub(super) async fn disassociate(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    rights: CallingRights,
+    of_users: UserRights,
     input: Input,
 ) -> Result<Answer> {
-    rights.need_association(&app)?;
-    edge.engine.devices().disassociate(app.id, input.parse(Disassociation::parse).await?).await?;
+    let disassociation = input.parse(Disassociation::parse).await?;
+    of_users.need_leave(disassociation.channel.id, disassociation.named_user_id.as_ref())?;
+    edge.engine.devices().disassociate(app.id, disassociation).await?;
     Answer::done()
 }
 
@@ -63,17 +67,24 @@ pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     PathVars(id): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let update = input.parse(NamedUserUpdate::parse).await?;
     let user = NamedUserId::new(id_meant(&id, &update)).map_err(|message| Error::invalid("named_user_id", message))?;
     update.tags.iter().try_for_each(refuse_read_only)?;
-    match update.associate.len() + update.disassociate.len() {
-        0 => {}
-        1 => rights.need_association(&app)?,
-        // A device speaks for itself.
-        _ => rights.need_master()?,
+    // A device speaks for itself.
+    if update.associate.len() + update.disassociate.len() > 1 {
+        rights.need_master()?;
+    }
+    update.associate.iter().try_for_each(|channel| of_users.need_association(channel.id, &user))?;
+    update.disassociate.iter().try_for_each(|channel| of_users.need_leave(channel.id, Some(&user)))?;
+    if update.tags.is_some() {
+        of_users.need(UserAspect::Tags, &user)?;
+    }
+    if !update.attributes.is_empty() {
+        of_users.need(UserAspect::Attributes, &user)?;
     }
     rights.devices(&edge).update_named_user(app.id, user, update).await?;
     Answer::done()

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use devices::SubscriptionListView;
 use http::StatusCode;
+use model::app::UserAspect;
 use model::ids::{ChannelKind, NamedUserId};
 use model::subscription::{Scope, ScopedSubscriptions, ScopedUpdate, SubscriptionListId, SubscriptionUpdate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::auth::{CallingApp, CallingRights};
+use crate::auth::{CallingApp, CallingRights, UserRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -91,6 +92,7 @@ pub(super) async fn change(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     input: Input,
 ) -> Result<Answer> {
     let update = input.parse(SubscriptionUpdate::parse).await?;
@@ -98,6 +100,7 @@ pub(super) async fn change(
     if update.audience.channels().len() + update.audience.named_users().len() > 1 {
         rights.need_master()?;
     }
+    update.audience.named_users().iter().try_for_each(|user| of_users.need(UserAspect::Subscriptions, user))?;
     rights.devices(&edge).change_subscriptions(app.id, update).await?;
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
@@ -106,10 +109,12 @@ pub(super) async fn change_scoped(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     PathVars(id): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
+    of_users.need(UserAspect::Subscriptions, &user)?;
     let update = input.parse(ScopedUpdate::parse).await?;
     rights.devices(&edge).change_scoped_subscriptions(app.id, user, update).await?;
     Answer::done()

@@ -1,11 +1,12 @@
 //! Tags in groups, of channels and of named users.
 
 use axum::extract::State;
+use model::app::UserAspect;
 use model::channel::TagOperation;
 use model::tagging::{ChannelTagging, NamedUserTagging};
 
 use crate::answer::Answer;
-use crate::auth::{CallingApp, CallingRights};
+use crate::auth::{CallingApp, CallingRights, UserRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -30,12 +31,14 @@ pub(super) async fn tag_named_users(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
+    of_users: UserRights,
     input: Input,
 ) -> Result<Answer> {
     let NamedUserTagging { audience, operation } = input.parse(NamedUserTagging::parse).await?;
     if audience.len() > 1 {
         rights.need_master()?;
     }
+    audience.iter().try_for_each(|user| of_users.need(UserAspect::Tags, user))?;
     refuse_read_only(&operation)?;
     rights.devices(&edge).tag_named_users(app.id, audience, operation).await?;
     Answer::done()

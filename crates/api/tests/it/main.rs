@@ -73,6 +73,7 @@ mod tag_events;
 mod tags;
 mod templates;
 mod unread_bodies;
+mod user_rules;
 mod webhook_bursts;
 mod webhook_failures;
 mod webhook_gaps;

@@ -13,8 +13,9 @@ async fn apps_are_created_listed_changed_and_deleted() {
         let key = created["app"]["key"].as_str().unwrap();
         let path = format!("/operator/apps/{key}");
         assert_eq!(reply.header("location"), Some(app.url(&path).as_str()));
+        let rules = |rule: &str| json!({"associate": rule, "tags": rule, "attributes": rule, "subscriptions": rule});
         let shown = json!({
-            "key": key, "name": "Shop", "mode": "production", "device_associations": true, "created": "2024-05-01T12:00:00",
+            "key": key, "name": "Shop", "mode": "production", "named_users": rules("signed"), "created": "2024-05-01T12:00:00",
         });
         assert_eq!(created["app"], shown);
         let master = app.nobody().basic(key, created["master_secret"].as_str().unwrap());
@@ -30,6 +31,7 @@ async fn apps_are_created_listed_changed_and_deleted() {
         assert_eq!(operator.get(&path).await.expect(200)["app"], shown);
         let changed = operator.patch(&path, json!({"mode": "development"})).await.expect(200);
         assert_eq!((&changed["app"]["mode"], &changed["app"]["name"]), (&json!("development"), &json!("Shop")));
+        assert_eq!(changed["app"]["named_users"], rules("devices"));
         let gone = operator.delete(&path).await;
         assert_eq!((gone.status.as_u16(), gone.text(), gone.header("content-type")), (204, "", None));
         for reply in [operator.get(&path).await, operator.delete(&path).await, operator.patch(&path, "{}").await] {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
-use model::app::Mode;
+use model::app::{Mode, UserRule, UserRules};
 use model::ids::AppId;
 use model::time::UtcMillis;
 use store::apps::{self, App, SecretHashes};
@@ -16,7 +16,7 @@ use crate::{on_both, schema};
 
 fn expected(n: u8, id: AppId) -> App {
     let new = sample::app(n);
-    App { id, key: new.key, name: new.name, mode: new.mode, device_associations: true, created: new.created }
+    App { id, key: new.key, name: new.name, mode: new.mode, user_rules: UserRules::default(), created: new.created }
 }
 
 #[tokio::test]
@@ -44,8 +44,13 @@ async fn an_app_can_be_changed() {
     on_both(async |store, _| {
         let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
         let secrets = SecretHashes { app: [7; 32], master: [8; 32] };
-        let wanted =
-            App { name: "Neu".to_owned(), mode: Mode::Production, device_associations: false, ..expected(1, app) };
+        let user_rules = UserRules {
+            associate: Some(UserRule::Servers),
+            tags: Some(UserRule::Signed),
+            attributes: Some(UserRule::Devices),
+            subscriptions: None,
+        };
+        let wanted = App { name: "Neu".to_owned(), mode: Mode::Production, user_rules, ..expected(1, app) };
         let new = wanted.clone();
         let changed: Result<(), Error> = store
             .write(app, move |tx| {

@@ -59,7 +59,7 @@ impl KnownApps {
 mod tests {
     use std::cell::Cell;
 
-    use model::app::{AppKey, Mode};
+    use model::app::{AppKey, Mode, UserRules};
     use model::ids::AppId;
     use model::time::UtcMillis;
     use store::apps::{App, SecretHashes};
@@ -76,7 +76,7 @@ mod tests {
             key: AppKey::new(KEY).expect("the form of a key"),
             name: name.to_owned(),
             mode: Mode::Development,
-            device_associations: true,
+            user_rules: UserRules::default(),
             created: UtcMillis(0),
         };
         KnownApp { app: Arc::new(app), hashes: SecretHashes { app: [1; 32], master: [2; 32] }, signing: None }

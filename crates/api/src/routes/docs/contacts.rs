@@ -8,7 +8,8 @@ use super::devices::channel_id;
 use crate::openapi::{Area, body};
 use crate::routes::contacts::{Acted, AssociatedTypes, Disassociated, Resolved};
 
-const SERVERS_ONLY: &str = "Only servers say whose a device is in this app, or the caller may not do this (40300).";
+const SERVERS_ONLY: &str =
+    "A rule of the app about named users does not allow this to devices, or the caller may not do this (40300).";
 const NO_CHANNEL: &str = "There is no such channel (40401).";
 const NO_CONTACT: &str = "This channel cannot have a contact; register a new one (40900).";
 

@@ -8,7 +8,8 @@ use super::channels::READ_ONLY;
 use crate::openapi::{Area, body, query};
 use crate::routes::named_users::{One, Page};
 
-const SERVERS_ONLY: &str = "Only servers say whose a device is in this app, or the caller may not do this (40300).";
+const SERVERS_ONLY: &str =
+    "A rule of the app about named users does not allow this to devices, or the caller may not do this (40300).";
 
 pub(super) fn area() -> Area {
     let mut area = Area::new("Named users", "People by your own ids, with all of their channels.");

@@ -316,9 +316,10 @@ async fn an_app_can_leave_it_to_its_servers_who_is_who() {
         let contact = known["contact"]["contact_id"].as_str().unwrap();
         let of_contact = library.with_token(known["token"].as_str().unwrap());
         let path = format!("/operator/apps/{}", library.key());
-        assert_eq!(app.operator().get(&path).await.expect(200)["app"]["device_associations"], true);
-        let changed = app.operator().patch(&path, json!({"device_associations": false})).await.expect(200);
-        assert_eq!(changed["app"]["device_associations"], false);
+        assert_eq!(app.operator().get(&path).await.expect(200)["app"]["named_users"]["associate"], "devices");
+        let servers = json!({"named_users": {"associate": "servers"}});
+        let changed = app.operator().patch(&path, servers).await.expect(200);
+        assert_eq!(changed["app"]["named_users"]["associate"], "servers");
         let app = app.restart().await;
         let library = Library::of(&app);
         library.n_nonces.set(1000);
@@ -368,7 +369,7 @@ async fn an_app_can_leave_it_to_its_servers_who_is_who() {
         app.master().post("/api/named_users/associate", &kim).await.expect(200);
         let other = library.act(&channel, json!({"type": "resolve"})).await;
         assert_ne!(other["contact"]["contact_id"], contact);
-        app.operator().patch(&path, json!({"device_associations": true})).await.expect(200);
+        app.operator().patch(&path, json!({"named_users": {"associate": "devices"}})).await.expect(200);
         device.post("/api/named_users/disassociate", &own).await.expect(200);
     })
     .await;

@@ -96,7 +96,8 @@ async fn nobody_works_out_the_contact_of_a_user() {
         let made =
             device.post("/api/channels", super::android("token-1-of-the-device-of-another-app")).await.expect(201);
         let body = json!({"channel_id": made["channel_id"], "device_type": "android", "named_user_id": "jo"});
-        let others = device.post("/api/contacts/identify", body).await.expect(200);
+        let server = app.nobody().basic(&other.key, &other.master_secret);
+        let others = server.post("/api/contacts/identify", body).await.expect(200);
         assert_ne!(others["contact_id"], contact);
 
         // It is good until the user is deleted, also after a restart.
@@ -145,7 +146,7 @@ async fn a_device_that_registers_anew_stays_its_users() {
         assert_eq!(resolved["contact"]["is_anonymous"], true, "{unknown}");
         // Nor is anything, where servers say whose a channel is.
         let path = format!("/operator/apps/{}", library.key());
-        app.operator().patch(&path, json!({"device_associations": false})).await.expect(200);
+        app.operator().patch(&path, json!({"named_users": {"associate": "servers"}})).await.expect(200);
         assert_eq!(library.act(&phone, resolve.clone()).await["contact"]["is_anonymous"], true);
     })
     .await;

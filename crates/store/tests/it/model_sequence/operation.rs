@@ -1,6 +1,6 @@
 //! The operations, how they are chosen, and how they are applied to a store.
 
-use model::app::Mode;
+use model::app::{Mode, UserRules};
 use model::device_type::DeviceType;
 use model::ids::{AppId, NamedUserId, Ordinal, TermId};
 use model::time::UtcMillis;
@@ -171,7 +171,7 @@ impl Operation {
                     key: sample::app(*n).key,
                     name: format!("changed {n}"),
                     mode: Mode::Production,
-                    device_associations: true,
+                    user_rules: UserRules::default(),
                     created: now,
                 };
                 apps::change(tx, &changed)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use model::app::Mode;
+use model::app::{Mode, UserRules};
 use model::device_type::DeviceType;
 use model::ids::{AppId, Offset, Ordinal, PushId, TermId};
 use model::time::UtcMillis;
@@ -253,8 +253,14 @@ impl Model {
         }
         self.last_app += 1;
         let id = AppId(self.last_app);
-        let app =
-            App { id, key: new.key, name: new.name, mode: new.mode, device_associations: true, created: new.created };
+        let app = App {
+            id,
+            key: new.key,
+            name: new.name,
+            mode: new.mode,
+            user_rules: UserRules::default(),
+            created: new.created,
+        };
         let secrets = new.secrets;
         let state = AppState { app, secrets, log_head: 0, next_ordinal: 0, next_term: 0, sandbox_head: 0 };
         self.apps.insert(id, state);

@@ -12,7 +12,7 @@ use testkit::store::{Database, fresh};
 /// first row. By how they begin.
 const BY_APP_ALONE: [&str; 22] = [
     // One row for each app.
-    "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash from app",
+    "select id, key, name, mode, created, users_associate, users_tags,",
     "select app.key from app join channel",
     "select app.id, app.key from app cross join push",
     "select name from app order by id",

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use model::app::UserRules;
 use model::channel::{ChannelRef, ClaimedType};
 use model::device_type::DeviceType;
 use model::event::{EventOffset, RecordKind, SharedPush};
@@ -70,7 +71,7 @@ pub(super) async fn fill(store: &Store) {
 pub(super) async fn check(store: &Store) {
     let check = |tx: &mut Tx<'_>| {
         let (app, secrets) = apps::by_id(tx, APP)?.unwrap();
-        assert_eq!((app.key, app.device_associations), (sample::app(1).key, true));
+        assert_eq!((app.key, app.user_rules), (sample::app(1).key, UserRules::default()));
         assert!(secrets == sample::app(1).secrets);
         check_channels(tx)?;
         check_audience(tx)?;
