@@ -29,10 +29,24 @@ pub(crate) struct Answer {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Done {}
 
+/// As [`Done`], with sentences about what was not done.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DoneExcept {
+    /// One sentence about each channel or named user that had no room and was passed over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<String>>,
+}
+
 impl Answer {
     /// 200 for a request that changed something, with no data.
     pub(crate) fn done() -> Result<Self> {
         Self::changed(OperationId::random(), Done {})
+    }
+
+    /// As [`Answer::done`], for all but those that the warnings name.
+    pub(crate) fn done_except(warnings: Vec<String>) -> Result<Self> {
+        let warnings = (!warnings.is_empty()).then_some(warnings);
+        Self::changed(OperationId::random(), DoneExcept { warnings })
     }
 
     /// 200 for a request that changed something, with the id of the operation.

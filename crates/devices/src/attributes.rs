@@ -1,6 +1,7 @@
 //! Attributes of channels and named users: changing them, reading them, and who has one that a selector asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::result;
 
 use base::{Error, Result};
 use boxed::boxed;
@@ -13,22 +14,28 @@ use store::{Tx, named_users};
 
 use crate::Devices;
 use crate::change_context::ChangeContext;
+use crate::room::{Batch, Full, Limit, Room};
 
 /// Attributes by their keys.
 pub type Attributes = BTreeMap<String, AttributeValue>;
 
 #[boxed]
 impl Devices {
-    /// Channels that are unknown, uninstalled or of another type are skipped; named users are created if necessary.
-    pub async fn change_attributes(&self, app: AppId, update: AttributeUpdate) -> Result<()> {
+    /// Channels that are unknown, uninstalled or of another type are skipped; named users are created if necessary. Those without
+    /// room are skipped, and each is told in a sentence.
+    pub async fn change_attributes(&self, app: AppId, update: AttributeUpdate) -> Result<Vec<String>> {
         self.change_audience(app, move |tx, context| {
+            let mut batch = Batch::default();
             for channel in context.installed(tx, update.audience.channels())? {
-                context.change_attributes(tx, &Owner::Channel(channel.ordinal), &update.operations)?;
+                let owner = Owner::Channel(channel.ordinal);
+                let room = context.try_change_attributes(tx, &owner, &update.operations)?;
+                batch.add(|| format!("channel {}", channel.id), room);
             }
             for user in update.audience.named_users() {
-                context.change_user_attributes(tx, user, &update.operations)?;
+                let room = context.try_change_user_attributes(tx, user, &update.operations)?;
+                batch.add(|| format!("named user '{}'", user.as_str()), room);
             }
-            Ok(())
+            batch.finish()
         })
         .await
     }
@@ -65,12 +72,26 @@ impl ChangeContext<'_> {
         user: &NamedUserId,
         operations: &[AttributeOperation],
     ) -> Result<()> {
+        Ok(self.try_change_user_attributes(tx, user, operations)??)
+    }
+
+    fn try_change_user_attributes(
+        &self,
+        tx: &mut Tx<'_>,
+        user: &NamedUserId,
+        operations: &[AttributeOperation],
+    ) -> Result<Room> {
         if operations.is_empty() {
-            return Ok(());
+            return Ok(Ok(()));
         }
+        let owner = Owner::NamedUser(user.clone());
+        let writes = match self.attribute_writes(tx, &owner, operations)? {
+            Ok(writes) => writes,
+            Err(full) => return Ok(Err(full)),
+        };
         self.ensure_user(tx, user)?;
         named_users::touch(tx, self.app, user, self.journal.now())?;
-        self.change_attributes(tx, &Owner::NamedUser(user.clone()), operations)
+        Ok(Ok(attributes::write(tx, self.app, &owner, &writes)?))
     }
 
     pub(crate) fn change_attributes(
@@ -79,16 +100,38 @@ impl ChangeContext<'_> {
         owner: &Owner,
         operations: &[AttributeOperation],
     ) -> Result<()> {
+        Ok(self.try_change_attributes(tx, owner, operations)??)
+    }
+
+    fn try_change_attributes(&self, tx: &mut Tx<'_>, owner: &Owner, operations: &[AttributeOperation]) -> Result<Room> {
+        match self.attribute_writes(tx, owner, operations)? {
+            Ok(writes) => Ok(Ok(attributes::write(tx, self.app, owner, &writes)?)),
+            Err(full) => Ok(Err(full)),
+        }
+    }
+
+    /// What operations write, if there is room for it.
+    fn attribute_writes(
+        &self,
+        tx: &mut Tx<'_>,
+        owner: &Owner,
+        operations: &[AttributeOperation],
+    ) -> Result<result::Result<Vec<Write>, Full>> {
         self.admit_attributes(operations.len())?;
         let current = attributes_of(tx, self.app, owner)?;
-        check_number(&current, operations)?;
+        let limit = match owner {
+            Owner::Channel(_) => Limit::whole(limits::ATTRIBUTES_PER_OWNER),
+            Owner::NamedUser(_) => Limit::of_user(limits::ATTRIBUTES_PER_OWNER, self.author()),
+        };
+        if let Err(full) = limit.check(current.len(), number_after(&current, operations), "attributes", "attributes") {
+            return Ok(Err(full));
+        }
         let writes = operations.iter().map(|operation| {
             let name = operation.key.as_str().to_owned();
             let value = operation.value(current.get(&name)).map(|value| serde_json::to_string(&value)).transpose();
             Ok(Write { name, value: value.map_err(Error::internal)?, at: operation.decided(self.journal.now()) })
         });
-        let writes: Vec<Write> = writes.collect::<Result<_>>()?;
-        Ok(attributes::write(tx, self.app, owner, &writes)?)
+        writes.collect::<Result<_>>().map(Ok)
     }
 }
 
@@ -106,7 +149,8 @@ pub fn parse_stored(value: &str) -> store::Result<AttributeValue> {
     serde_json::from_str(value).map_err(|error| store::Error::corrupt(format!("the value of an attribute: {error}")))
 }
 
-fn check_number(current: &Attributes, operations: &[AttributeOperation]) -> Result<()> {
+/// How many attributes there are after the operations.
+fn number_after(current: &Attributes, operations: &[AttributeOperation]) -> usize {
     let mut names: BTreeSet<&str> = current.keys().map(String::as_str).collect();
     for operation in operations {
         match operation.action {
@@ -114,10 +158,5 @@ fn check_number(current: &Attributes, operations: &[AttributeOperation]) -> Resu
             AttributeAction::Remove => names.remove(operation.key.as_str()),
         };
     }
-    let (n_attributes, most) = (names.len(), limits::ATTRIBUTES_PER_OWNER);
-    if n_attributes <= most {
-        return Ok(());
-    }
-    let message = format!("A channel or named user has at most {most} attributes; this would make {n_attributes}.");
-    Err(Error::invalid("attributes", message))
+    names.len()
 }

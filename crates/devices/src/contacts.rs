@@ -19,12 +19,12 @@ use store::channels::{self, Channel};
 use store::{Tx, contacts, named_users};
 use tenancy::Rights;
 
-use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::channels::contact_key;
 use crate::holdings::Holdings;
 use crate::named_users::{has_room, join, leave};
-use crate::subscriptions::{apply_scoped, check_number};
+use crate::subscriptions::apply_scoped;
+use crate::{Author, Devices};
 
 /// Whose a channel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +47,12 @@ enum Person {
 impl Devices {
     /// Whose a channel is, after what its device does about that.
     pub async fn contact(&self, app: AppId, channel: ChannelRef, action: ContactAction) -> Result<Contact> {
-        let key = self.contact_key(app).await?;
+        let (key, author) = (self.contact_key(app).await?, self.1);
         // Most devices only ask, and nearly always there is nothing to write for that.
         if let ContactAction::Resolve(last) = action {
             let (asked, key) = (channel.clone(), key.clone());
-            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &key, &asked, last)).await? {
+            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &key, &asked, last, author)).await?
+            {
                 return Ok(known);
             }
         }
@@ -60,7 +61,7 @@ impl Devices {
             match &action {
                 ContactAction::Resolve(last) => {
                     let row = context.installed_one(tx, &channel)?;
-                    if let Some(user) = returning_user(tx, app, &row, *last)? {
+                    if let Some(user) = returning_user(tx, app, &row, *last, author)? {
                         join(tx, context, &channel, &user)?;
                     }
                 }
@@ -159,12 +160,13 @@ fn known_contact(
     key: &ContactKey,
     channel: &ChannelRef,
     last: Option<ContactId>,
+    author: Author,
 ) -> Result<Option<Contact>> {
     let row = channels::by_id(tx, app, channel.id)?;
     let row = row.filter(|row| row.installed && channel.fits(&row.device_type)).ok_or(Error::NotFound("channel"))?;
     let contact = contact_of(key, &row)?;
     let is_written = if contact.is_anonymous {
-        returning_user(tx, app, &row, last)?.is_none()
+        returning_user(tx, app, &row, last, author)?.is_none()
     } else {
         contacts::named_user(tx, app, contact.id)?.is_some()
     };
@@ -173,7 +175,13 @@ fn known_contact(
 
 /// The named user of a device that had to register anew and still knows its last contact. The device need not have been told the
 /// user's own id, but nobody else has the id of the contact: it follows from a key.
-fn returning_user(tx: &mut Tx<'_>, app: AppId, row: &Channel, last: Option<ContactId>) -> Result<Option<NamedUserId>> {
+fn returning_user(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    row: &Channel,
+    last: Option<ContactId>,
+    author: Author,
+) -> Result<Option<NamedUserId>> {
     let Some(last) = last.filter(ContactId::is_of_named_user) else { return Ok(None) };
     let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
     // A channel that was taken from its user stays so.
@@ -182,7 +190,7 @@ fn returning_user(tx: &mut Tx<'_>, app: AppId, row: &Channel, last: Option<Conta
     }
     let user = contacts::named_user(tx, app, last)?;
     match user {
-        Some(user) if has_room(tx, app, &user)? => Ok(Some(user)),
+        Some(user) if has_room(tx, app, &user, author)? => Ok(Some(user)),
         Some(_) | None => Ok(None),
     }
 }
@@ -248,7 +256,6 @@ fn update_user(
             operation.apply(&mut holdings.tags);
         }
         apply_scoped(holdings, &update.subscriptions, now);
-        check_number(holdings.n_subscription_lists())
     })?;
     context.change_user_attributes(tx, user, &update.attributes)
 }

@@ -3,11 +3,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use base::{Error, Result};
+use base::Result;
 use model::channel::TagSets;
 use model::limits;
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
+
+use crate::room::Limit;
+
+/// As messages call them.
+pub(crate) const TAGS: &str = "tags";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holdings {
@@ -122,16 +127,8 @@ impl Holdings {
         self.tags.values().map(BTreeSet::len).sum()
     }
 
+    /// Refuses more tags than a channel may have.
     pub fn check_number_of_tags(&self) -> Result<()> {
-        check_number_of_tags(self.n_tags())
+        Ok(Limit::whole(limits::TAGS_PER_CHANNEL).check(0, self.n_tags(), "", TAGS)?)
     }
-}
-
-/// Refuses more tags than one may have.
-pub(crate) fn check_number_of_tags(n_tags: usize) -> Result<()> {
-    let most = limits::TAGS_PER_CHANNEL;
-    if n_tags <= most {
-        return Ok(());
-    }
-    Err(Error::invalid("", format!("A channel or named user has at most {most} tags; this would make {n_tags}.")))
 }

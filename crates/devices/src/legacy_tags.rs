@@ -28,6 +28,7 @@ use store::{Tx, legacy_tags, terms};
 use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::channels::{OwnChange, address_key, apid_key};
+use crate::room::Batch;
 
 /// How many tags the listing shows.
 const LISTED: u32 = 100;
@@ -61,32 +62,35 @@ impl Devices {
     }
 
     /// Adds a tag, which is created if necessary, to some devices and removes it from others. Devices that are unknown,
-    /// uninstalled or of another type are skipped.
-    pub async fn tag_devices(&self, app: AppId, tag: Tag, tagging: LegacyTagging) -> Result<()> {
+    /// uninstalled or of another type are skipped, and so are those without room, each of which is told in a sentence.
+    pub async fn tag_devices(&self, app: AppId, tag: Tag, tagging: LegacyTagging) -> Result<Vec<String>> {
         let this_one = flat_tags(BTreeSet::from([tag.clone()]));
         let adding = TagOperation::Edit { add: this_one.clone(), remove: TagSets::new() };
         let removing = TagOperation::Edit { add: TagSets::new(), remove: this_one };
         self.change_audience(app, move |tx, context| {
             legacy_tags::insert(tx, app, &tag)?;
+            let mut batch = Batch::default();
             for device in &tagging.add {
-                change_tags(tx, context, device, &adding)?;
+                change_tags(tx, context, device, &adding, &mut batch)?;
             }
             for device in &tagging.remove {
-                change_tags(tx, context, device, &removing)?;
+                change_tags(tx, context, device, &removing, &mut batch)?;
             }
-            Ok(())
+            batch.finish()
         })
         .await
     }
 
     /// Makes the flat tags of each device exactly those given. Devices that are unknown, uninstalled or of another type are
-    /// skipped.
-    pub async fn set_device_tags(&self, app: AppId, TagBatch(rows): TagBatch) -> Result<()> {
+    /// skipped, and so are those without room, each of which is told in a sentence.
+    pub async fn set_device_tags(&self, app: AppId, TagBatch(rows): TagBatch) -> Result<Vec<String>> {
         self.change_audience(app, move |tx, context| {
+            let mut batch = Batch::default();
             for row in &rows {
-                change_tags(tx, context, &row.device, &TagOperation::Set(flat_tags(row.tags.clone())))?;
+                let operation = TagOperation::Set(flat_tags(row.tags.clone()));
+                change_tags(tx, context, &row.device, &operation, &mut batch)?;
             }
-            Ok(())
+            batch.finish()
         })
         .await
     }
@@ -145,9 +149,13 @@ fn change_tags(
     context: &mut ChangeContext<'_>,
     device: &LegacyDevice,
     operation: &TagOperation,
+    batch: &mut Batch,
 ) -> Result<()> {
     let Some(row) = find(tx, context.app, device)?.filter(|row| row.installed) else { return Ok(()) };
-    context.change_own(tx, &row.into(), &[OwnChange::Tags(std::slice::from_ref(operation))])
+    let id = row.id;
+    let room = context.try_change_own(tx, &row.into(), &[OwnChange::Tags(std::slice::from_ref(operation))])?;
+    batch.add(|| format!("channel {id}"), room);
+    Ok(())
 }
 
 fn find(tx: &mut Tx<'_>, app: AppId, device: &LegacyDevice) -> Result<Option<Channel>> {

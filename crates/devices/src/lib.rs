@@ -14,6 +14,7 @@ mod journal;
 mod legacy_tags;
 mod locations;
 mod named_users;
+mod room;
 mod subscriptions;
 
 use std::sync::Arc;

@@ -19,7 +19,8 @@ use store::{Tx, named_users};
 
 use crate::change_context::ChangeContext;
 use crate::channels::uninstall_in;
-use crate::{Devices, contacts};
+use crate::room::Limit;
+use crate::{Author, Devices, contacts};
 
 /// How long an association waits for its channel to register. An installed app is opened within days rather than weeks, and ids
 /// that never register must not add up.
@@ -54,10 +55,7 @@ impl Devices {
                 join(tx, context, channel, &user)?;
             }
             if let Some(operation) = &update.tags {
-                context.change_user(tx, &user, |holdings| {
-                    operation.apply(&mut holdings.tags);
-                    Ok(())
-                })?;
+                context.change_user(tx, &user, |holdings| operation.apply(&mut holdings.tags))?;
             }
             context.change_user_attributes(tx, &user, &update.attributes)
         })
@@ -90,9 +88,35 @@ impl Devices {
     }
 }
 
-/// Whether a user may get one more channel.
-pub(crate) fn has_room(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<bool> {
-    Ok(named_users::count_channels(tx, app, user)? < limits::CHANNELS_PER_NAMED_USER)
+/// Whether an author may give a user one more channel. Of what devices give, channels that are promised count as well: they are
+/// the user's as soon as they register.
+pub(crate) fn has_room(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId, author: Author) -> Result<bool> {
+    let n_promised = match author {
+        Author::Devices => named_users::count_pending(tx, app, user)?,
+        Author::Servers => 0,
+    };
+    Ok(named_users::count_channels(tx, app, user)? + n_promised < channel_limit(author).most())
+}
+
+fn channel_limit(author: Author) -> Limit {
+    Limit::of_user(limits::CHANNELS_PER_NAMED_USER, author)
+}
+
+fn need_room(tx: &mut Tx<'_>, context: &ChangeContext<'_>, user: &NamedUserId) -> Result<()> {
+    let author = context.author();
+    if has_room(tx, context.app, user, author)? {
+        return Ok(());
+    }
+    let (name, most) = (user.as_str(), channel_limit(author).most());
+    let message = match author {
+        Author::Servers => {
+            format!("The named user '{name}' has {most} channels, which is the most; disassociate one first.")
+        }
+        Author::Devices => format!(
+            "The named user '{name}' has {most} channels, which is the most that devices can give it; a server can give it more."
+        ),
+    };
+    Err(Error::invalid("", message))
 }
 
 /// The user is created if necessary. A channel that is uninstalled, or of another type than the caller expects, is skipped.
@@ -103,6 +127,9 @@ pub(crate) fn join(
     user: &NamedUserId,
 ) -> Result<()> {
     let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
+        if context.is_by_device() {
+            need_room(tx, context, user)?;
+        }
         context.admit_user(tx)?;
         context.ensure_user(tx, user)?;
         return Ok(named_users::put_pending(tx, context.app, channel, user, context.journal.now())?);
@@ -110,14 +137,7 @@ pub(crate) fn join(
     if !row.installed || !channel.fits(&row.device_type) || row.named_user.as_ref() == Some(user) {
         return Ok(());
     }
-    if !has_room(tx, context.app, user)? {
-        let message = format!(
-            "The named user '{}' has {} channels, which is the most; disassociate one first.",
-            user.as_str(),
-            limits::CHANNELS_PER_NAMED_USER
-        );
-        return Err(Error::invalid("", message));
-    }
+    need_room(tx, context, user)?;
     let is_new = named_users::get(tx, context.app, user)?.is_none();
     context.ensure_user(tx, user)?;
     give(tx, context, row, Some(user), is_new.then_some(user))

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use audience::index::Index;
 use audience::plan::Plan;
-use base::{Error, Result};
+use base::Result;
 use boxed::boxed;
 use index::term_plan;
 use model::channel::{ChannelBatch, ChannelRef};
 use model::device_type::DeviceType;
 use model::ids::{AppId, NamedUserId};
-use model::limits;
 use model::subscription::{
     Scope, ScopedOperation, ScopedSubscriptions, ScopedUpdate, Subscription, SubscriptionAction, SubscriptionListId,
     SubscriptionOperation, SubscriptionUpdate,
@@ -25,6 +24,7 @@ use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::channels::OwnChange;
 use crate::holdings::Holdings;
+use crate::room::{Batch, Limit, Room};
 
 /// A list with subscribers, and the kinds of channels that are or were subscribed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,21 +36,19 @@ pub struct SubscriptionListView {
 #[boxed]
 impl Devices {
     /// Channels that are unknown, uninstalled or of another type are skipped. Named users, who are created if necessary,
-    /// subscribe for all of their channels.
-    pub async fn change_subscriptions(&self, app: AppId, update: SubscriptionUpdate) -> Result<()> {
+    /// subscribe for all of their channels. Those without room are skipped, and each is told in a sentence.
+    pub async fn change_subscriptions(&self, app: AppId, update: SubscriptionUpdate) -> Result<Vec<String>> {
         let everywhere = Scope::ALL.map(Some);
         self.change_audience(app, move |tx, context| {
-            let now = context.journal.now();
+            let (now, mut batch) = (context.journal.now(), Batch::default());
             for row in context.installed(tx, update.audience.channels())? {
-                context.change_own(tx, &row, &[OwnChange::Subscriptions(&update.operations)])?;
+                let room = context.try_change_own(tx, &row, &[OwnChange::Subscriptions(&update.operations)])?;
+                batch.add(|| format!("channel {}", row.id), room);
             }
-            for user in update.audience.named_users() {
-                context.change_user(tx, user, |holdings| {
-                    apply(holdings, &update.operations, &everywhere, now);
-                    check_number(holdings.n_subscription_lists())
-                })?;
-            }
-            Ok(())
+            context.change_each(tx, update.audience.named_users(), &mut batch, |holdings| {
+                apply(holdings, &update.operations, &everywhere, now);
+            })?;
+            batch.finish()
         })
         .await
     }
@@ -62,7 +60,6 @@ impl Devices {
                 let mut subscriptions = holdings.scoped_subscriptions();
                 update.apply(&mut subscriptions);
                 holdings.set_scoped_subscriptions(subscriptions);
-                check_number(holdings.n_subscription_lists())
             })
         })
         .await
@@ -151,18 +148,19 @@ impl Holdings {
         }
     }
 
-    pub(crate) fn n_subscription_lists(&self) -> usize {
+    fn n_subscription_lists(&self) -> usize {
         self.subscriptions().map(|subscription| &subscription.list).collect::<BTreeSet<_>>().len()
     }
 }
 
-pub(crate) fn check_number(n_lists: usize) -> Result<()> {
-    let most = limits::SUBSCRIPTIONS_PER_OWNER;
-    if n_lists <= most {
+/// Refuses more lists than one may subscribe to.
+pub(crate) fn check_lists(before: &Holdings, after: &Holdings, limit: Limit) -> Room {
+    // Most changes are about tags.
+    if after.memberships == before.memberships {
         return Ok(());
     }
-    let message = format!("A channel or named user subscribes to at most {most} lists; this would make {n_lists}.");
-    Err(Error::invalid("subscription_lists", message))
+    let (before, after) = (before.n_subscription_lists(), after.n_subscription_lists());
+    limit.check(before, after, "subscription_lists", "subscription lists")
 }
 
 /// The channels that subscribe to any of the lists, or whose named users do for channels of their kind.

@@ -101,6 +101,13 @@ pub fn count_channels(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<u
     Ok(usize::try_from(n_channels).unwrap_or(0))
 }
 
+/// How many channels that have not registered yet are promised to a user.
+pub fn count_pending(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<usize> {
+    let sql = "select count(*) from pending_association where app = $1 and named_user = $2";
+    let n_channels: i64 = tx.query_one(sql, &[app.into(), id.into()], |row| row.get(0))?;
+    Ok(usize::try_from(n_channels).unwrap_or(0))
+}
+
 /// Remembers an association for a channel that has not registered yet. The newest one counts.
 pub fn put_pending(
     tx: &mut Tx<'_>,

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::query::{self, Parameter};
-use crate::answer::Done;
+use crate::answer::{Done, DoneExcept};
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -149,6 +149,11 @@ impl Operation {
 
     pub(crate) fn done(&mut self) -> &mut Self {
         self.changed::<Done>("Done.")
+    }
+
+    /// As [`Operation::done`], of a request for many, some of whom may be passed over.
+    pub(crate) fn done_except(&mut self) -> &mut Self {
+        self.changed::<DoneExcept>("Done for all but those that `warnings` name.")
     }
 
     pub(crate) fn bare<T: JsonSchema>(&mut self, text: &'static str) -> &mut Self {

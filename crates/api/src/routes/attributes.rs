@@ -28,8 +28,8 @@ pub(super) async fn change(
         rights.need_master()?;
     }
     update.audience.named_users().iter().try_for_each(|user| of_users.need(UserAspect::Attributes, user))?;
-    rights.devices(&edge).change_attributes(app.id, update).await?;
-    Answer::done()
+    let passed_over = rights.devices(&edge).change_attributes(app.id, update).await?;
+    Answer::done_except(passed_over)
 }
 
 pub(super) async fn change_channel(

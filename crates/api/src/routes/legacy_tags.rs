@@ -42,8 +42,8 @@ pub(super) async fn change(
     input: Input,
 ) -> Result<Answer> {
     let tag = usable(&tag)?;
-    edge.engine.devices().tag_devices(app.id, tag, input.parse(LegacyTagging::parse).await?).await?;
-    Answer::done()
+    let tagging = input.parse(LegacyTagging::parse).await?;
+    Answer::done_except(edge.engine.devices().tag_devices(app.id, tag, tagging).await?)
 }
 
 pub(super) async fn delete(
@@ -56,14 +56,13 @@ pub(super) async fn delete(
     Ok(Answer::nothing())
 }
 
-/// All rows or none.
+/// All rows or none, but for devices that have no room.
 pub(super) async fn batch(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let batch = input.read(TagBatch::parse).await?.map_err(|refusal| match refusal {
         BatchRefusal::Body(problems) => Error::Invalid(problems),
         BatchRefusal::Rows(rows) => Error::BatchRows(rows),
     })?;
-    edge.engine.devices().set_device_tags(app.id, batch).await?;
-    Answer::done()
+    Answer::done_except(edge.engine.devices().set_device_tags(app.id, batch).await?)
 }
 
 fn usable(tag: &str) -> Result<Tag> {

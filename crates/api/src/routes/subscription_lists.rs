@@ -101,8 +101,8 @@ pub(super) async fn change(
         rights.need_master()?;
     }
     update.audience.named_users().iter().try_for_each(|user| of_users.need(UserAspect::Subscriptions, user))?;
-    rights.devices(&edge).change_subscriptions(app.id, update).await?;
-    Ok(Answer::done()?.status(StatusCode::ACCEPTED))
+    let passed_over = rights.devices(&edge).change_subscriptions(app.id, update).await?;
+    Ok(Answer::done_except(passed_over)?.status(StatusCode::ACCEPTED))
 }
 
 pub(super) async fn change_scoped(

@@ -23,8 +23,8 @@ pub(super) async fn tag_channels(
         rights.need_master()?;
     }
     refuse_read_only(&operation)?;
-    rights.devices(&edge).tag_channels(app.id, audience.into_channels(), operation).await?;
-    Answer::done()
+    let passed_over = rights.devices(&edge).tag_channels(app.id, audience.into_channels(), operation).await?;
+    Answer::done_except(passed_over)
 }
 
 pub(super) async fn tag_named_users(
@@ -40,8 +40,8 @@ pub(super) async fn tag_named_users(
     }
     audience.iter().try_for_each(|user| of_users.need(UserAspect::Tags, user))?;
     refuse_read_only(&operation)?;
-    rights.devices(&edge).tag_named_users(app.id, audience, operation).await?;
-    Answer::done()
+    let passed_over = rights.devices(&edge).tag_named_users(app.id, audience, operation).await?;
+    Answer::done_except(passed_over)
 }
 
 /// Groups derived from device properties cannot be changed.

@@ -24,6 +24,7 @@ mod events_intake;
 mod every_event;
 mod experiments;
 mod failover;
+mod full_holders;
 mod growth;
 mod hindered_platforms;
 mod idempotency;

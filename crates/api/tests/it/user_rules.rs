@@ -50,7 +50,7 @@ fn requests(channel: &str, user: &str) -> Vec<(&'static str, String, Value)> {
     let tags = json!({"add": {"crm": ["vip"]}});
     let attributes = json!([{"action": "set", "key": "tier", "value": 3}]);
     let lists = json!([{"action": "subscribe", "list_id": "daily"}]);
-    let scoped = json!([{"action": "subscribe", "list_id": "daily", "scope": "app"}]);
+    let scoped = json!([{"scope": ["app"], "subscription_lists": {"subscribe": ["daily"]}}]);
     let mut tagging = tags.clone();
     tagging["audience"] = json!({"named_user_id": user});
     let audience = json!({"named_user_id": [user]});
@@ -69,7 +69,7 @@ fn requests(channel: &str, user: &str) -> Vec<(&'static str, String, Value)> {
             "/api/channels/subscription_lists".to_owned(),
             json!({"audience": audience, "subscription_lists": lists}),
         ),
-        ("subscriptions", of_user(&format!("scoped/{user}")), json!({"subscription_lists": scoped})),
+        ("subscriptions", of_user(&format!("scoped/{user}")), json!({"scoped": scoped})),
     ]
 }
 
@@ -187,7 +187,7 @@ async fn a_server_signs_who_the_user_of_a_device_is() {
         post(&app, "/api/named_users/disassociate", &good, &leave).await.expect(200);
         assert_eq!(user_of(&app, &own).await, Value::Null);
 
-        let nonsense = ["", "x", "a.b.c", good.trim_end_matches(|last| last != '.')].map(str::to_owned);
+        let nonsense = ["", "x", "a.b.c", good.trim_end_matches(|last: char| last != '.')].map(str::to_owned);
         let wrong = [
             signed(&secret, "none", &claims),
             signed(&app.app.app_secret, "HS256", &claims),

@@ -1,6 +1,5 @@
 //! A change of what is assigned to a channel: the groups that it is about, and its effect on the terms of those groups.
 
-use base::Result;
 use model::channel::TagOperation;
 use model::subscription::SubscriptionOperation;
 use model::tag::DEVICE;
@@ -36,20 +35,11 @@ impl OwnChange<'_> {
         }
     }
 
-    pub(super) fn apply(self, own: &mut Holdings, now: UtcMillis) -> Result<()> {
+    pub(super) fn apply(self, own: &mut Holdings, now: UtcMillis) {
         match self {
-            OwnChange::Tags(operations) => {
-                operations.iter().for_each(|operation| operation.apply(&mut own.tags));
-                Ok(())
-            }
-            OwnChange::Subscriptions(operations) => {
-                subscriptions::apply(own, operations, &[None], now);
-                subscriptions::check_number(own.n_subscription_lists())
-            }
-            OwnChange::List { list, membership } => {
-                own.set_membership(list, membership);
-                Ok(())
-            }
+            OwnChange::Tags(operations) => operations.iter().for_each(|operation| operation.apply(&mut own.tags)),
+            OwnChange::Subscriptions(operations) => subscriptions::apply(own, operations, &[None], now),
+            OwnChange::List { list, membership } => own.set_membership(list, membership),
         }
     }
 }

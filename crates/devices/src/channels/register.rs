@@ -231,7 +231,7 @@ fn set_named_user<'a>(
     if let Change::Set(user) = &registration.named_user_id {
         let is_another = state.named_user.as_ref() != Some(user);
         // Registering matters more than the association.
-        if is_another && !has_room(tx, context.app, user)? {
+        if is_another && !has_room(tx, context.app, user, context.author())? {
             return Ok(None);
         }
         let is_new = is_another && named_users::get(tx, context.app, user)?.is_none();

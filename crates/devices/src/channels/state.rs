@@ -16,6 +16,7 @@ use store::{Tx, named_users};
 
 use super::counting::count_change;
 use super::keys;
+use crate::Author;
 use crate::addresses;
 use crate::change_context::{ChangeContext, Tags, TermDifference, union};
 use crate::holdings::Holdings;
@@ -139,7 +140,9 @@ impl ChangeContext<'_> {
         let Some(waiting) = named_users::pending(tx, self.app, id)? else { return Ok(()) };
         named_users::delete_pending(tx, self.app, id)?;
         let Association { channel, named_user_id: user } = waiting;
-        if *said == Change::Keep && channel.fits(&state.profile.device_type) && has_room(tx, self.app, &user)? {
+        // The channel was counted when it was promised, if a device promised it.
+        let has_room = has_room(tx, self.app, &user, Author::Servers)?;
+        if *said == Change::Keep && channel.fits(&state.profile.device_type) && has_room {
             self.ensure_user(tx, &user)?;
             state.named_user = Some(user);
         }

@@ -11,23 +11,30 @@ use store::channels::{self, Holder};
 use super::{OwnChange, keys};
 use crate::Devices;
 use crate::change_context::ChangeContext;
+use crate::room::Batch;
 
 #[boxed]
 impl Devices {
-    /// Changes the tags of channels. Ids that are unknown, uninstalled or of another type are skipped.
-    pub async fn tag_channels(&self, app: AppId, channels: Vec<ChannelRef>, operation: TagOperation) -> Result<()> {
+    /// Changes the tags of channels. Ids that are unknown, uninstalled or of another type are skipped, and so are channels without
+    /// room for more, each of which is told in a sentence.
+    pub async fn tag_channels(
+        &self,
+        app: AppId,
+        channels: Vec<ChannelRef>,
+        operation: TagOperation,
+    ) -> Result<Vec<String>> {
         self.tag(app, operation, move |tx, context| context.installed(tx, &channels)).await
     }
 
     /// Changes the tags of one open channel. An unregistered address is skipped.
     pub async fn tag_open(&self, app: AppId, address: OpenAddress, operation: TagOperation) -> Result<()> {
-        self.tag(app, operation, move |tx, _| {
+        let tagged = self.tag(app, operation, move |tx, _| {
             let key = keys::address_key(&DeviceType::Open(address.platform.clone()), &address.address);
             let Some(ordinal) = channels::by_key(tx, app, &key)? else { return Ok(Vec::new()) };
             let row = channels::by_ordinal(tx, app, ordinal)?.filter(|row| row.installed);
             Ok(row.into_iter().map(Holder::from).collect())
-        })
-        .await
+        });
+        tagged.await.map(drop)
     }
 
     async fn tag(
@@ -35,12 +42,14 @@ impl Devices {
         app: AppId,
         operation: TagOperation,
         find_installed: impl Fn(&mut Tx<'_>, &ChangeContext<'_>) -> Result<Vec<Holder>> + Send + 'static,
-    ) -> Result<()> {
+    ) -> Result<Vec<String>> {
         self.change_audience(app, move |tx, context| {
+            let mut batch = Batch::default();
             for row in find_installed(tx, context)? {
-                context.change_own(tx, &row, &[OwnChange::Tags(std::slice::from_ref(&operation))])?;
+                let room = context.try_change_own(tx, &row, &[OwnChange::Tags(std::slice::from_ref(&operation))])?;
+                batch.add(|| format!("channel {}", row.id), room);
             }
-            Ok(())
+            batch.finish()
         })
         .await
     }

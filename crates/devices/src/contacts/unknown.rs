@@ -56,13 +56,12 @@ impl ChangeContext<'_> {
         };
         attributes::hand_over(tx, self.app, &owner, &Owner::NamedUser(heir.clone()), names)?;
         let scope = Some(Scope::of(&row.device_type));
-        self.change_user(tx, heir, |holdings| {
+        self.endow_user(tx, heir, |holdings| {
             let lists = said.own_subscriptions().into_iter();
             holdings.memberships.extend(lists.map(|list| Term::Subscription(Subscription { list, scope })));
             for (group, tags) in &said.tags {
                 holdings.tags.entry(group.clone()).or_default().extend(tags.iter().cloned());
             }
-            Ok(())
         })
     }
 

@@ -57,7 +57,7 @@ fn forget(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, ordinal: Ordinal, nu
     let Some(row) = channels::by_ordinal(tx, context.app, ordinal)?.filter(|row| row.installed) else { return Ok(()) };
     if let Some(user) = row.named_user.clone() {
         // Writing a user drops the numbers of deleted tags.
-        context.change_user(tx, &user, |_| Ok(()))?;
+        context.change_user(tx, &user, |_| {})?;
     }
     if row.terms.binary_search(&number).is_ok() {
         let opened = context.open(tx, row)?;

@@ -7,25 +7,32 @@ use base::Result;
 use boxed::boxed;
 use model::channel::TagOperation;
 use model::ids::{AppId, NamedUserId, TermId};
+use model::limits;
 use model::term::Term;
 use store::Tx;
 use store::named_users::{self, NamedUser};
 
-use crate::Devices;
 use crate::change_context::{ChangeContext, Tags, TermDifference};
-use crate::holdings::Holdings;
+use crate::holdings::{Holdings, TAGS};
+use crate::room::{Batch, Full, Limit, Room};
+use crate::subscriptions::check_lists;
+use crate::{Author, Devices};
 
 #[boxed]
 impl Devices {
-    /// Changes the tags of users, who are created if necessary.
-    pub async fn tag_named_users(&self, app: AppId, users: Vec<NamedUserId>, operation: TagOperation) -> Result<()> {
+    /// Changes the tags of users, who are created if necessary. Users without room are skipped, and each is told in a sentence.
+    pub async fn tag_named_users(
+        &self,
+        app: AppId,
+        users: Vec<NamedUserId>,
+        operation: TagOperation,
+    ) -> Result<Vec<String>> {
         let users: BTreeSet<NamedUserId> = users.into_iter().collect();
         let users: Vec<NamedUserId> = users.into_iter().collect();
         self.change_audience(app, move |tx, context| {
-            context.change_or_create(tx, &users, |holdings| {
-                operation.apply(&mut holdings.tags);
-                Ok(())
-            })
+            let mut batch = Batch::default();
+            context.change_each(tx, &users, &mut batch, |holdings| operation.apply(&mut holdings.tags))?;
+            batch.finish()
         })
         .await
     }
@@ -53,62 +60,99 @@ impl ChangeContext<'_> {
         &mut self,
         tx: &mut Tx<'_>,
         id: &NamedUserId,
-        change: impl Fn(&mut Holdings) -> Result<()>,
+        change: impl Fn(&mut Holdings),
     ) -> Result<()> {
-        self.change_or_create(tx, slice::from_ref(id), change)
+        let full = self.change_or_create(tx, slice::from_ref(id), self.author(), change)?;
+        full.into_iter().next().map_or(Ok(()), |(_, full)| Err(full.into()))
     }
 
-    /// The same for many users, each given once.
+    /// Gives a new user what was said about it before it had a name, which may fill more than the part of devices.
+    pub(crate) fn endow_user(
+        &mut self,
+        tx: &mut Tx<'_>,
+        id: &NamedUserId,
+        change: impl Fn(&mut Holdings),
+    ) -> Result<()> {
+        let full = self.change_or_create(tx, slice::from_ref(id), Author::Servers, change)?;
+        full.into_iter().next().map_or(Ok(()), |(_, full)| Err(full.into()))
+    }
+
+    /// As [`Self::change_user`], for many users, each given once. Those without room are left as they are.
+    pub(crate) fn change_each(
+        &mut self,
+        tx: &mut Tx<'_>,
+        ids: &[NamedUserId],
+        batch: &mut Batch,
+        change: impl Fn(&mut Holdings),
+    ) -> Result<()> {
+        let mut full: HashMap<NamedUserId, Full> =
+            self.change_or_create(tx, ids, self.author(), change)?.into_iter().collect();
+        for id in ids {
+            batch.add(|| format!("named user '{}'", id.as_str()), full.remove(id).map_or(Ok(()), Err));
+        }
+        Ok(())
+    }
+
+    /// Changes users as far as they have room. Those that have none are returned.
     fn change_or_create(
         &mut self,
         tx: &mut Tx<'_>,
         ids: &[NamedUserId],
-        change: impl Fn(&mut Holdings) -> Result<()>,
-    ) -> Result<()> {
+        author: Author,
+        change: impl Fn(&mut Holdings),
+    ) -> Result<Vec<(NamedUserId, Full)>> {
         let now = self.journal.now();
         let mut users = named_users::among(tx, self.app, ids)?;
-        let known: HashSet<&NamedUserId> = users.iter().map(|user| &user.id).collect();
-        let new: Vec<NamedUserId> = ids.iter().filter(|id| !known.contains(id)).cloned().collect();
-        let created = new.iter().cloned();
-        users.extend(created.map(|id| NamedUser { id, created: now, modified: now, terms: Vec::new() }));
-        let changes = self.changes(tx, users, change)?;
+        let known: HashSet<NamedUserId> = users.iter().map(|user| user.id.clone()).collect();
+        let unknown = ids.iter().filter(|id| !known.contains(id)).cloned();
+        users.extend(unknown.map(|id| NamedUser { id, created: now, modified: now, terms: Vec::new() }));
+        let (changes, full) = self.changes(tx, users, author, change)?;
+        let changed = changes.iter().map(|change| &change.user.id);
+        let new: Vec<NamedUserId> = changed.filter(|id| !known.contains(*id)).cloned().collect();
         for _ in &new {
             self.admit_user(tx)?;
         }
         if !new.is_empty() {
             named_users::insert_many(tx, self.app, &new, &[], now)?;
         }
-        self.write_users(tx, changes)
+        self.write_users(tx, changes)?;
+        Ok(full)
     }
 
-    /// The same for users that exist.
+    /// Changes the holdings of users that exist. Lists, which have no limit, are all that is changed this way.
     pub fn change_users(
         &mut self,
         tx: &mut Tx<'_>,
         users: Vec<NamedUser>,
-        change: impl Fn(&mut Holdings) -> Result<()>,
+        change: impl Fn(&mut Holdings),
     ) -> Result<()> {
-        let changes = self.changes(tx, users, change)?;
+        let (changes, full) = self.changes(tx, users, self.author(), change)?;
+        if let Some((_, full)) = full.into_iter().next() {
+            return Err(full.into());
+        }
         self.write_users(tx, changes)
     }
 
-    /// Nothing is written before all users are known to have room for the change: a refusal leaves nothing to undo.
+    /// Nothing is written before it is known which users have room for the change: a refusal leaves nothing to undo.
     fn changes(
         &self,
         tx: &mut Tx<'_>,
         users: Vec<NamedUser>,
-        change: impl Fn(&mut Holdings) -> Result<()>,
-    ) -> Result<Vec<Change>> {
-        let mut changes = Vec::with_capacity(users.len());
+        author: Author,
+        change: impl Fn(&mut Holdings),
+    ) -> Result<(Vec<Change>, Vec<(NamedUserId, Full)>)> {
+        let (mut changes, mut full) = (Vec::with_capacity(users.len()), Vec::new());
         for user in users {
             let held: Vec<(TermId, Term)> = user.terms.iter().copied().zip(self.names(tx, &user.terms)?).collect();
             let before = Holdings::of(held.iter().map(|(_, term)| term.clone()));
             let mut after = before.clone();
-            change(&mut after)?;
-            after.check_number_of_tags()?;
-            changes.push(Change { user, held, before, after });
+            change(&mut after);
+            match has_room(&before, &after, author) {
+                Ok(()) => changes.push(Change { user, held, before, after }),
+                Err(why) => full.push((user.id, why)),
+            }
         }
-        Ok(changes)
+        Ok((changes, full))
     }
 
     /// `None` when the change changes nothing.
@@ -145,4 +189,11 @@ impl ChangeContext<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a user has room for a change by an author.
+fn has_room(before: &Holdings, after: &Holdings, author: Author) -> Room {
+    let tags = Limit::of_user(limits::TAGS_PER_CHANNEL, author);
+    tags.check(before.n_tags(), after.n_tags(), "", TAGS)?;
+    check_lists(before, after, Limit::of_user(limits::SUBSCRIPTIONS_PER_OWNER, author))
 }

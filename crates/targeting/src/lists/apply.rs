@@ -176,10 +176,7 @@ impl MemberChange<'_> {
 
     fn change_users(&mut self, tx: &mut Tx<'_>, users: Vec<NamedUser>, membership: Membership) -> Result<()> {
         let list = &self.term;
-        self.context.change_users(tx, users, |holdings| {
-            holdings.set_membership(list, membership);
-            Ok(())
-        })
+        self.context.change_users(tx, users, |holdings| holdings.set_membership(list, membership))
     }
 
     fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, membership: Membership) -> Result<()> {

@@ -16,7 +16,7 @@ pub(super) fn area() -> Area {
         "Of up to 1,000 channels or named users. Unknown channels are passed over.",
     )
     .body(body::of::<AttributeUpdate>, json!({"audience": {"named_user_id": "kim-7"}, "attributes": operations}))
-    .done();
+    .done_except();
     area.post(
         "/api/channels/{channel_id}/attributes",
         "Change the attributes of a channel",

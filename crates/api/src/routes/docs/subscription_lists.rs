@@ -16,7 +16,7 @@ pub(super) fn area() -> Area {
             body::of::<SubscriptionUpdate>,
             json!({"audience": {"named_user_id": "kim-7"}, "subscription_lists": {"action": "subscribe", "list_id": "weekly"}}),
         )
-        .done()
+        .done_except()
         .status(202);
     area.post(
         "/api/named_users/scoped/{named_user_id}",

@@ -20,13 +20,13 @@ pub(super) fn area() -> Area {
         body::of::<ChannelTagging>,
         json!({"audience": {"ios_channel": [channel]}, "add": {"interests": ["news", "sports"]}}),
     )
-    .done()
+    .done_except()
     .refuses(403, READ_ONLY);
     let named =
         json!({"audience": {"named_user_id": "kim-7"}, "add": {"loyalty": ["gold"]}, "remove": {"loyalty": "silver"}});
     area.post("/api/named_users/tags", "Tag named users", "Their tags count for all of their channels.")
         .body(body::of::<NamedUserTagging>, named)
-        .done()
+        .done_except()
         .refuses(403, READ_ONLY);
     area.get("/api/tags", "List tags", "The first 100 flat tags of the app.").bare::<All>("The tags.");
     area.put("/api/tags/{tag}", "Create a tag", "The tag is there until it is deleted, even if nobody has it.")
@@ -36,7 +36,7 @@ pub(super) fn area() -> Area {
         .refuses(400, "The tag is too long, or has control characters (40000).");
     area.post("/api/tags/{tag}", "Put a tag on devices", "Adds a flat tag to devices, and takes it from others.")
         .body(body::of::<LegacyTagging>, json!({"ios_channels": {"add": [channel]}}))
-        .done();
+        .done_except();
     area.delete("/api/tags/{tag}", "Delete a tag", "From all devices at once.").nothing("Deleted.");
     let rows = json!([{"ios_channel": channel, "tags": ["news", "sports"]}]);
     area.put(
@@ -45,9 +45,9 @@ pub(super) fn area() -> Area {
         "The flat tags of each device become those of its row: all rows or none.",
     )
     .body(body::of::<TagBatch>, rows.clone())
-    .done();
+    .done_except();
     area.post("/api/tags/batch", "Set the tags of devices by POST", "The same by another method.")
         .body(body::of::<TagBatch>, rows)
-        .done();
+        .done_except();
     area
 }
