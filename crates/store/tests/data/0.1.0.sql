@@ -16,7 +16,10 @@ CREATE TABLE app (
     created bigint not null,
     app_secret_hash blob not null,
     master_secret_hash blob not null,
-    device_associations bigint not null
+    users_associate text,
+    users_tags text,
+    users_attributes text,
+    users_subscriptions text
 );
 CREATE UNIQUE INDEX app_by_key on app (key);
 CREATE TABLE app_numbers (
@@ -294,6 +297,12 @@ CREATE TABLE push_block (
     failed blob not null,
     primary key (app, push, platform, block)
 );
+CREATE TABLE push_response (
+    app bigint not null,
+    push blob not null,
+    ordinal bigint not null,
+    primary key (app, push, ordinal)
+);
 CREATE TABLE push_tally (
     app bigint not null,
     push blob not null,
@@ -546,7 +555,7 @@ CREATE TABLE webhook_dead_letter (
     body blob not null,
     primary key (app, webhook, event_offset)
 );
-insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations) values (1, 'app-000000000000000001', 'App 1', 'development', 1700000000000, unhex('0101010101010101010101010101010101010101010101010101010101010101'), unhex('fefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefe'), 1);
+insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, users_associate, users_tags, users_attributes, users_subscriptions) values (1, 'app-000000000000000001', 'App 1', 'development', 1700000000000, unhex('0101010101010101010101010101010101010101010101010101010101010101'), unhex('fefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefefe'), null, null, null, null);
 insert into app_numbers (app, next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes, next_message, messages_forgotten, sandbox_head, device_channels, device_tags, device_tag_groups, device_properties, device_named_users) values (1, 1, 1, 0, 2, 1, 0, 11, 1, 0, 1, 0, 0, 0, 0, 0);
 insert into attribute (app, owner_kind, owner, name, value, set_at) values (1, 'channel', '0000000000', 'city', '"Graz"', 1700000000000);
 insert into channel (app, ordinal, id, device_type, installed, address, language, country, named_user, created, last_registration, terms, profile) values (1, 0, unhex('01900000000070008000000000000000'), 'android', 1, 'address 0', 'de', 'at', 'jo', 1700000000000, 1700000000000, unhex('00'), '{"n":0}');
@@ -589,16 +598,17 @@ insert into push_block (app, push, platform, block, settled, tries, pending, del
 insert into push_cause (app, push, block, causes) values (1, unhex('01900000000070008000000000000001'), 0, unhex('05'));
 insert into push_counter (app, push, metric, hour, platform, n) values (1, unhex('01900000000070008000000000000001'), 'sends', 472222, 'android', 7);
 insert into push_origin (app, push, kind, origin, run, part) values (1, unhex('01900000000070008000000000000001'), 'pipeline', unhex('01900000000070008000000000000028'), '2024-05-01', '"triggered"');
+insert into push_response (app, push, ordinal) values (1, unhex('01900000000070008000000000000001'), 0);
 insert into push_tally (app, push, platform, targeted, delivered, gone, failed, expired, reason) values (1, unhex('01900000000070008000000000000001'), 'android', 5, 2, 1, 1, 1, 'TooManyRequests');
 insert into refused_address (app, ordinal, n, since) values (1, 0, 2, 1700000000000);
 insert into sandbox (app, position, delivery, push, channel, device_type, transport, at, request) values (1, 1, unhex('019000000000700080000000000f4240'), unhex('01900000000070008000000000000001'), unhex('01900000000070008000000000000000'), 'android', 'fcm', 1700000000000, '{"push":1,"channel":0}');
-insert into schema_version (version, name, checksum) values (1, '0001_apps', 'acaa1b89b8183380f25d8020faea7c81362f1922389bf4d42d0d7f82bea9e886');
+insert into schema_version (version, name, checksum) values (1, '0001_apps', 'e2a4ff9330fc9f7a9b66c1cf589aa181252c66e0ddd5be9578865c298fb3cfb5');
 insert into schema_version (version, name, checksum) values (2, '0002_log', '06252cf74cc888f080e121d1e75057a257ab497347993fb7bdf4199dde8d4d4c');
 insert into schema_version (version, name, checksum) values (3, '0003_channels', '11aa372efcdd180c779c36f3d70b0bfc4b9e73b24f1fbe0e813a14b3e26864ff');
 insert into schema_version (version, name, checksum) values (4, '0004_users', 'df9603288f01a148fa3b2e099541168fb288d4d2f2856fa6b096a64e9bbecaa2');
 insert into schema_version (version, name, checksum) values (5, '0005_audience', 'a407cf6f4d844a1c57543cf102720c725b93ebe1b533a85ec56af3fda5402af4');
 insert into schema_version (version, name, checksum) values (6, '0006_jobs', 'e487f54be5d834412ea85c3a816557055946d072a852491484730246c09d8771');
-insert into schema_version (version, name, checksum) values (7, '0007_pushes', '1d6324dc7584edb501895f89691095e3e41eea9bfc4334a7dc48362b9d25e975');
+insert into schema_version (version, name, checksum) values (7, '0007_pushes', '18cd81f40c557f017def87b2b5b7d7552638f6433d7aabe42617dd66282a3af6');
 insert into schema_version (version, name, checksum) values (8, '0008_experiments', '9fec3f012b9d5f64859fbe4a576c00151b1f122d6c6b1c067ab6ed45a52dbd8b');
 insert into schema_version (version, name, checksum) values (9, '0009_pipelines', '88d3fd33b781b37466603d27900f1fc1fd78cfc42585c8cb95f2443e6300c2ec');
 insert into schema_version (version, name, checksum) values (10, '0010_inboxes', 'f784916bc482612b14a62fe96a64d6064d95cc2da8b72e6f6f13b98e4e179b71');
