@@ -21,7 +21,9 @@ const LEAST: f64 = 0.85;
 pub(crate) async fn run(size: Size) -> Result<()> {
     for n_apps in APPS {
         let apps = if n_apps == 1 { "one app".to_owned() } else { format!("{n_apps} apps") };
-        report::heading(format_args!("One to four nodes on one PostgreSQL, {CLIENTS} clients a node, durable, {apps}"))?;
+        report::heading(format_args!(
+            "One to four nodes on one PostgreSQL, {CLIENTS} clients a node, durable, {apps}"
+        ))?;
         report::progress("preparing");
         let database = Database::start()?;
         let folders: Vec<TempDir> = (0..NODES[2]).map(|_| TempDir::new()).collect::<std::io::Result<_>>()?;

@@ -89,7 +89,8 @@ async fn servers_have_room_for_attributes_and_lists_that_devices_cannot_take() {
             json!({"audience": {"named_user_id": user}, "subscription_lists": operations})
         };
         let (kim, all) = (json!("kim"), json!(["jo", "kim"]));
-        let bodies: [&dyn Fn(&Value, &str, usize) -> Value; 2] = [&attributes, &lists];
+        type MakeBody<'f> = &'f dyn Fn(&Value, &str, usize) -> Value;
+        let bodies: [MakeBody<'_>; 2] = [&attributes, &lists];
         for (path, key, body, status) in [
             ("/api/channels/attributes", "attributes", bodies[0], 200),
             ("/api/channels/subscription_lists", "subscription_lists", bodies[1], 202),

@@ -11,7 +11,8 @@ const ADDRESS: &str = "token-of-kim";
 
 /// A registration of a phone with an address and hints.
 fn phone(address: Option<&str>, hints: Value) -> Value {
-    let mut body = json!({"channel": {"device_type": "android", "opt_in": true}, "identity_hints": hints});
+    let mut body = json!({"channel": {"device_type": "android", "opt_in": true}});
+    body["identity_hints"] = hints;
     if let Some(address) = address {
         body["channel"]["push_address"] = json!(address);
     }

@@ -38,6 +38,9 @@ impl Devices {
     }
 }
 
+/// Users that have no room for a change, and why.
+type FullUsers = Vec<(NamedUserId, Full)>;
+
 /// A user with its holdings before and after a change.
 struct Change {
     user: NamedUser,
@@ -100,7 +103,7 @@ impl ChangeContext<'_> {
         ids: &[NamedUserId],
         author: Author,
         change: impl Fn(&mut Holdings),
-    ) -> Result<Vec<(NamedUserId, Full)>> {
+    ) -> Result<FullUsers> {
         let now = self.journal.now();
         let mut users = named_users::among(tx, self.app, ids)?;
         let known: HashSet<NamedUserId> = users.iter().map(|user| user.id.clone()).collect();
@@ -140,7 +143,7 @@ impl ChangeContext<'_> {
         users: Vec<NamedUser>,
         author: Author,
         change: impl Fn(&mut Holdings),
-    ) -> Result<(Vec<Change>, Vec<(NamedUserId, Full)>)> {
+    ) -> Result<(Vec<Change>, FullUsers)> {
         let (mut changes, mut full) = (Vec::with_capacity(users.len()), Vec::new());
         for user in users {
             let held: Vec<(TermId, Term)> = user.terms.iter().copied().zip(self.names(tx, &user.terms)?).collect();

@@ -110,9 +110,7 @@ impl Writer {
                 Err(error) => return BatchOutcome::Unavailable(error),
             };
             let ran = match way {
-                Way::Gathering => {
-                    run_gathering(&mut tx, commands, |batch| self.queue.take_more(batch, has_place))
-                }
+                Way::Gathering => run_gathering(&mut tx, commands, |batch| self.queue.take_more(batch, has_place)),
                 Way::Savepoints => run_with_savepoints(&mut tx, commands),
             };
             match (ran, tx.broken()) {

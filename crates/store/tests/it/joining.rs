@@ -69,8 +69,7 @@ async fn commands_join_a_batch_that_waits_for_its_app() {
     make_apps(&node).await;
     execute(&node, "create table item (id bigint primary key)").await;
 
-    let (answers, n_commits) =
-        run_while_locked(&node, &administrator, &[(APP, 1), (APP, 2), (APP, 3), (APP, 4)]).await;
+    let (answers, n_commits) = run_while_locked(&node, &administrator, &[(APP, 1), (APP, 2), (APP, 3), (APP, 4)]).await;
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
     assert_eq!(n_commits, 1, "all of them share the transaction that the first began");
 
