@@ -1,7 +1,8 @@
-//! The ground floor of the engine's rooms: the store with the clock and the counters, the errors, the limits of growth, and how a
-//! stored document or a repeated failure is treated. Knows no room.
+//! The ground floor of the engine's rooms: the store with the clock and the counters, the errors, the limits of growth, whether the
+//! clock can be trusted, and how a stored document or a repeated failure is treated. Knows no room.
 
 mod back_off;
+mod clock_watch;
 mod documents;
 mod error;
 mod growth;
@@ -11,6 +12,7 @@ use model::time::Clock;
 use store::Store;
 
 pub use back_off::doubled;
+pub use clock_watch::{ClockWatch, SETTLES_IN};
 pub use documents::{readable, stored_body};
 pub use error::{Error, Result};
 pub use growth::{Claim, Growing, Growth, GrowthLimits, Quota};
@@ -21,6 +23,7 @@ pub use metrics::Metrics;
 pub struct Base {
     pub store: Store,
     pub clock: Clock,
+    pub clock_watch: ClockWatch,
     pub metrics: Metrics,
     pub growth: Growth,
 }
@@ -28,6 +31,12 @@ pub struct Base {
 impl Base {
     pub fn new(store: Store, clock: Clock, limits: GrowthLimits) -> Self {
         let metrics = Metrics::default();
-        Self { store, clock, growth: Growth::new(limits, metrics.clone()), metrics }
+        Self {
+            store,
+            clock_watch: ClockWatch::new(&clock),
+            clock,
+            growth: Growth::new(limits, metrics.clone()),
+            metrics,
+        }
     }
 }

@@ -72,6 +72,7 @@ pub(crate) struct Sweep {}
 impl Job for Sweep {
     type Room = Arc<Rooms>;
     const NAME: &'static str = "sweep";
+    const IS_TIMED: bool = true;
 
     /// Safe to run twice: the second run finds nothing more to delete. It can be interrupted anywhere, since every portion is a
     /// transaction of its own.

@@ -26,6 +26,9 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// What the job spends its time with.
     const SLOTS: SlotKind = SlotKind::Quick;
 
+    /// Whether the calendar decides what the job does, so that it waits while the clock is in doubt.
+    const IS_TIMED: bool = false;
+
     /// Jobs of one lane of an app share a few slots and can be canceled together.
     fn lane(&self) -> String {
         Self::NAME.to_owned()
@@ -58,6 +61,7 @@ type Run = dyn for<'a> Fn(&'a ClaimedJob, &'a Stop) -> JobFuture<'a> + Send + Sy
 pub struct Kind {
     name: &'static str,
     slots: SlotKind,
+    is_timed: bool,
     run: Box<Run>,
 }
 
@@ -68,7 +72,12 @@ impl Kind {
 
     pub fn of<J: Job>(room: &J::Room) -> Self {
         let room = room.clone();
-        Self { name: J::NAME, slots: J::SLOTS, run: Box::new(move |claimed, stop| run::<J>(&room, claimed, stop)) }
+        Self {
+            name: J::NAME,
+            slots: J::SLOTS,
+            is_timed: J::IS_TIMED,
+            run: Box::new(move |claimed, stop| run::<J>(&room, claimed, stop)),
+        }
     }
 }
 
@@ -96,6 +105,10 @@ impl Kinds {
     /// A job of a kind that only a later version knows fails at once, which is quick.
     pub(crate) fn slots(&self, name: &str) -> SlotKind {
         self.0.get(name).map_or(SlotKind::Quick, |kind| kind.slots)
+    }
+
+    pub(crate) fn is_timed(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|kind| kind.is_timed)
     }
 
     pub(crate) async fn run(&self, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {

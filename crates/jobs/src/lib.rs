@@ -10,7 +10,7 @@ mod worker;
 
 use std::sync::Arc;
 
-use base::{Base, Metrics};
+use base::{Base, ClockWatch, Metrics};
 use model::time::Clock;
 use store::Store;
 
@@ -33,6 +33,7 @@ pub struct Jobs(Arc<Parts>);
 struct Parts {
     store: Store,
     clock: Clock,
+    clock_watch: ClockWatch,
     metrics: Metrics,
     kinds: Kinds,
     running: Running,
@@ -46,6 +47,7 @@ impl Jobs {
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
+            clock_watch: base.clock_watch.clone(),
             metrics: base.metrics.clone(),
             kinds: Kinds::new(kinds),
             running: Running::default(),

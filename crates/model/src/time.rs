@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -156,12 +156,40 @@ fn two_digits(tens: u8, ones: u8) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub enum Clock {
     System,
-    Stepped(Arc<AtomicI64>),
+    Stepped(Arc<SteppedTime>),
+}
+
+/// The time of a test, in milliseconds.
+#[derive(Debug)]
+pub struct SteppedTime {
+    wall: AtomicI64,
+    /// Since the test began.
+    elapsed: AtomicI64,
+}
+
+/// A reading of a clock that nobody sets: only the time between two of them means anything.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment {
+    System(Instant),
+    Stepped(i64),
+}
+
+impl Moment {
+    /// Zero if the other moment is later, or of another clock.
+    pub fn since(self, earlier: Self) -> Duration {
+        match (self, earlier) {
+            (Moment::System(later), Moment::System(earlier)) => later.saturating_duration_since(earlier),
+            (Moment::Stepped(later), Moment::Stepped(earlier)) => {
+                Duration::from_millis(u64::try_from(later.saturating_sub(earlier)).unwrap_or(0))
+            }
+            (Moment::System(_), Moment::Stepped(_)) | (Moment::Stepped(_), Moment::System(_)) => Duration::ZERO,
+        }
+    }
 }
 
 impl Clock {
     pub fn stepped(start: UtcMillis) -> Self {
-        Clock::Stepped(Arc::new(AtomicI64::new(start.0)))
+        Clock::Stepped(Arc::new(SteppedTime { wall: AtomicI64::new(start.0), elapsed: AtomicI64::new(0) }))
     }
 
     pub fn now(&self) -> UtcMillis {
@@ -171,14 +199,31 @@ impl Clock {
                 let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
                 UtcMillis(i64::try_from(since_epoch.unwrap_or_default().as_millis()).unwrap_or(i64::MAX))
             }
-            Clock::Stepped(millis) => UtcMillis(millis.load(Ordering::SeqCst)),
+            Clock::Stepped(time) => UtcMillis(time.wall.load(Ordering::SeqCst)),
         }
     }
 
-    /// Moves a stepped clock forward; the system clock cannot be moved.
+    /// The same instant on the clock that nobody sets.
+    pub fn moment(&self) -> Moment {
+        match self {
+            Clock::System => Moment::System(Instant::now()),
+            Clock::Stepped(time) => Moment::Stepped(time.elapsed.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// Lets time pass on a stepped clock; on the system's it passes by itself.
     pub fn step(&self, by: Duration) {
-        if let Clock::Stepped(millis) = self {
-            millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
+        if let Clock::Stepped(time) = self {
+            let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+            time.wall.fetch_add(millis, Ordering::SeqCst);
+            time.elapsed.fetch_add(millis, Ordering::SeqCst);
+        }
+    }
+
+    /// Sets a stepped clock forward or back, as somebody may do with the system's, without that time passes.
+    pub fn set_forward(&self, by_millis: i64) {
+        if let Clock::Stepped(time) = self {
+            time.wall.fetch_add(by_millis, Ordering::SeqCst);
         }
     }
 }

@@ -39,6 +39,7 @@ pub(crate) struct FireVariant {
 impl Job for FireVariant {
     type Room = Campaigns;
     const NAME: &'static str = "fire_variant";
+    const IS_TIMED: bool = true;
 
     async fn run(self, campaigns: &Campaigns, claimed: &ClaimedJob, _: &Stop) -> Result<()> {
         campaigns.fire_variant(claimed, self.experiment, self.variant).await

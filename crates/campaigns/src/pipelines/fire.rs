@@ -53,6 +53,7 @@ pub(crate) struct FirePipeline {
 impl Job for FirePipeline {
     type Room = Campaigns;
     const NAME: &'static str = "fire_pipeline";
+    const IS_TIMED: bool = true;
 
     fn lane(&self) -> String {
         lane(self.pipeline)

@@ -31,6 +31,7 @@ pub(crate) struct CheckInactivity {
 impl Job for CheckInactivity {
     type Room = Campaigns;
     const NAME: &'static str = "check_inactivity";
+    const IS_TIMED: bool = true;
 
     fn lane(&self) -> String {
         lane(self.pipeline)

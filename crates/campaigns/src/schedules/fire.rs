@@ -40,6 +40,7 @@ pub(crate) struct FireSchedule {
 impl Job for FireSchedule {
     type Room = Campaigns;
     const NAME: &'static str = "fire_schedule";
+    const IS_TIMED: bool = true;
 
     async fn run(self, campaigns: &Campaigns, claimed: &ClaimedJob, _: &Stop) -> Result<()> {
         campaigns.fire_schedule(claimed, self.schedule).await

@@ -7,7 +7,7 @@ use std::time::Duration;
 use base::Result;
 use futures_util::future;
 use model::time::UtcMillis;
-use store::jobs::{self, ClaimedJob};
+use store::jobs::{self, ClaimedJob, DueJob};
 use store::{Part, Tx};
 
 use super::running::Run;
@@ -77,6 +77,10 @@ impl Worker {
             due.extend(of_part.jobs);
             are_all &= of_part.are_all;
             next_due = next_due.into_iter().chain(next_of_part).min();
+        }
+        // Looked at after the clock by which the jobs are due, so that no jump goes unnoticed between the two.
+        if !parts.clock_watch.is_settled() {
+            due.retain(|job: &DueJob| !parts.kinds.is_timed(&job.kind));
         }
         Ok(Backlog {
             n_found: u32::try_from(due.len()).unwrap_or(u32::MAX),
