@@ -2,8 +2,9 @@
 //!
 //! One thread reads, from one consistent state and in the order of primary keys; another writes, in a
 //! transaction for every portion. The tables and columns are taken from the target's catalog after it was
-//! migrated to the newest version, so that no migration can be forgotten here. Until all rows were counted,
-//! the target is marked as unfinished and no node starts on it.
+//! migrated to the newest version, so that no migration can be forgotten here. The target is marked as
+//! unfinished before anything else is done to it and until all rows were counted, and no node starts on it
+//! meanwhile: a copy may be killed at any moment.
 
 mod endpoint;
 mod error;
@@ -77,12 +78,13 @@ fn copy_all(
     }
     let mut source = source::open(from)?;
     let (mut target, tables) = target::open(to, occupied)?;
-    source::check(&mut source, &tables)?;
-    target.write(|tx| {
-        // The row that the first migration inserts; the source's replaces it.
-        tx.execute("delete from serial", &[])?;
-        migrate::mark_unfinished(tx)
-    })?;
+    if let Err(unfit) = source::check(&mut source, &tables) {
+        // Nothing was copied: the target is as empty as it was.
+        target.write(migrate::mark_finished)?;
+        return Err(unfit);
+    }
+    // The row that the first migration inserts; the source's replaces it.
+    target.write(|tx| tx.execute("delete from serial", &[]))?;
     let (portions, received) = sync_channel(1);
     let copied = std::thread::scope(|scope| {
         let (source, tables) = (&mut source, &tables);

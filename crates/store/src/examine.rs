@@ -1,13 +1,14 @@
 //! Looking into a database without changing it, whether it is in use or not: could a node of this program
 //! start on it?
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::db::postgres::{PostgresConnection, server::Server};
 use crate::db::{Access, Connection, sqlite};
 use crate::error::{Cause, Error, Result};
 use crate::migrate::{self, History};
-use crate::{DatabaseUrl, Tx};
+use crate::{DatabaseUrl, Pages, Tx};
 
 /// A database on which a node of this program can start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,13 @@ pub async fn examine<T: Send + 'static>(
         found
     });
     examined.await.map_err(|error| Error::Unavailable(Cause::new("looking was interrupted", error)))?
+}
+
+/// Reads every page of a database file, whether it is in use or not.
+pub async fn check_pages(database: &Path) -> Result<Pages> {
+    let database = database.to_owned();
+    let checked = tokio::task::spawn_blocking(move || sqlite::check_pages(&database));
+    checked.await.map_err(|error| Error::Unavailable(Cause::new("looking was interrupted", error)))?
 }
 
 fn look_into<T>(

@@ -27,6 +27,7 @@ pub mod jobs;
 pub mod last_places;
 pub mod legacy_tags;
 pub mod lists;
+mod local_file;
 pub mod log;
 pub mod messages;
 mod migrate;
@@ -39,6 +40,7 @@ pub mod pipeline_sent;
 pub mod pipeline_spans;
 pub mod pipeline_timers;
 pub mod place_days;
+pub mod positions;
 mod postgres_settings;
 pub mod push_audience;
 pub mod push_causes;
@@ -64,6 +66,7 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 pub use db::answer::Answer;
+pub use db::sqlite::Pages;
 pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
 pub use error::{Cause, Constraint, Error, Result};
 pub use parts::Part;
@@ -77,6 +80,7 @@ use db::postgres::{PostgresConnection, listener::Listener, refuse_shared_session
 use db::reader::{self, Query, Reader};
 use db::writer::Writer;
 use db::{Connection, DatabaseHealth, Hub, sqlite};
+use local_file::LocalFile;
 use log::{LogReads, LogWindows};
 use nodes::Node;
 
@@ -97,7 +101,8 @@ struct Shared {
     commits: Arc<AtomicU64>,
     health: Arc<DatabaseHealth>,
     windows: Arc<LogWindows>,
-    single_process: bool,
+    /// Only of a database that is a file, which no other process uses.
+    local: Option<LocalFile>,
     /// Where apps are, if they are spread over several servers.
     places: Option<Places>,
     node: Node,
@@ -124,14 +129,10 @@ impl Store {
                 migrate::run(&mut writer)?;
                 let readers = (0..SQLITE_READERS).map(|_| database.reader().map(Connection::Sqlite));
                 let readers = readers.collect::<Result<_>>()?;
-                Opening {
-                    single_process: true,
-                    hub: Hub::for_one_process(),
-                    is_spread: false,
-                    writers: vec![writer],
-                    readers,
-                }
-                .start()
+                let (files, missing) = (sqlite::OpenFiles::of(&path)?, positions::compare(&path, &mut writer));
+                let local = LocalFile::new(path, database.page_checks(), missing);
+                let (hub, writers) = (Hub::for_one_process(), vec![writer]);
+                Opening { local: Some((local, files)), hub, is_spread: false, writers, readers }.start()
             }
             DatabaseUrl::Postgres(url) => Self::open_postgres(&url, settings),
         });
@@ -155,8 +156,7 @@ impl Store {
         // At the start, so that an operator hears of a server that does not have as many.
         readers.iter_mut().chain(&mut writers).try_for_each(PostgresConnection::connect)?;
         let [readers, writers] = [readers, writers].map(|some| some.into_iter().map(Connection::Postgres).collect());
-        let store =
-            Opening { single_process: false, hub: Hub::for_many_nodes(), is_spread, writers, readers }.start()?;
+        let store = Opening { local: None, hub: Hub::for_many_nodes(), is_spread, writers, readers }.start()?;
         store.listen(server)?;
         Ok(store)
     }
@@ -220,7 +220,7 @@ impl Store {
 
     /// Whether no other process can change the database while this one has it open.
     pub fn is_single_process(&self) -> bool {
-        self.shared.single_process
+        self.shared.local.is_some()
     }
 
     /// The number of this process among those that share the database.
@@ -248,7 +248,7 @@ impl Store {
         self.shared.windows.retain(exists);
     }
 
-    /// The operation that currently fails, judged by the last read and the last write.
+    /// What is wrong with the database, judged by the last read, the last write and the last checks of its file.
     pub fn trouble(&self) -> Option<Trouble> {
         self.shared.health.trouble()
     }
@@ -256,6 +256,7 @@ impl Store {
     /// Finishes queued commands, refuses new ones, and closes the database. Without it the same happens some
     /// time after the last clone is dropped.
     pub async fn close(self) {
+        self.save_last_positions().await;
         self.shared.close();
         let threads = std::mem::take(&mut *self.shared.threads.lock());
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok()));
@@ -310,6 +311,9 @@ impl Store {
 
 impl Shared {
     fn close(&self) {
+        if let Some(local) = &self.local {
+            local.stop_checks();
+        }
         *self.queues.lock() = None;
         self.hub.close();
     }
@@ -323,7 +327,7 @@ impl Drop for Shared {
 
 /// Connections that wait for their threads.
 struct Opening {
-    single_process: bool,
+    local: Option<(LocalFile, sqlite::OpenFiles)>,
     hub: Hub,
     is_spread: bool,
     writers: Vec<Connection>,
@@ -334,7 +338,8 @@ impl Opening {
     fn start(self) -> Result<Store> {
         let hub = Arc::new(self.hub);
         let commits = Arc::new(AtomicU64::new(0));
-        let health = Arc::new(DatabaseHealth::default());
+        let (local, files) = self.local.unzip();
+        let health = Arc::new(DatabaseHealth::new(files));
         let windows = Arc::new(LogWindows::default());
         let mut threads = Vec::new();
         let mut writers = Vec::new();
@@ -353,12 +358,9 @@ impl Opening {
             threads.push(spawn(format!("store-reader-{index}"), || reader.run())?);
         }
         let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
-        let (single_process, node) = (self.single_process, Node::random());
-        let places = self.is_spread.then(Places::default);
+        let (places, node) = (self.is_spread.then(Places::default), Node::random());
         let threads = Mutex::new(threads);
-        Ok(Store {
-            shared: Arc::new(Shared { queues, threads, hub, commits, health, windows, single_process, places, node }),
-        })
+        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, health, windows, local, places, node }) })
     }
 }
 

@@ -54,18 +54,25 @@ impl History {
 /// Where the history is kept.
 pub(crate) const TABLE: &str = "schema_version";
 
-/// Brings the database to the newest version.
+/// Brings the database to the newest version. Refuses the target of a copy that was not finished.
 pub(crate) fn run(connection: &mut Connection) -> Result<()> {
+    run_steps(connection, |tx| match history(tx)? {
+        History::Steps(version) => Ok(version),
+        History::Unfinished => Err(unfinished_copy()),
+    })
+}
+
+/// As [`run`], for the target of a copy that is just being made.
+pub(crate) fn run_in_unfinished(connection: &mut Connection) -> Result<()> {
+    run_steps(connection, |tx| n_steps(&applied(tx)?))
+}
+
+fn run_steps(connection: &mut Connection, version: fn(&mut Tx<'_>) -> Result<usize>) -> Result<()> {
     let mut first = None;
     loop {
         let mut tx = connection.begin(Access::Write(&[]))?;
-        tx.lock_database()?;
-        tx.prepare_database()?;
-        tx.execute(HISTORY, &[])?;
-        let version = match history(&mut tx)? {
-            History::Steps(version) => version,
-            History::Unfinished => return Err(unfinished_copy()),
-        };
+        prepare_history(&mut tx)?;
+        let version = version(&mut tx)?;
         // A first start is no upgrade, and its steps are not worth a line each.
         let is_new = *first.get_or_insert(version) == 0;
         let Some(step) = STEPS.get(version) else {
@@ -91,6 +98,13 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
             tracing::info!(step = step.name, "the database was brought up to date");
         }
     }
+}
+
+fn prepare_history(tx: &mut Tx<'_>) -> Result<()> {
+    tx.lock_database()?;
+    tx.prepare_database()?;
+    tx.execute(HISTORY, &[])?;
+    Ok(())
 }
 
 /// Spreads the tables of apps over the servers of Citus.
@@ -130,8 +144,9 @@ pub(crate) fn unfinished_copy() -> Error {
     Error::corrupt("a copy into it was begun and not finished; run `aerogram copy` again with --start-over")
 }
 
-/// Marks the target of a copy, so that no node starts on it.
+/// Marks the target of a copy, so that no node starts on it. It may have no tables yet, and no mark.
 pub(crate) fn mark_unfinished(tx: &mut Tx<'_>) -> Result<()> {
+    prepare_history(tx)?;
     let insert = "insert into schema_version (version, name, checksum) values (0, $1, '')";
     tx.execute(insert, &[UNFINISHED.into()])?;
     Ok(())
@@ -145,13 +160,35 @@ pub(crate) fn mark_finished(tx: &mut Tx<'_>) -> Result<()> {
 
 /// Fails for a database that another program has made, or a newer one.
 pub(crate) fn history(tx: &mut Tx<'_>) -> Result<History> {
-    let applied = tx.query("select name, checksum from schema_version order by version", &[], |row| {
-        Ok((row.next::<String>()?, row.next::<String>()?))
-    })?;
-    if applied.first().is_some_and(|(name, _)| name == UNFINISHED) {
+    let applied = applied(tx)?;
+    if applied.first().is_some_and(AppliedStep::is_mark) {
         return Ok(History::Unfinished);
     }
-    for (index, (name, applied_checksum)) in applied.iter().enumerate() {
+    n_steps(&applied).map(History::Steps)
+}
+
+/// A row of the history.
+struct AppliedStep {
+    name: String,
+    checksum: String,
+}
+
+impl AppliedStep {
+    fn is_mark(&self) -> bool {
+        self.name == UNFINISHED
+    }
+}
+
+fn applied(tx: &mut Tx<'_>) -> Result<Vec<AppliedStep>> {
+    tx.query("select name, checksum from schema_version order by version", &[], |row| {
+        Ok(AppliedStep { name: row.next()?, checksum: row.next()? })
+    })
+}
+
+/// How many steps were applied, all of which have to be ours.
+fn n_steps(applied: &[AppliedStep]) -> Result<usize> {
+    let steps = || applied.iter().filter(|step| !step.is_mark());
+    for (index, AppliedStep { name, checksum: applied_checksum }) in steps().enumerate() {
         let Some(step) = STEPS.get(index) else {
             return Err(Error::corrupt(format!(
                 "it was brought to version {} ({name}) by a newer program, and this one knows versions up to {}; \
@@ -168,7 +205,7 @@ pub(crate) fn history(tx: &mut Tx<'_>) -> Result<History> {
             )));
         }
     }
-    Ok(History::Steps(applied.len()))
+    Ok(steps().count())
 }
 
 /// A statement ends with a semicolon at the end of a line.

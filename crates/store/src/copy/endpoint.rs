@@ -86,9 +86,10 @@ impl Endpoint {
         done.map_err(|error| CopyError::Database { url: self.url.clone(), error })
     }
 
-    /// Brings the tables to the newest version.
+    /// Brings the tables of a target that is marked as unfinished to the newest version.
     pub(super) fn migrate(&mut self) -> Result<(), CopyError> {
-        migrate::run(&mut self.connection).map_err(|error| CopyError::Database { url: self.url.clone(), error })
+        migrate::run_in_unfinished(&mut self.connection)
+            .map_err(|error| CopyError::Database { url: self.url.clone(), error })
     }
 
     /// How many rows each of the tables has.

@@ -4,29 +4,43 @@ use super::endpoint::{Endpoint, Role};
 use super::{CopyError, Occupied};
 use crate::db::Tx;
 use crate::db::copying::Table;
-use crate::error::Result;
+use crate::error::{Cause, Error, Result};
 use crate::migrate::{self, History};
+use crate::positions;
 use crate::url::DatabaseUrl;
 
 /// The only table beside the history that has rows in an unused database.
 const SERIAL: &str = "serial";
 
-/// Opens the database, empties it if that is wanted, and returns the tables to copy into.
+/// Opens the database, empties it if that is wanted, and returns the tables to copy into. The first transaction that changes
+/// anything marks it as unfinished, so that no node starts on it, whenever the copy is killed.
 pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(Endpoint, Vec<Table>), CopyError> {
     let mut target = Endpoint::open(url, Role::Target)?;
     match occupied {
-        Occupied::StartOver => target.write(drop_tables)?,
+        Occupied::StartOver => target.write(|tx| {
+            drop_tables(tx)?;
+            migrate::mark_unfinished(tx)
+        })?,
         Occupied::Refuse => {
             if target.read(is_unfinished)? {
                 return Err(CopyError::Unfinished(target.url));
             }
-            // Checked before it is migrated, so that a refused database stays as it is.
+            // Checked before it is marked and migrated, so that a refused database stays as it is.
             refuse_occupied(&mut target)?;
+            target.write(migrate::mark_unfinished)?;
         }
     }
+    forget_positions(url)?;
     target.migrate()?;
     let tables = refuse_occupied(&mut target)?;
     Ok((target, tables))
+}
+
+/// What was noted of the logs of a database that lay there before is not about the copy.
+fn forget_positions(url: &DatabaseUrl) -> Result<(), CopyError> {
+    let DatabaseUrl::Sqlite(path) = url else { return Ok(()) };
+    let failed = |error| Error::Unavailable(Cause::new("its file of positions cannot be removed", error));
+    positions::forget(path).map_err(|error| CopyError::Database { url: url.clone(), error: failed(error) })
 }
 
 /// Returns the tables of a database that has nothing in them.

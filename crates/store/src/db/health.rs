@@ -1,20 +1,25 @@
-//! Whether the database works, judged by the last read and the last write. A change is logged here, once, so
-//! that no caller has to report that the database is away.
+//! Whether the database works, judged by the last read and the last write, by whether its files are where they were opened, and by
+//! the last check of its pages. A change is logged here, once, so that no caller has to report it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 
+use super::sqlite::{self, OpenFiles, Pages};
 use crate::error::Error;
 
-/// The operation that currently fails.
+/// What is wrong with the database. If several things are, the first of these is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
+    /// Its file was deleted, moved or replaced while it is open. Changes are refused, since they would be lost.
+    Misplaced,
     /// The database cannot even be read.
     Reading,
     /// It takes no changes, as when its disk is full.
     Writing,
+    /// Pages of its file are damaged. It is read and written as far as that goes.
+    Damaged,
 }
 
 /// The operation that a thread of the store has just tried.
@@ -26,6 +31,8 @@ pub(crate) enum Operation {
 
 #[derive(Default)]
 pub(crate) struct DatabaseHealth {
+    /// Of a database that is a file.
+    files: Option<OpenFiles>,
     /// Whether anything fails, readable without a lock after every successful operation.
     is_failing: AtomicBool,
     failing: Mutex<Failing>,
@@ -33,21 +40,78 @@ pub(crate) struct DatabaseHealth {
 
 #[derive(Default)]
 struct Failing {
+    misplaced: bool,
     reading: bool,
     writing: bool,
+    damaged: bool,
+    /// Since when it can no longer be read or written.
     since: Option<Instant>,
 }
 
+impl Failing {
+    fn trouble(&self) -> Option<Trouble> {
+        let Self { misplaced, reading, writing, damaged, since: _ } = *self;
+        let all = [
+            (misplaced, Trouble::Misplaced),
+            (reading, Trouble::Reading),
+            (writing, Trouble::Writing),
+            (damaged, Trouble::Damaged),
+        ];
+        all.into_iter().find_map(|(is_so, trouble)| is_so.then_some(trouble))
+    }
+}
+
 impl DatabaseHealth {
+    pub(crate) fn new(files: Option<OpenFiles>) -> Self {
+        Self { files, ..Self::default() }
+    }
+
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         if !self.is_failing.load(Ordering::Relaxed) {
             return None;
         }
-        let failing = self.failing.lock();
-        match (failing.reading, failing.writing) {
-            (true, _) => Some(Trouble::Reading),
-            (false, true) => Some(Trouble::Writing),
-            (false, false) => None,
+        self.failing.lock().trouble()
+    }
+
+    /// Whether the pages were damaged when they were last checked.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.is_failing.load(Ordering::Relaxed) && self.failing.lock().damaged
+    }
+
+    /// The error that stands for every change while a file of the database is not where it was opened.
+    pub(crate) fn misplaced(&self) -> Option<Error> {
+        let found = self.files.as_ref()?.misplaced();
+        // While nothing fails and nothing is found there is nothing to change.
+        if found.is_none() && !self.is_failing.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut failing = self.failing.lock();
+        let was_misplaced = std::mem::replace(&mut failing.misplaced, found.is_some());
+        self.is_failing.store(failing.trouble().is_some(), Ordering::Relaxed);
+        match (was_misplaced, &found) {
+            (false, Some(error)) => {
+                let error = error as &dyn std::error::Error;
+                tracing::error!(error, "NO CHANGE IS STORED ANY MORE: the database file is gone");
+            }
+            (true, None) => tracing::warn!("the database file is back under its name; changes are stored again"),
+            (true, Some(_)) | (false, None) => {}
+        }
+        found
+    }
+
+    /// Remembers what a check of the pages has found.
+    pub(crate) fn note_pages(&self, pages: &Pages) {
+        let problems = match pages {
+            Pages::Whole => None,
+            Pages::Damaged(problems) => Some(problems),
+            Pages::Unknown => return,
+        };
+        let mut failing = self.failing.lock();
+        failing.damaged = problems.is_some();
+        self.is_failing.store(failing.trouble().is_some(), Ordering::Relaxed);
+        if let Some(problems) = problems {
+            let problems = problems.join("; ");
+            tracing::error!(problems, "THE DATABASE FILE IS DAMAGED: stop the service and restore a backup");
         }
     }
 
@@ -61,7 +125,15 @@ impl DatabaseHealth {
     pub(crate) fn failed(&self, operation: Operation, error: &Error) {
         match error {
             Error::Unavailable(_) => self.note(operation, Some(error)),
-            Error::Conflict(_) | Error::Corrupt(_) => {}
+            Error::Corrupt(_) => self.note_damage(error),
+            Error::Conflict(_) => {}
+        }
+    }
+
+    /// Remembers an error by which SQLite says that it has met a damaged page; others are ignored.
+    pub(crate) fn note_damage(&self, error: &Error) {
+        if sqlite::is_damage(error) && !self.is_damaged() {
+            self.note_pages(&Pages::Damaged(vec![error.to_string()]));
         }
     }
 
@@ -71,8 +143,8 @@ impl DatabaseHealth {
             Operation::Read => failing.reading = failure.is_some(),
             Operation::Write => failing.writing = failure.is_some(),
         }
+        self.is_failing.store(failing.trouble().is_some(), Ordering::Relaxed);
         let is_failing = failing.reading || failing.writing;
-        self.is_failing.store(is_failing, Ordering::Relaxed);
         match (failing.since, failure) {
             (None, Some(error)) => {
                 failing.since = Some(Instant::now());
@@ -109,6 +181,20 @@ mod tests {
         assert_eq!(health.trouble(), Some(Trouble::Reading));
         health.succeeded(Operation::Read);
         assert_eq!(health.trouble(), None);
+    }
+
+    #[test]
+    fn damage_is_told_after_what_stops_the_service_and_until_a_check_finds_none() {
+        let (health, error) = (DatabaseHealth::default(), Error::unavailable("it is away"));
+        health.note_pages(&Pages::Damaged(vec!["a page".to_owned()]));
+        assert_eq!(health.trouble(), Some(Trouble::Damaged));
+        health.failed(Operation::Write, &error);
+        assert_eq!(health.trouble(), Some(Trouble::Writing));
+        health.succeeded(Operation::Write);
+        health.note_pages(&Pages::Unknown);
+        assert!(health.trouble() == Some(Trouble::Damaged) && health.is_damaged());
+        health.note_pages(&Pages::Whole);
+        assert!(health.trouble().is_none() && !health.is_damaged());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 mod backup;
 mod checkpoint;
 mod failure;
+mod in_place;
+mod pages;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -25,6 +27,10 @@ use crate::error::{Cause, Error, Result};
 use checkpoint::Checkpoints;
 
 pub(crate) use backup::write_copy;
+pub(super) use failure::is_damage;
+pub(crate) use in_place::OpenFiles;
+pub use pages::Pages;
+pub(crate) use pages::{PageChecks, check_pages};
 
 /// How long a statement waits for a lock of another program that has the file open. Our own connections never
 /// block each other for this long.
@@ -41,6 +47,7 @@ const READER_CACHE: u32 = 2048;
 pub(crate) struct Database {
     path: PathBuf,
     lock: Arc<File>,
+    page_checks: Arc<PageChecks>,
 }
 
 impl Database {
@@ -58,12 +65,17 @@ impl Database {
             )));
         }
         private_file(path).map_err(unusable)?;
-        Ok(Self { path: path.to_owned(), lock })
+        Ok(Self { path: path.to_owned(), lock, page_checks: Arc::default() })
+    }
+
+    pub(crate) fn page_checks(&self) -> Arc<PageChecks> {
+        Arc::clone(&self.page_checks)
     }
 
     pub(crate) fn writer(&self) -> Result<SqliteConnection> {
         let connection = self.connect(WRITER_CACHE)?;
-        let checkpoints = Checkpoints::start(self.connect(READER_CACHE)?, path_with(&self.path, "-wal"))?;
+        let (log, is_checked) = (path_with(&self.path, "-wal"), Arc::clone(&self.page_checks.is_reading));
+        let checkpoints = Checkpoints::start(self.connect(READER_CACHE)?, log, is_checked)?;
         SqliteConnection::new(connection, Some(checkpoints), &self.lock)
     }
 

@@ -64,6 +64,9 @@ impl Writer {
 
     /// Runs a batch, and commands that join it, and answers every one. Returns how many there were.
     fn run_batch(&mut self, mut batch: Vec<Command>) -> usize {
+        if let Some(error) = self.health.misplaced() {
+            return batch.drain(..).map(|command| command.refuse(error.clone())).count();
+        }
         match self.run_together(&mut batch) {
             BatchOutcome::Answered { has_changes } => {
                 // A commit without changes does not show that the database can be written.
@@ -113,6 +116,9 @@ impl Writer {
                 Way::Gathering => run_gathering(&mut tx, commands, |batch| self.queue.take_more(batch, has_place)),
                 Way::Savepoints => run_with_savepoints(&mut tx, commands),
             };
+            if let Some(error @ Error::Corrupt(_)) = tx.broken() {
+                self.health.note_damage(error);
+            }
             match (ran, tx.broken()) {
                 (_, Some(error @ Error::Unavailable(_))) => {
                     last = Some(error.clone());

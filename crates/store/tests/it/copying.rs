@@ -174,6 +174,35 @@ async fn a_copy_that_breaks_off_is_not_taken_for_a_whole_one() {
     }
 }
 
+/// What a copy that is killed then would leave: at the first row and at the last, the target is marked already and still.
+#[tokio::test]
+async fn the_target_is_marked_from_the_first_row_to_the_last() {
+    let ((store, first), second) = (fresh(Database::Sqlite).await, Home::new(Database::Sqlite));
+    make_app(&store, 1).await;
+    store.close().await;
+    let DatabaseUrl::Sqlite(target) = second.url.clone() else { panic!("asked for SQLite") };
+    let (states, runtime) = (tempfile::tempdir().unwrap(), tokio::runtime::Handle::current());
+    let (place, mut n_states) = (states.path().to_owned(), 0);
+    let (tell, told) = mpsc::channel();
+    let look = move |_: CopyProgress| {
+        n_states += 1;
+        let state = place.join(format!("{n_states}.db"));
+        for ending in ["", "-wal"] {
+            let name = |path: &std::path::Path| path.with_extension(format!("db{ending}"));
+            std::fs::copy(name(&target), name(&state)).unwrap();
+        }
+        let opened = runtime.block_on(Store::open(&DatabaseUrl::Sqlite(state)));
+        tell.send(opened.err().map(|error| error.to_string())).unwrap();
+    };
+    copy(&first.url, &second.url, Occupied::Refuse, look).await.unwrap();
+    let told: Vec<Option<String>> = told.into_iter().collect();
+    assert!(told.len() > 10, "{told:?}");
+    for refusal in told {
+        assert!(refusal.is_some_and(|text| text.contains("`aerogram copy` again")));
+    }
+    second.open().await.close().await;
+}
+
 #[tokio::test]
 async fn nobody_else_may_be_at_work() {
     // Each refusal comes after some patience, and two databases have all the roles in two pairs.

@@ -37,6 +37,8 @@ struct Limits {
 pub(super) struct Checkpoints {
     limits: Limits,
     log: PathBuf,
+    /// Whether the pages of the database are being checked, for which the writer does not wait as for other readers.
+    is_checked: Arc<AtomicBool>,
     /// Size of the log when it was last maintained.
     handled: u64,
     /// Size of the log at which the writer waits next.
@@ -54,11 +56,11 @@ struct Copier {
 }
 
 impl Checkpoints {
-    pub(super) fn start(connection: Connection, log: PathBuf) -> Result<Self> {
-        Self::within(LIMITS, connection, log)
+    pub(super) fn start(connection: Connection, log: PathBuf, is_checked: Arc<AtomicBool>) -> Result<Self> {
+        Self::within(LIMITS, connection, log, is_checked)
     }
 
-    fn within(limits: Limits, connection: Connection, log: PathBuf) -> Result<Self> {
+    fn within(limits: Limits, connection: Connection, log: PathBuf, is_checked: Arc<AtomicBool>) -> Result<Self> {
         let copier = Arc::new(Copier::default());
         let (wake, woken) = sync_channel(1);
         let thread = {
@@ -68,7 +70,7 @@ impl Checkpoints {
                 .spawn(move || copier.run(&connection, &woken))
                 .map_err(|error| Error::Unavailable(Cause::new("no thread for checkpoints", error)))?
         };
-        Ok(Self { limits, log, handled: 0, block_at: limits.block_at, copier, wake, thread })
+        Ok(Self { limits, log, is_checked, handled: 0, block_at: limits.block_at, copier, wake, thread })
     }
 
     pub(super) fn after_commit(&mut self, writer: &Connection) {
@@ -86,7 +88,8 @@ impl Checkpoints {
             // Little has been added since.
         } else if size >= self.block_at {
             self.handled = size;
-            let is_blocked = restart(writer, timeout);
+            let is_checked = self.is_checked.load(Ordering::Relaxed);
+            let is_blocked = restart(writer, if is_checked { COMMIT_DELAY } else { timeout });
             if is_blocked {
                 self.block_at = 2 * size;
             }
@@ -175,7 +178,7 @@ mod tests {
         let limits =
             Limits { copy_at: 64 * KIB, restart_at: 128 * KIB, block_at: 256 * KIB, timeout: Duration::from_millis(1) };
         let log = path.with_file_name("test.db-wal");
-        let mut checkpoints = Checkpoints::within(limits, connect(&path), log.clone()).unwrap();
+        let mut checkpoints = Checkpoints::within(limits, connect(&path), log.clone(), Arc::default()).unwrap();
         let size = || std::fs::metadata(&log).unwrap().len();
         let write = |checkpoints: &mut Checkpoints| {
             writer.execute("insert into item (note) values (zeroblob(16384))", []).unwrap();

@@ -29,6 +29,13 @@ pub(super) fn classify(connection: &Connection, error: rusqlite::Error) -> Error
     }
 }
 
+/// Whether SQLite has met a page that is not as it should be.
+pub(in crate::db) fn is_damage(error: &Error) -> bool {
+    let Error::Corrupt(cause) = error else { return false };
+    let code = cause.source().and_then(rusqlite::Error::sqlite_error_code);
+    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
 /// A file could not be opened or set up.
 pub(super) fn opening(error: rusqlite::Error) -> Error {
     let text = error.to_string();

@@ -10,9 +10,11 @@ use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
-const BY_APP_ALONE: [&str; 22] = [
+const BY_APP_ALONE: [&str; 25] = [
     // One row for each app.
     "select id, key, name, mode, created, users_associate, users_tags,",
+    "select app.id, app.key, app_numbers.log_head from app cross join app_numbers",
+    "select app, log_head from app_numbers",
     "select app.key from app join channel",
     "select app.id, app.key from app cross join push",
     "select name from app order by id",
@@ -30,6 +32,7 @@ const BY_APP_ALONE: [&str; 22] = [
     "select app from push where id = $1",
     "select app from channel where id = $1",
     // Few rows, or all of them are wanted.
+    "select name from sqlite_schema",
     "select count(*) from webhook where app = $1",
     "select id from term where app = $1 and exists",
     "select id, grp, tag from term where app = $1 order by id",
