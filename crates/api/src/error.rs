@@ -142,6 +142,13 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
         Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, 50301, "The server is stopping.".to_owned()),
         Error::NotReady(trouble) => {
             let text = match trouble {
+                Trouble::Misplaced => {
+                    "The database file was deleted, moved or replaced while the service runs, so nothing more is stored; the log \
+                     says what to do."
+                }
+                Trouble::Damaged => {
+                    "Pages of the database file are damaged; restore a backup. The log and `aerogram doctor` say which."
+                }
                 Trouble::Reading => "The database cannot be read; the log says why.",
                 Trouble::Writing => "The database takes no changes, maybe because its disk is full; the log says why.",
             };

@@ -1,23 +1,30 @@
-//! Checks again whether a failed database works: an idle node would not notice that it has recovered.
+//! Looks after the database: whether a failed one works again, which an idle node would not notice, whether one that is a file is
+//! still there and whole, and how far its logs have come.
+
+use std::time::Duration;
 
 use base::Result;
 use boxed::boxed;
 use store::documents::{self, DocumentKind};
-use store::{Trouble, Tx};
+use store::{Pages, Trouble, Tx};
 use tenancy::OPERATOR;
+use tokio::time;
 
 use crate::Engine;
 
 const ID: &str = "trial";
 /// A disk with room for this much counts as not full.
 const TRIAL_BYTES: usize = 256 * 1024;
+const CHECK_PAGES_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[boxed]
 impl Engine {
     /// Tries the operation that failed the last time. The store remembers the result and logs a change.
     pub async fn check_database(&self) {
+        self.rooms.store.check_file().await;
         match self.rooms.store.trouble() {
-            None => {}
+            // Nothing was tried that failed.
+            None | Some(Trouble::Misplaced | Trouble::Damaged) => {}
             Some(Trouble::Reading) => drop(self.rooms.store.read(store::apps::n_made).await),
             Some(Trouble::Writing) => drop(self.try_to_write().await),
         }
@@ -25,10 +32,49 @@ impl Engine {
 
     /// Asks the database something small. Returns what is wrong with it, if anything.
     pub async fn ask_database(&self) -> Result<Option<Trouble>> {
+        self.rooms.store.check_file().await;
         match self.rooms.store.read(store::apps::n_made).await {
             Ok(_) => Ok(self.rooms.store.trouble()),
             Err(store::Error::Unavailable(_)) => Ok(Some(Trouble::Reading)),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Tries to write, so that a node that starts on a full disk does not call itself ready. The store remembers the result.
+    pub(crate) async fn try_disk(&self) -> Result<()> {
+        match self.try_to_write().await {
+            Ok(_) | Err(store::Error::Unavailable(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What has to be done about every second: a file that is gone is noticed, and how far the logs have come is noted beside it.
+    pub async fn look_after_file(&self) {
+        self.rooms.store.check_file().await;
+        self.rooms.store.save_positions().await;
+    }
+
+    /// Reads every page of a database that is a file. The store remembers damage and logs it.
+    pub async fn check_pages(&self) -> Result<Option<Pages>> {
+        Ok(self.rooms.store.check_pages().await?)
+    }
+
+    /// Checks the pages now and then every day. A server of PostgreSQL does that by itself.
+    pub(crate) async fn keep_checking_pages(self) {
+        loop {
+            let began = time::Instant::now();
+            match self.check_pages().await {
+                Ok(None) => return,
+                Ok(Some(Pages::Whole)) => {
+                    tracing::info!(took_ms = began.elapsed().as_millis(), "the pages of the database are whole");
+                }
+                Ok(Some(Pages::Damaged(_) | Pages::Unknown)) => {}
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, "the pages of the database cannot be checked");
+                }
+            }
+            time::sleep(CHECK_PAGES_EVERY).await;
         }
     }
 

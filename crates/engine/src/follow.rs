@@ -15,6 +15,8 @@ use crate::Engine;
 
 /// How long a signal lost between nodes can leave cached apps out of date.
 const FORGET_APPS_EVERY: Duration = Duration::from_secs(5);
+/// How soon a database file that is gone, or a clock that was set, is noticed by a node that has nothing to do.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A log that grows many times in a moment is read once: an unused index may lag behind its log by this much.
 const PAUSE: Duration = Duration::from_millis(20);
 /// After a crash at most this much of the log is replayed.
@@ -26,11 +28,18 @@ impl Engine {
     pub async fn follow(&self, mut shutdown: watch::Receiver<bool>) {
         let stop = Stop::new(shutdown.clone());
         let mut signals = self.rooms.store.signals();
+        let mut often = time::interval(LOOK_EVERY);
+        often.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
         let mut regularly = time::interval(FORGET_APPS_EVERY);
         let mut now_and_then = time::interval_at(time::Instant::now() + SAVE_INDEXES_EVERY, SAVE_INDEXES_EVERY);
+        let checking = tokio::spawn(self.clone().keep_checking_pages());
         while !stop.is_requested() {
             tokio::select! {
                 _ = shutdown.changed() => {}
+                _ = often.tick() => {
+                    self.rooms.clock_watch.is_settled();
+                    self.look_after_file().await;
+                }
                 _ = regularly.tick() => {
                     self.rooms.events.forget_unused_webhooks();
                     self.check_database().await;
@@ -45,6 +54,7 @@ impl Engine {
                 }
             }
         }
+        checking.abort();
         self.rooms.index.save_indexes().await;
     }
 

@@ -1,5 +1,6 @@
 //! The rooms of the service, put together: each has a handle, which the engine hands out, and none knows the ones above it. What
-//! needs all of them is here: following the log, sweeping, retention, metrics, and the key of the installation.
+//! needs all of them is here: following the log, sweeping, retention, metrics, the key of the installation, and looking after the
+//! database.
 
 mod database_check;
 mod follow;
@@ -11,7 +12,7 @@ mod sweep;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::Base;
+use base::{Base, ClockWatch};
 use boxed::boxed;
 use campaigns::Campaigns;
 use devices::{Devices, LocationSettings};
@@ -26,10 +27,10 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::{SealKey, Tenancy};
 
-pub use base::{Error, GrowthLimits, Metrics, Quota, Result};
+pub use base::{Error, GrowthLimits, Metrics, Quota, Result, SETTLES_IN};
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
 pub use retention::Retention;
-pub use store::Trouble;
+pub use store::{Pages, Trouble};
 
 /// Settings of the engine beyond its parts.
 pub struct Settings {
@@ -63,6 +64,7 @@ pub struct Engine {
 struct Rooms {
     store: Store,
     clock: Clock,
+    clock_watch: ClockWatch,
     metrics: Metrics,
     exposition: metrics::Exposition,
     retention: Retention,
@@ -102,6 +104,7 @@ impl Engine {
             campaigns,
             store: base.store.clone(),
             clock: base.clock.clone(),
+            clock_watch: base.clock_watch.clone(),
             metrics: base.metrics.clone(),
         });
         let jobs = Jobs::new(&base, rooms.all_jobs());
@@ -109,6 +112,7 @@ impl Engine {
         engine.claim_installation().await?;
         engine.jobs.release_own_leases().await?;
         engine.rooms.ensure_sweep().await?;
+        engine.try_disk().await?;
         Ok(engine)
     }
 

@@ -14,6 +14,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use store::Trouble;
 use tokio::time;
 
 use crate::Engine;
@@ -37,6 +38,9 @@ pub(crate) struct Exposition {
     log_reads_spared: Counter,
     database_up: Gauge,
     database_bytes: KnownGauge,
+    database_damaged: Gauge,
+    database_records_missing: Gauge,
+    clock_in_doubt: Gauge,
     platforms: PlatformGauges,
     webhooks: WebhookGauges,
 }
@@ -53,6 +57,9 @@ impl Exposition {
             log_reads_spared: Counter::default(),
             database_up: Gauge::default(),
             database_bytes: KnownGauge::default(),
+            database_damaged: Gauge::default(),
+            database_records_missing: Gauge::default(),
+            clock_in_doubt: Gauge::default(),
             platforms: PlatformGauges::default(),
             webhooks: WebhookGauges::default(),
         };
@@ -76,6 +83,12 @@ impl Exposition {
         let text = "1 while the database can be read and written, otherwise 0";
         registry.register("database_up", text, self.database_up.clone());
         registry.register("database_bytes", "Room that the database takes on its disk", self.database_bytes.clone());
+        let text = "1 while the last check has found damaged pages in the database file, otherwise 0";
+        registry.register("database_damaged", text, self.database_damaged.clone());
+        let text = "Log records that were missing when the database file was opened";
+        registry.register("database_records_missing", text, self.database_records_missing.clone());
+        let text = "1 while timed work waits because the clock of the system has jumped, otherwise 0";
+        registry.register("clock_in_doubt", text, self.clock_in_doubt.clone());
         self.platforms.register(registry);
         self.webhooks.register(registry);
     }
@@ -112,7 +125,11 @@ impl Engine {
         if !is_read {
             metrics.forget_stored();
         }
-        metrics.database_up.set(i64::from(is_read && self.rooms.store.trouble().is_none()));
+        let is_up = matches!(self.rooms.store.trouble(), None | Some(Trouble::Damaged));
+        metrics.database_up.set(i64::from(is_read && is_up));
+        metrics.database_damaged.set(i64::from(self.rooms.store.is_damaged()));
+        metrics.database_records_missing.set(self.rooms.store.n_missing_records());
+        metrics.clock_in_doubt.set(i64::from(!self.rooms.clock_watch.is_settled()));
         let mut text = String::new();
         encode(&mut text, &metrics.registry).map_err(|fmt::Error| Error::internal("metrics do not encode"))?;
         Ok(text)

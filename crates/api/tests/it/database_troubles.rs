@@ -3,6 +3,7 @@
 use serde_json::json;
 use store::{Error, Tx};
 use testkit::app::{TestApp, on_each_database};
+use testkit::store::{Database, databases};
 
 use crate::logs::Log;
 
@@ -77,6 +78,22 @@ async fn a_node_whose_disk_is_full_is_not_ready_until_there_is_room() {
         assert_eq!(create_app(&app).await, 201);
     })
     .await;
+}
+
+/// On SQLite the limit goes with the connection, so that this test is of the program there (`file_story` of `aerogram`).
+#[tokio::test]
+async fn a_node_that_starts_on_a_full_disk_is_not_ready() {
+    if !databases().contains(&Database::Postgres) {
+        return;
+    }
+    let app = Box::pin(TestApp::on(Database::Postgres)).await;
+    set_full(&app, true).await;
+    let app = Box::pin(app.restart()).await;
+    let unready = app.nobody().get("/ready").await;
+    assert!(unready.expect(503)["error"].as_str().unwrap().contains("disk is full"), "{}", unready.text());
+    set_full(&app, false).await;
+    app.engine().check_database().await;
+    app.nobody().get("/ready").await.expect(200);
 }
 
 #[tokio::test]

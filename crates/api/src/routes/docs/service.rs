@@ -8,9 +8,9 @@ pub(super) fn area() -> Area {
     let mut area = Area::new("Service", "Health and metrics, this reference, and pages that came with pushes.");
     area.get("/health", "Show health", "Answers while the process runs; nothing else is asked.")
         .ok::<Health>("It runs.");
-    area.get("/ready", "Show readiness", "Whether the database answers and took the last change.")
+    area.get("/ready", "Show readiness", "Whether the database answers, took the last change and is whole.")
         .ok::<Done>("Requests can be answered.")
-        .refuses(503, "The server is stopping (50301), or the database cannot be read or written (50302).");
+        .refuses(503, "The server stops (50301), or the database is away, takes no changes or is damaged (50302).");
     area.get("/metrics", "Show metrics", "Counts and gauges in the text form of Prometheus.")
         .text("application/openmetrics-text; version=1.0.0; charset=utf-8", "The metrics.");
     area.get(
