@@ -238,6 +238,9 @@ def main():
         problems = check(service.port, clients)
         service.process.terminate()
         service.process.wait()
+        missing = pathlib.Path(folder) / "aerogram.db.missing"
+        if missing.exists():
+            problems.append(f"a start took log records for missing: {missing.read_text()}")
     n_channels, n_pushes = (sum(len(getattr(client, what)) for client in clients) for what in ("channels", "pushes"))
     n_repeats = sum(len(ids) - 1 for ids in Receiver.received.values())
     n_messages = len(Receiver.received)

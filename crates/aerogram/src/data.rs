@@ -85,6 +85,31 @@ impl DataFolder {
         Ok(Some(key))
     }
 
+    /// Refuses to begin anew where there was a database: its disk may not be mounted, or somebody has deleted it by mistake, and
+    /// callers would be told that all they have stored is gone.
+    pub(crate) fn refuse_lost_database(&self, database: &DatabaseUrl) -> Result<()> {
+        let DatabaseUrl::Sqlite(path) = database else { return Ok(()) };
+        let state = match fs::metadata(path) {
+            Ok(file) if file.len() == 0 => "is empty",
+            Err(error) if error.kind() == ErrorKind::NotFound => "is missing",
+            // What else is wrong with it is told by opening it.
+            Ok(_) | Err(_) => return Ok(()),
+        };
+        let traces = [self.secrets_key_path(), store::positions::path(path)];
+        let traces: Vec<String> =
+            traces.iter().filter(|trace| trace.exists()).map(|trace| trace.display().to_string()).collect();
+        if traces.is_empty() {
+            return Ok(());
+        }
+        bail!(
+            "The database {} {state}, but there was one: {} belongs to it. See whether its disk is mounted, or restore it from a \
+             backup. To begin anew without its data, remove {}.",
+            path.display(),
+            traces.join(" and "),
+            traces.join(" and ")
+        )
+    }
+
     /// The error when there is no key for a database that needs one.
     pub(crate) fn no_secrets_key(&self) -> anyhow::Error {
         anyhow!(

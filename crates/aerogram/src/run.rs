@@ -36,6 +36,7 @@ pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
 async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let credentials = node.app.credentials()?;
     let folder = DataFolder::of(&node.data);
+    folder.refuse_lost_database(&node.data.database)?;
     let operator_token = prepare(&folder, &node.data, sources)?;
     let database = &node.data.database;
     let opened = Store::open_with(database, node.database.settings()).await;

@@ -1,5 +1,6 @@
 //! `aerogram doctor`: whether the service and its files are in order, one line per check.
 
+mod file;
 mod finding;
 mod metrics;
 mod platforms;
@@ -43,7 +44,10 @@ impl Doctor {
     pub(crate) async fn run(&self, sources: &Sources) -> Result<ExitCode> {
         let mut report = Report::default();
         report.add("files", self.files(sources).into());
-        report.add("database", self.database().await.into());
+        let database = Finding::from(self.database().await);
+        let is_usable = !matches!(database, Finding::Wrong(_));
+        report.add("database", database);
+        report.add_all("database", Ok(file::findings(&self.data.database, is_usable).await));
         let client = Client::anonymous(&self.remote)?;
         match client.get("/health").await {
             Ok(health) => {
@@ -93,6 +97,7 @@ impl Doctor {
                     Ok(Finding::Note(format!("There is no {} here, so it was not checked.", path.display())))
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
+                    DataFolder::of(&self.data).refuse_lost_database(&self.data.database)?;
                     bail!("There is no {}; it is made when the service starts.", path.display())
                 }
                 Err(error) => Err(error).with_context(|| format!("{} cannot be used", path.display())),

@@ -21,7 +21,9 @@ pub(crate) struct Migrate {
 impl Migrate {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let _log = telemetry::start(&self.logging)?;
-        DataFolder::of(&self.data).create()?;
+        let folder = DataFolder::of(&self.data);
+        folder.refuse_lost_database(&self.data.database)?;
+        folder.create()?;
         let database = &self.data.database;
         let opened = async {
             if let Some(Distributed::Citus) = self.data.distributed {

@@ -55,6 +55,7 @@ impl Accept {
         }
         let _log = telemetry::start(&self.logging)?;
         let folder = DataFolder::of(&self.data);
+        folder.refuse_lost_database(&self.data.database)?;
         folder.create()?;
         let database = &self.data.database;
         let opened = Store::open_with(database, PostgresSettings::least()).await;

@@ -13,6 +13,8 @@ mod crash_story;
 #[cfg(test)]
 mod doctor_story;
 #[cfg(test)]
+mod file_story;
+#[cfg(test)]
 mod nodes_story;
 #[cfg(test)]
 mod operator_story;
@@ -26,6 +28,7 @@ mod sim_story;
 mod start_story;
 #[cfg(test)]
 mod threat_model;
+mod stop_story;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

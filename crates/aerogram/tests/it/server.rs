@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::Value;
 
 pub(crate) struct Server {
@@ -28,13 +29,27 @@ impl Server {
 
     /// Starts on a certain port, as one that is started again does.
     pub(crate) fn start_at(folder: &Path, listen: &str, arguments: &[&str]) -> Self {
-        let mut child = aerogram(folder)
-            .args(["serve", "--listen", listen, "--log", "json"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = aerogram(folder);
+        command.args(["serve", "--listen", listen, "--log", "json"]).args(arguments);
+        Self::start_command(command)
+    }
+
+    /// Starts on a disk on which no file grows beyond some ten kilobytes.
+    pub(crate) fn start_on_full_disk(folder: &Path) -> Self {
+        let mut command = Command::new("/bin/sh");
+        // The soft limit, which can be raised again; and a write beyond it is to fail, not to end the process.
+        command.args(["-c", r#"trap '' XFSZ; ulimit -S -f 128; exec "$0" "$@""#, env!("CARGO_BIN_EXE_aerogram")]);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--log", "json"]).current_dir(folder).env_clear();
+        Self::start_command(command)
+    }
+
+    /// Makes room on the disk of [`Server::start_on_full_disk`].
+    pub(crate) fn make_room(&self) {
+        prlimit(Some(Pid::from_child(&self.child)), Resource::Fsize, Rlimit { current: None, maximum: None }).unwrap();
+    }
+
+    fn start_command(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         let url = loop {

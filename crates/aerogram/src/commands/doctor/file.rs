@@ -1,0 +1,52 @@
+//! The doctor's checks of a database that is a file: damaged pages, and log records that were missing at a start.
+
+use std::path::Path;
+
+use store::positions::{self, MissingRecords};
+use store::{DatabaseUrl, Pages, examine};
+
+use super::Finding;
+
+/// Apps that are named.
+const NAMED: usize = 3;
+
+/// What is wrong with the file; nothing if all is well. The pages are read only if the database `is_usable` at all.
+pub(super) async fn findings(database: &DatabaseUrl, is_usable: bool) -> Vec<Finding> {
+    let DatabaseUrl::Sqlite(path) = database else { return Vec::new() };
+    let mut findings = Vec::new();
+    if is_usable && path.exists() {
+        findings.extend(damage(path).await);
+    }
+    findings.extend(missing(path));
+    findings
+}
+
+/// Takes as long as reading the file does, which a service that runs meanwhile does not wait for.
+async fn damage(path: &Path) -> Option<Finding> {
+    match examine::check_pages(path).await {
+        Ok(Pages::Whole | Pages::Unknown) => None,
+        Ok(Pages::Damaged(problems)) => Some(Finding::Wrong(format!(
+            "{} is damaged; stop the service and restore a backup: {}.",
+            path.display(),
+            problems.join("; ")
+        ))),
+        Err(error) => Some(Finding::Wrong(format!("{} cannot be checked for damage: {error}.", path.display()))),
+    }
+}
+
+fn missing(database: &Path) -> Option<Finding> {
+    let file = positions::missing_path(database);
+    let all = match positions::read_missing(database) {
+        Ok(all) if all.is_empty() => return None,
+        Ok(all) => all,
+        Err(error) => return Some(Finding::Wrong(format!("{} cannot be read: {error}.", file.display()))),
+    };
+    let named = all.iter().take(NAMED).map(|MissingRecords { app, from, to }| format!("{from} to {to} of {app}"));
+    let more = if all.len() > NAMED { ", …" } else { "" };
+    Some(Finding::Wrong(format!(
+        "Log records were missing when the service started: {}{more}. {} names them; see what callers have to send again, and \
+         remove it.",
+        named.collect::<Vec<_>>().join(", "),
+        file.display()
+    )))
+}
