@@ -27,8 +27,9 @@ mod sim_story;
 #[cfg(test)]
 mod start_story;
 #[cfg(test)]
-mod threat_model;
 mod stop_story;
+#[cfg(test)]
+mod threat_model;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]
