@@ -1,5 +1,8 @@
 """Makes a CycloneDX bill of materials from the output of `cargo metadata`; scripts/sbom says how to run it.
 
+The metadata are those of the whole workspace, with every feature that a test or a benchmark switches on. Which crates are in the
+program is what `cargo tree` says of it.
+
 Our own crates are parts of the program, and have no names outside this repository. Components are the crates of others: those that
 are linked, and, with the scope "excluded", those that only run while the program is built. C libraries that a crate brings along in
 its sources are components as well, because advisories know them by their own names.
@@ -11,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tomllib
 import urllib.parse
@@ -42,22 +46,25 @@ def main():
     checksums = checksums_of(pathlib.Path(metadata["workspace_root"]) / "Cargo.lock")
     root = next(package for package in packages.values() if package["name"] == ROOT and is_ours(package))
 
-    linked = reach(root["id"], nodes, packages, is_linked)
-    built_with = reach(root["id"], nodes, packages, is_needed) - linked
+    linked, needed = crates(target, "normal,no-proc-macro"), crates(target, "normal,build")
+    members = {identity for identity in reach(root["id"], nodes)
+               if is_ours(packages[identity]) or named(packages[identity]) in needed}
+    if missing := needed - {named(packages[identity]) for identity in members}:
+        sys.exit(f"sbom: cargo's metadata do not know how the program gets to {sorted(missing)}.")
     components, graph = [], collections.defaultdict(set)
-    for identity in linked | built_with:
+    for identity in members:
         package = packages[identity]
         # What our own crates need, the program needs.
         reference = purl_of(root) if is_ours(package) else purl_of(package)
         used = {purl_of(packages[below["pkg"]]) for below in nodes[identity]["deps"]
-                if below["pkg"] in linked | built_with and is_needed(below, packages) and not is_ours(packages[below["pkg"]])}
+                if below["pkg"] in members and is_needed(below) and not is_ours(packages[below["pkg"]])}
         graph[reference] |= used
         if is_ours(package):
             continue
-        components.append(component_of(package, checksums, identity in linked))
+        scope = "required" if named(package) in linked else "excluded"
+        components.append(component_of(package, checksums, scope))
         for library in bundled_with(package):
-            library["scope"] = "required" if identity in linked else "excluded"
-            components.append(library)
+            components.append(library | {"scope": scope})
             graph[reference].add(library["bom-ref"])
             graph[library["bom-ref"]] |= set()
 
@@ -89,27 +96,34 @@ def main():
     print()
 
 
-def reach(start, nodes, packages, follows):
-    """All packages that lead from one along dependencies of a kind, with itself."""
+def crates(target, edges):
+    """Name and version of the crates of others that the program needs along dependencies of some kinds."""
+    command = ["cargo", "tree", "--locked", "--package", ROOT, "--edges", edges, "--target", target,
+               "--prefix", "none", "--format", "{p}"]
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    # Our own have a path at the end.
+    found = (re.fullmatch(r"(\S+) v(\S+)(?: \(proc-macro\))?(?: \(\*\))?", line) for line in lines)
+    return {match.groups() for match in found if match}
+
+
+def reach(start, nodes):
+    """All packages that a package needs, with itself."""
     found, waiting = set(), [start]
     while waiting:
         identity = waiting.pop()
         if identity not in found:
             found.add(identity)
-            waiting.extend(below["pkg"] for below in nodes[identity]["deps"] if follows(below, packages))
+            waiting.extend(below["pkg"] for below in nodes[identity]["deps"] if is_needed(below))
     return found
 
 
-def is_linked(dependency, packages):
-    """A normal dependency becomes a part of the program, unless it is a macro, which runs in the compiler."""
-    kinds = {kind["kind"] for kind in dependency["dep_kinds"]}
-    is_macro = any("proc-macro" in target["kind"] for target in packages[dependency["pkg"]]["targets"])
-    return None in kinds and not is_macro
-
-
-def is_needed(dependency, _packages):
+def is_needed(dependency):
     """Everything but dependencies of tests."""
     return any(kind["kind"] in (None, "build") for kind in dependency["dep_kinds"])
+
+
+def named(package):
+    return package["name"], package["version"]
 
 
 def is_ours(package):
@@ -124,16 +138,16 @@ def purl_of(package):
     return f"pkg:cargo/{package['name']}@{urllib.parse.quote(package['version'], safe='')}"
 
 
-def component_of(package, checksums, is_in_program):
+def component_of(package, checksums, scope):
     component = {
         "type": "library",
         "bom-ref": purl_of(package),
         "name": package["name"],
         "version": package["version"],
         "purl": purl_of(package),
-        "scope": "required" if is_in_program else "excluded",
+        "scope": scope,
         "licenses": licenses_of(package),
-        "hashes": [{"alg": "SHA-256", "content": checksums[package["name"], package["version"]]}],
+        "hashes": [{"alg": "SHA-256", "content": checksums[named(package)]}],
     }
     if package.get("repository"):
         component["externalReferences"] = [{"type": "vcs", "url": package["repository"]}]

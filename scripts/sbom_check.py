@@ -5,12 +5,11 @@ usage: sbom_check.py FILE TARGET
 
 import json
 import pathlib
-import re
-import subprocess
 import sys
 
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from sbom import crates
 
 
 def main():
@@ -28,20 +27,11 @@ def main():
 
     listed = {(component["name"], component["version"]) for component in document["components"]
               if component["scope"] == "required" and component["purl"].startswith("pkg:cargo/")}
-    linked = linked_by_cargo(target)
+    linked = crates(target, "normal,no-proc-macro")
     if listed != linked:
         sys.exit(f"supply: cargo links other crates than {file} lists: {sorted(listed ^ linked)}")
     n_others = len(document["components"]) - len(listed)
     print(f"supply: {file} is valid: {len(listed)} crates that are linked, as cargo says, and {n_others} other components")
-
-
-def linked_by_cargo(target):
-    """The crates of others in `cargo tree`, without macros and what only these use."""
-    command = ["cargo", "tree", "--locked", "--package", "aerogram", "--edges", "normal,no-proc-macro", "--target", target,
-               "--prefix", "none", "--format", "{p}"]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    crates = {match.groups() for line in lines if (match := re.fullmatch(r"(\S+) v(\S+)( \(\*\))?", line))}
-    return {(name, version) for name, version, _ in crates}
 
 
 if __name__ == "__main__":
