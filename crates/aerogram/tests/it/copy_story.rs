@@ -132,7 +132,7 @@ async fn no_node_starts_on_the_target_of_a_copy_that_was_killed() {
     assert!(refused.status.code() == Some(1) && said.contains("run `aerogram copy` again with --start-over"), "{said}");
     // The next one ends well.
     assert!(begin_copy(folder.path(), &to).wait_with_output().unwrap().status.success());
-    stop(Server::start(folder.path(), &["--database", &to]));
+    stop(Server::start(folder.path(), &["--database", &to, "--data", "aerogram-data"]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
-//! The database file and its disk, as an operator can lose them: deleted under a running service, absent at a start, on a full disk,
-//! damaged, or without its write-ahead log. Every time the service says so, and what to do.
+//! The database file and its disk, as an operator can lose them: deleted under a running service, absent at a start, on a full
+//! disk, damaged, or without its write-ahead log. Every time the service says so, and what to do.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};

@@ -149,8 +149,8 @@ async fn a_damaged_page_that_a_request_meets_is_told_at_once() {
     damage(&folder.database, (page.unsigned_abs() - 1) * PAGE_BYTES, 600);
     let store = Home::at(&format!("sqlite:{}", folder.database.display())).open().await;
     assert_eq!(store.trouble(), None);
-    let read = |tx: &mut Tx<'_>| tx.query("select id from item", &[], |row| row.get::<i64>(0));
-    let met: store::Result<Vec<i64>> = store.read(read).await;
+    let read = |tx: &mut Tx<'_>| tx.query("select note from item", &[], |row| row.get::<String>(0));
+    let met: store::Result<Vec<String>> = store.read(read).await;
     assert!(matches!(met, Err(Error::Corrupt(_))), "{met:?}");
     assert_eq!(store.trouble(), Some(store::Trouble::Damaged));
     store.close().await;
