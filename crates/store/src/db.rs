@@ -7,10 +7,9 @@
 //! Every difference between the databases:
 //! 1. *Claiming.* On PostgreSQL several transactions write at once, so a statement that claims rows ends in
 //!    [`Tx::claim_suffix`]. On SQLite there is one writer and nothing to skip.
-//! 2. *Locking.* For the same reason, a batch of commands first locks the rows of the apps it is about
-//!    (`Access::Write`); both databases read the numbers of those that exist by then
-//!    ([`crate::app_numbers`]). And two nodes that migrate at once exclude each other
-//!    ([`Tx::lock_database`]).
+//! 2. *Locking.* For the same reason, a batch of commands first locks the rows of the apps it is about (`Access::Write`); both
+//!    databases read the numbers of those that exist by then ([`crate::app_numbers`]). And two nodes that migrate at once exclude
+//!    each other ([`Tx::lock_database`]).
 //! 3. *Waking.* Signals of other nodes come by LISTEN/NOTIFY on PostgreSQL; on SQLite there is one process.
 //! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte
 //!    order) that PostgreSQL lacks; SQLite has pragmas per connection instead.

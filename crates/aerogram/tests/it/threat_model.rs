@@ -72,10 +72,11 @@ fn tests_that_docs_security_md_names_exist() {
         .lines()
         .flat_map(quoted)
         .filter(|quoted| quoted.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:".contains(c)))
-        .filter_map(|quoted| quoted.split_once("::"))
+        .filter_map(|quoted| quoted.rsplit_once("::"))
         .collect();
     assert!(named.len() >= 8, "{named:?}");
     for (module, name) in named {
+        let module = module.replace("::", "/");
         let sources = fs::read_dir(root().join("crates")).expect("there are crates").flatten();
         let mut sources =
             sources.filter_map(|entry| fs::read_to_string(entry.path().join(format!("tests/it/{module}.rs"))).ok());

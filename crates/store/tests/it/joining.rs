@@ -31,7 +31,8 @@ async fn until_a_node_waits(administrator: &Store) {
     }
 }
 
-/// Runs the first command, which has to wait, and the others while it does. Returns the answers in order, and the number of commits.
+/// Runs the first command, which has to wait, and the others while it does. Returns the answers in order, and the number of
+/// commits.
 async fn run_while_locked(
     node: &Store,
     administrator: &Store,
