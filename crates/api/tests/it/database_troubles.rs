@@ -31,8 +31,14 @@ async fn set_full(app: &TestApp, is_full: bool) {
         return;
     }
     for sql in if is_full { FULL } else { ROOMY } {
-        let done = store.write(store::apps::OPERATOR, move |tx| tx.execute(sql, &[]));
-        let _: u64 = done.await.unwrap();
+        // It may share its transaction with a command that finds the disk full, and is undone with it.
+        loop {
+            let done: Result<u64, Error> = store.write(store::apps::OPERATOR, move |tx| tx.execute(sql, &[])).await;
+            match done {
+                Err(Error::Unavailable(_)) => {}
+                done => break drop(done.unwrap()),
+            }
+        }
     }
 }
 
