@@ -34,9 +34,9 @@ async fn set_full(app: &TestApp, is_full: bool) {
         // It may share its transaction with a command that finds the disk full, and is undone with it.
         loop {
             let done: Result<u64, Error> = store.write(store::apps::OPERATOR, move |tx| tx.execute(sql, &[])).await;
-            match done {
-                Err(Error::Unavailable(_)) => {}
-                done => break drop(done.unwrap()),
+            if !matches!(done, Err(Error::Unavailable(_))) {
+                done.unwrap();
+                break;
             }
         }
     }
