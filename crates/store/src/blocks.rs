@@ -72,10 +72,10 @@ pub fn recipients(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u
     Ok(sets.into_iter().flatten().collect())
 }
 
-/// The recipients of a push in one block, as serialized sets that together are all of them.
-pub fn recipients_in(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Vec<Vec<u8>>> {
+/// Who of one block may have got a push, as serialized sets: it was delivered to them, or its outcome is not known yet.
+pub fn reached_in(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Vec<Vec<u8>>> {
     let progress = get(tx, app, key)?;
-    Ok(progress.map_or_else(Vec::new, |sets| vec![sets.delivered, sets.pending, sets.failed, sets.gone]))
+    Ok(progress.map_or_else(Vec::new, |sets| vec![sets.delivered, sets.pending]))
 }
 
 /// How many blocks of a push still have work to do.

@@ -10,6 +10,9 @@ use serde::Deserialize;
 
 use crate::{Caller, Tenancy};
 
+/// For how many seconds a proof may be good. One that was made with milliseconds would be good for ever.
+const LONGEST: f64 = 24.0 * 60.0 * 60.0;
+
 /// What a device has proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserProof {
@@ -26,6 +29,8 @@ pub enum ProofRefusal {
     /// It is not signed with HS256 and the digest of the app's master secret.
     Wrong,
     Expired,
+    /// It ends later than [`LONGEST`] from now.
+    TooLong,
 }
 
 #[derive(Deserialize)]
@@ -56,8 +61,12 @@ impl Tenancy {
         let key = hmac::Key::new(HMAC_SHA256, caller.master_hash());
         hmac::verify(&key, signed.as_bytes(), &part(signature)?).map_err(|_| ProofRefusal::Wrong)?;
         let claims: Claims = serde_json::from_slice(&part(claims)?).map_err(|_| ProofRefusal::Malformed)?;
-        if self.0.clock.now().seconds() as f64 >= claims.exp {
+        let left = claims.exp - self.0.clock.now().seconds() as f64;
+        if left <= 0.0 {
             return Err(ProofRefusal::Expired);
+        }
+        if left > LONGEST {
+            return Err(ProofRefusal::TooLong);
         }
         let user = NamedUserId::new(&claims.sub).map_err(|_| ProofRefusal::Malformed)?;
         Ok(UserProof { user, channel: claims.channel })

@@ -35,15 +35,14 @@ impl UserRights {
         self.allow(UserAspect::Associate, self.proves(Some(channel), user))
     }
 
-    /// For taking a channel from a user, if one is named. A device that speaks for the channel may leave: it gains nothing.
+    /// For taking a channel from a user, if one is named. A device that speaks for the channel may leave: it gains nothing, and
+    /// its next owner must not get what is meant for the last. Who knows the id of a channel is taken for its device.
     pub(crate) fn need_leave(&self, channel: ChannelId, user: Option<&NamedUserId>) -> Result<()> {
         let is_own = match self.rights {
             Rights::Channel(own) => own == channel,
             // The path names the contact, and only its channels leave it.
-            Rights::Contact(_) => true,
-            Rights::Master | Rights::Device | Rights::KeyOnly => {
-                user.is_some_and(|user| self.proves(Some(channel), user))
-            }
+            Rights::Contact(_) | Rights::Device => true,
+            Rights::Master | Rights::KeyOnly => user.is_some_and(|user| self.proves(Some(channel), user)),
         };
         self.allow(UserAspect::Associate, is_own)
     }
@@ -74,7 +73,8 @@ impl UserRights {
             (Change::Keep, _) => return Change::Keep,
             (Change::Set(user), _) => self.proves(channel, user),
             (Change::Clear, Rights::Channel(own)) => Some(own) == channel,
-            (Change::Clear, Rights::Master | Rights::Device | Rights::Contact(_) | Rights::KeyOnly) => false,
+            (Change::Clear, Rights::Device) => true,
+            (Change::Clear, Rights::Master | Rights::Contact(_) | Rights::KeyOnly) => false,
         };
         if self.allow(UserAspect::Associate, is_proven).is_ok() { user } else { Change::Keep }
     }
@@ -141,6 +141,7 @@ fn refused(refusal: ProofRefusal) -> Error {
     let why = match refusal {
         ProofRefusal::Malformed => "must be a JSON web token with the claims 'sub', the named user, and 'exp'",
         ProofRefusal::Wrong => "must be signed with HS256 and the SHA-256 digest of the master secret",
+        ProofRefusal::TooLong => "must end within a day; 'exp' is in seconds since 1970",
         ProofRefusal::Expired => "has expired; get a new one from the server of the app",
     };
     Error::Forbidden(format!("The token in '{PROOF}' {why}."))

@@ -186,12 +186,23 @@ async fn a_server_signs_who_the_user_of_a_device_is() {
         let leave = json!({"channel_id": own, "named_user_id": "kim"});
         post(&app, "/api/named_users/disassociate", &good, &leave).await.expect(200);
         assert_eq!(user_of(&app, &own).await, Value::Null);
+        // Leaving needs no proof: whoever has the phone next must not get what is meant for Kim.
+        for (path, body) in [
+            ("/api/named_users/disassociate", leave.clone()),
+            ("/api/contacts/reset", json!({"channel_id": own, "device_type": "android"})),
+        ] {
+            post(&app, "/api/named_users/associate", &of_one, &joined(&own)).await.expect(200);
+            app.device().post(path, &body).await.expect(200);
+            assert_eq!(user_of(&app, &own).await, Value::Null, "{path}");
+        }
 
         let nonsense = ["", "x", "a.b.c", good.trim_end_matches(|last: char| last != '.')].map(str::to_owned);
         let wrong = [
             signed(&secret, "none", &claims),
             signed(&app.app.app_secret, "HS256", &claims),
             signed(&secret, "HS256", &json!({"sub": "kim", "exp": now})),
+            // In milliseconds, by mistake.
+            signed(&secret, "HS256", &json!({"sub": "kim", "exp": (now + 60) * 1000})),
             signed(&secret, "HS256", &json!({"sub": "kim"})),
             signed(&secret, "HS256", &json!({"sub": "", "exp": now + 60})),
         ];

@@ -142,12 +142,12 @@ impl<'a> Attribution<'a> {
         })
     }
 
-    /// Whether a push was for the channel, by the recipients that are kept for 30 days. A device can respond before the outcome of
-    /// its delivery is written, so the outcome does not matter.
+    /// Whether the channel may have got a push, by the outcomes that are kept for 30 days. A device can respond before the outcome of
+    /// its delivery is written, so one that is pending counts.
     fn is_recipient(&self, tx: &mut Tx<'_>, push: PushId) -> Result<bool> {
         let number = u32::from(Block::of(self.ordinal).0);
         let key = BlockKey { push, device_type: self.device_type.clone(), number };
-        for set in blocks::recipients_in(tx, self.app, &key)? {
+        for set in blocks::reached_in(tx, self.app, &key)? {
             if codec::decode(&set).map_err(Error::internal)?.contains(self.ordinal.0) {
                 return Ok(true);
             }
