@@ -103,7 +103,8 @@ impl DataFolder {
         }
         bail!(
             "The database {} {state}, but there was one: {} belongs to it. See whether its disk is mounted, or restore it from a \
-             backup. To begin anew without its data, remove {}.",
+             backup. To begin anew without its data, move {} elsewhere, and keep it: without the key no copy of the database can be \
+             read. A key of your own for a first start is set as AEROGRAM_SECRETS_KEY.",
             path.display(),
             traces.join(" and "),
             traces.join(" and ")

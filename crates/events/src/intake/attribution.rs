@@ -142,8 +142,8 @@ impl<'a> Attribution<'a> {
         })
     }
 
-    /// Whether the channel may have got a push, by the outcomes that are kept for 30 days. A device can respond before the outcome of
-    /// its delivery is written, so one that is pending counts.
+    /// Whether the channel may have got a push, by the outcomes that are kept for 30 days. A device can respond before the outcome
+    /// of its delivery is written, so one that is pending counts.
     fn is_recipient(&self, tx: &mut Tx<'_>, push: PushId) -> Result<bool> {
         let number = u32::from(Block::of(self.ordinal).0);
         let key = BlockKey { push, device_type: self.device_type.clone(), number };

@@ -113,7 +113,12 @@ impl Writer {
                 Err(error) => return BatchOutcome::Unavailable(error),
             };
             let ran = match way {
-                Way::Gathering => run_gathering(&mut tx, commands, |batch| self.queue.take_more(batch, has_place)),
+                Way::Gathering => run_gathering(&mut tx, commands, |batch| {
+                    // Whoever joined later would have fewer attempts than are its due.
+                    if n_attempts == 0 {
+                        self.queue.take_more(batch, has_place);
+                    }
+                }),
                 Way::Savepoints => run_with_savepoints(&mut tx, commands),
             };
             if let Some(error @ Error::Corrupt(_)) = tx.broken() {

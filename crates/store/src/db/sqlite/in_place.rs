@@ -65,8 +65,9 @@ impl OpenFile {
             Err(_) => return None,
         };
         Some(Error::unavailable(format!(
-            "{} {what} while the service runs, so that every change would be lost; put the file back under its name, or stop the \
-             service and restore a backup",
+            "{} {what} while the service runs, so that every change would be lost; put the file back under its name. If \
+             it was deleted, a database is still in /proc/<process>/fd while the service runs, and a write-ahead log is \
+             written back when the service is stopped; else restore a backup",
             self.path.display()
         )))
     }
