@@ -37,9 +37,6 @@ pub use serve::serve;
 /// Often enough for clients and proxies not to take a quiet stream for a dead one.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Long enough for callers that send one request after the other to notice that a node stops.
-pub const DRAIN: Duration = Duration::from_secs(1);
-
 /// Settings of the edge beyond the engine.
 pub struct Settings {
     /// The base URL clients see, for absolute links. Without it links follow the `Host` header of each request.
@@ -50,7 +47,7 @@ pub struct Settings {
     pub serves_api: bool,
     /// How often a stream on which nothing happens shows that it is alive.
     pub keep_alive: Duration,
-    /// How long callers are still served after the node was told to stop.
+    /// How long callers that keep their connection are still served after the node was told to stop.
     pub drain: Duration,
     pub limits: Limits,
 }

@@ -1,6 +1,7 @@
 //! Settings about callers: how much they may have, try and create.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use api::Limits;
 use clap::Args;
@@ -38,6 +39,16 @@ pub(crate) struct Callers {
         value_parser = number_in(1_u32..=1_000_000)
     )]
     pub(crate) wrong_credentials_per_minute: u32,
+
+    /// For how many seconds a node that stops still serves callers that keep their connection
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = number_in(0_u64..=300))]
+    drain_seconds: u64,
+}
+
+impl Callers {
+    pub(crate) const fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain_seconds)
+    }
 }
 
 /// How much the devices of one app may create. Servers are not limited.

@@ -36,7 +36,7 @@ impl Parts {
             operator_token: operator_token.reveal().to_owned(),
             serves_api: node.has(Role::Api),
             keep_alive: api::KEEP_ALIVE,
-            drain: api::DRAIN,
+            drain: node.callers.drain(),
             limits: limits::of(node),
         };
         let server = tokio::spawn(api::serve(listener, engine, settings, listening_stops));

@@ -79,7 +79,9 @@ fn assert_window(installation: &Installation, n_messages: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_request_fails_and_nothing_is_sent_twice_while_nodes_are_restarted_in_turn() {
     let Some(installation) = Installation::new(N_REGISTERED).await else { return };
-    let mut nodes: Vec<_> = (0..2).map(|number| installation.start(number, installation.url())).collect();
+    // Addresses of their own: nobody else takes the port of a node while it is restarted.
+    let start = |number| installation.start_at(number, installation.url(), &format!("127.0.0.{}:0", number + 2));
+    let mut nodes: Vec<_> = (0..2).map(start).collect();
     let addresses: Arc<[_]> = nodes.iter().map(|node| node.address).collect();
     let is_over = Arc::new(AtomicBool::new(false));
     let mut clients = JoinSet::new();

@@ -17,7 +17,8 @@ pub(crate) struct Server {
 
 pub(crate) fn aerogram(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_aerogram"));
-    command.current_dir(folder).env_clear();
+    // Tests keep their connections, and a server that stops would wait for their next request.
+    command.current_dir(folder).env_clear().env("AEROGRAM_DRAIN_SECONDS", "0");
     command
 }
 

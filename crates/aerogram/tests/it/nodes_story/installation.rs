@@ -22,6 +22,8 @@ const APP_SECRET: &str = "nodes-app-secret-00001";
 const MASTER_SECRET: &str = "nodes-app-master-00001";
 const TOKEN: &str = "operator-of-several-nodes";
 const N_NODES: usize = 2;
+/// Longer than a client of a busy machine may take for its next request. A node waits only until all have sent one.
+const DRAIN_SECONDS: &str = "120";
 pub(super) const N_REGISTERED: usize = 6;
 /// For what must happen by itself; when it does not, the test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -42,8 +44,11 @@ pub(super) struct Node {
 impl Node {
     /// Stops as a service manager would.
     pub(super) fn stop(self) {
-        self.server.signal("TERM");
-        let (code, _, log) = self.server.wait();
+        let Self { server, caller, .. } = self;
+        // The node waits for the next request of a caller that keeps its connection.
+        drop(caller);
+        server.signal("TERM");
+        let (code, _, log) = server.wait();
         assert_eq!(code, Some(0), "{log}");
     }
 }
@@ -83,6 +88,7 @@ impl Installation {
             ("--app-secret", APP_SECRET),
             ("--master-secret", MASTER_SECRET),
             ("--operator-token", TOKEN),
+            ("--drain-seconds", DRAIN_SECONDS),
         ];
         let mut arguments: Vec<&str> = arguments.iter().flat_map(|(flag, value)| [*flag, *value]).collect();
         arguments.push("--allow-private-addresses");
