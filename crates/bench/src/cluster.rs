@@ -34,6 +34,7 @@ use findings::Findings;
 use stage::Stage;
 
 pub(crate) const NAME: &str = "cluster";
+const TIME: Duration = Duration::from_secs(600);
 /// Devices that get every push to the crowd.
 const CROWD: u32 = 20_000;
 /// A client that repeats requests waits for so long first.
@@ -48,11 +49,12 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     let seed = size.seed.unwrap_or_else(|| Clock::System.now().0.unsigned_abs());
-    report::heading(format_args!("Three nodes on one PostgreSQL, disturbed for {} s (--seed {seed})", size.seconds))?;
+    let time = size.seconds.map_or(TIME, Duration::from_secs);
+    report::heading(format_args!("Three nodes on one PostgreSQL, disturbed for {} s (--seed {seed})", time.as_secs()))?;
     report::progress("preparing");
     let mut stage = Stage::build(u64::from(size.of(CROWD))).await?;
     let mut findings = Findings::default();
-    let played = play(&mut stage, &mut findings, &mut Chance::new(seed), Duration::from_secs(size.seconds)).await;
+    let played = play(&mut stage, &mut findings, &mut Chance::new(seed), time).await;
     let judged = played.and_then(|()| findings.judge());
     if judged.is_err() {
         report::progress(&format!("the logs of the nodes are in {}", stage.keep_folder().display()));

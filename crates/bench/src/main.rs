@@ -39,6 +39,7 @@ mod report;
 mod reports;
 mod sample;
 mod server;
+mod soak;
 mod timers;
 mod usage;
 mod webhooks;
@@ -68,7 +69,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 18] = [
+const BENCHES: [Bench; 19] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -172,6 +173,12 @@ const BENCHES: [Bench; 18] = [
         run: |size| Box::pin(cluster::run(size)),
     },
     Bench {
+        name: "soak",
+        about: "memory and answers under the same load for half an hour, with 100,000 channels",
+        needs_server: true,
+        run: |size| Box::pin(soak::run(size)),
+    },
+    Bench {
         name: "followers",
         about: "how often a log is read that five webhooks and the index follow, on PostgreSQL",
         needs_server: true,
@@ -183,8 +190,8 @@ const BENCHES: [Bench; 18] = [
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     at_most: u32,
-    /// For how long to disturb a cluster.
-    pub(crate) seconds: u64,
+    /// For how long to disturb a cluster or to soak; `None` for their own time.
+    pub(crate) seconds: Option<u64>,
     /// The disturbances follow from it.
     pub(crate) seed: Option<u64>,
     /// How often `databases` and `nodes` call each side; `None` for their own number.
@@ -209,9 +216,9 @@ struct Wish {
     /// Use no more channels than this, for a quick look; the goals are meant for the full number
     #[arg(long, default_value_t = u32::MAX, hide_default_value = true)]
     at_most: u32,
-    /// For how many seconds `cluster` disturbs its nodes
-    #[arg(long, default_value_t = 600)]
-    seconds: u64,
+    /// For how many seconds `cluster` disturbs its nodes (600) or `soak` goes on (1800)
+    #[arg(long)]
+    seconds: Option<u64>,
     /// A number that `cluster` has printed, for the same disturbances again; another one each time when absent
     #[arg(long)]
     seed: Option<u64>,
