@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base::Result;
 use model::ids::{AppId, Offset, PushId};
+use sending::RECIPIENTS_KEPT_FOR;
 use store::{Tx, blocks, log, push_causes, push_responses};
 
 use crate::Rooms;
@@ -41,8 +42,6 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const PORTION: u32 = 2_000;
 /// After this many the sweep continues with the other apps and comes back.
 const PORTIONS_PER_RUN: usize = 200;
-/// Pushes of one run look up the recipients of the others; no run takes nearly as long.
-const BLOCKS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl Rooms {
     /// Deletes records of a log that are too old or too many.
@@ -69,7 +68,7 @@ impl Rooms {
     /// Deletes the sets of recipients of pushes that are long done, their causes, and who responded to them: without recipients
     /// nobody is known to have got them. Their counts stay.
     pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<Left> {
-        let oldest = self.clock.now().minus(BLOCKS_KEPT_FOR);
+        let oldest = self.clock.now().minus(RECIPIENTS_KEPT_FOR);
         let first_kept = PushId::first_at(oldest);
         for _ in 0..PORTIONS_PER_RUN {
             let forget = move |tx: &mut Tx<'_>| -> Result<u64> {

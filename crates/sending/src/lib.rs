@@ -41,7 +41,7 @@ pub use push::{
     refuse_expiries_beyond_providers, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group,
     stored_push,
 };
-pub use recent::{Deliveries, INFLUENCE, Recent, RecentPush};
+pub use recent::{Deliveries, INFLUENCE, RECIPIENTS_KEPT_FOR, Recent, RecentPush};
 pub use resolve::{ByDeviceType, audience_by_device_type, reachable, union};
 pub use sandbox::SandboxFeed;
 pub use store::pushes::Which;

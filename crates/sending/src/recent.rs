@@ -26,6 +26,9 @@ pub use deliveries::RecentPush;
 
 /// How long after its delivery a push can have influenced an opening.
 pub const INFLUENCE: Duration = Duration::from_secs(12 * 60 * 60);
+/// How long after it was accepted the recipients of a push are kept. Other pushes of its run look them up, and no run takes nearly
+/// as long; so do responses of devices.
+pub const RECIPIENTS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Devices may upload a little later.
 const KEPT: Duration = Duration::from_secs(13 * 60 * 60);
 const RECORDS_PER_READ: u32 = 1_000;

@@ -46,22 +46,25 @@ pub fn save(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: BlockProgress
     Ok(())
 }
 
+const BY_KEY: &str = "select settled, tries, pending, delivered, gone, failed from push_block
+     where app = $1 and push = $2 and platform = $3 and block = $4";
+
 pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<BlockProgress>> {
-    tx.query_opt(
-        "select settled, tries, pending, delivered, gone, failed from push_block
-         where app = $1 and push = $2 and platform = $3 and block = $4",
-        &[app.into(), key.push.into(), (&key.device_type).into(), key.number.into()],
-        |row| {
-            Ok(BlockProgress {
-                settled: row.next()?,
-                tries: row.next()?,
-                pending: row.next()?,
-                delivered: row.next()?,
-                gone: row.next()?,
-                failed: row.next()?,
-            })
-        },
-    )
+    tx.query_opt(BY_KEY, &place(app, key), |row| {
+        Ok(BlockProgress {
+            settled: row.next()?,
+            tries: row.next()?,
+            pending: row.next()?,
+            delivered: row.next()?,
+            gone: row.next()?,
+            failed: row.next()?,
+        })
+    })
+}
+
+/// Announces a call of [`get`] or [`reached_in`].
+pub fn foresee(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) {
+    tx.foresee(BY_KEY, [place(app, key)]);
 }
 
 /// The recipients of a push, as serialized sets that together are all of them.
@@ -94,6 +97,10 @@ pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis,
           order by b.push, b.platform, b.block limit $4)",
         &[app.into(), PushId::first_at(first_kept).into(), first_kept.into(), at_most.into()],
     )
+}
+
+fn place(app: AppId, key: &BlockKey) -> [crate::Value; 4] {
+    [app.into(), key.push.into(), (&key.device_type).into(), key.number.into()]
 }
 
 fn values(app: AppId, key: &BlockKey, progress: BlockProgress) -> [crate::Value; 10] {

@@ -32,8 +32,10 @@ pub enum Metric {
     DirectResponses,
     /// Openings of the app within twelve hours of a push, not by way of it.
     InfluencedResponses,
-    /// Responses to a push by channels that it was not sent to, and all of a channel but the first.
+    /// Responses to a push by channels that it was not sent to.
     UnprovenResponses,
+    /// Responses to a push that is so old that its recipients are not known any more.
+    LateResponses,
     /// All openings of the app.
     Opens,
     /// The openings whose device says what its clock shows, by the hours of that clock instead of UTC.
@@ -58,13 +60,14 @@ pub enum Metric {
 }
 
 impl Metric {
-    pub const ALL: [Metric; 19] = [
+    pub const ALL: [Metric; 20] = [
         Metric::Sends,
         Metric::AlertingSends,
         Metric::Controls,
         Metric::DirectResponses,
         Metric::InfluencedResponses,
         Metric::UnprovenResponses,
+        Metric::LateResponses,
         Metric::Opens,
         Metric::LocalOpens,
         Metric::OptedInOpens,
@@ -88,6 +91,7 @@ impl Metric {
             Metric::DirectResponses => "direct",
             Metric::InfluencedResponses => "influenced",
             Metric::UnprovenResponses => "unproven",
+            Metric::LateResponses => "late",
             Metric::Opens => "opens",
             Metric::LocalOpens => "local_opens",
             Metric::OptedInOpens => "opted_in_opens",

@@ -23,9 +23,15 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: PushId, provenance: &Provenance
     Ok(())
 }
 
+const OF_PUSH: &str = "select kind, origin, run, part from push_origin where app = $1 and push = $2";
+
+/// Announces a call of [`of`].
+pub fn foresee(tx: &mut Tx<'_>, app: AppId, push: PushId) {
+    tx.foresee(OF_PUSH, [[app.into(), push.into()]]);
+}
+
 pub fn of(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Provenance> {
-    let sql = "select kind, origin, run, part from push_origin where app = $1 and push = $2";
-    let found = tx.query_opt(sql, &[app.into(), push.into()], read)?;
+    let found = tx.query_opt(OF_PUSH, &[app.into(), push.into()], read)?;
     Ok(found.unwrap_or(Provenance::of(Origin::Api)))
 }
 

@@ -98,12 +98,18 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
     Ok(())
 }
 
+const BY_ID: &str = "select id, operation, created, expires, push_type, state, paused, accepted_at, redact,
+       coalesce(payload, (select other.payload from push other
+         where other.app = $1 and other.id = push.payload_of))
+     from push where app = $1 and id = $2";
+
+/// Announces a call of [`by_id`].
+pub fn foresee(tx: &mut Tx<'_>, app: AppId, push: PushId) {
+    tx.foresee(BY_ID, [[app.into(), push.into()]]);
+}
+
 pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow>> {
-    let sql = "select id, operation, created, expires, push_type, state, paused, accepted_at, redact,
-                 coalesce(payload, (select other.payload from push other
-                   where other.app = $1 and other.id = push.payload_of))
-               from push where app = $1 and id = $2";
-    tx.query_opt(sql, &[app.into(), push.into()], |row| {
+    tx.query_opt(BY_ID, &[app.into(), push.into()], |row| {
         Ok(PushRow {
             id: row.next()?,
             operation: row.next()?,

@@ -1,5 +1,7 @@
 //! The pushes that the events of one channel are due to: those that devices send back, and those that were delivered lately.
 
+mod foresight;
+
 use std::collections::HashMap;
 
 use audience::block::Block;
@@ -10,10 +12,14 @@ use model::device_type::DeviceType;
 use model::event::{AssociatedPush, SharedPush};
 use model::ids::{AppId, ChannelId, DeliveryId, Id, Ordinal, PushId};
 use model::time::UtcMillis;
-use sending::{INFLUENCE, Recent, RecentPush, stored_push};
+use sending::{INFLUENCE, RECIPIENTS_KEPT_FOR, Recent, RecentPush, stored_push};
 use store::blocks::{self, BlockKey};
 use store::{Tx, origins, pushes};
 use uuid::Uuid;
+
+/// How many pushes of one upload are looked up in the database. Honest devices send events back soon, when deliveries are still
+/// remembered; anybody else could have one upload ask for thousands.
+const MOST_LOOKED_UP: usize = 20;
 
 pub(super) struct Attribution<'a> {
     app: AppId,
@@ -21,6 +27,9 @@ pub(super) struct Attribution<'a> {
     channel: ChannelId,
     device_type: &'a DeviceType,
     recent: &'a Recent,
+    now: UtcMillis,
+    /// How many more pushes may be looked up.
+    lookups_left: usize,
     /// Devices name the same push in several events.
     found: HashMap<Uuid, Option<NamedPush>>,
 }
@@ -30,14 +39,26 @@ pub(super) struct Attribution<'a> {
 pub(super) struct NamedPush {
     pub(super) associated: AssociatedPush,
     sent: UtcMillis,
-    /// Whether the channel is one of its recipients; `None` as long as that is not looked up.
-    is_received: Option<bool>,
+    receipt: Receipt,
+}
+
+/// Whether a channel is one of the recipients of a push.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Receipt {
+    Yes,
+    No,
+    /// The recipients are not kept any more.
+    TooOld,
+    NotLookedUp,
 }
 
 /// A push whose notification was tapped, as a device says. Anybody can know the id of a push.
+#[derive(Clone)]
 pub(super) enum Tapped {
     /// It was sent to the channel.
     Received(AssociatedPush),
+    /// It is so old that its recipients are not known any more.
+    TooOld(PushId),
     /// It was not, as far as that is known.
     Unproven(PushId),
 }
@@ -45,10 +66,7 @@ pub(super) enum Tapped {
 /// The pushes that an event is due to.
 #[derive(Clone, Default)]
 pub(super) struct Due {
-    /// The push whose notification was tapped, which was sent to the channel.
-    pub(super) to: Option<AssociatedPush>,
-    /// The push that the device names instead, which was not.
-    pub(super) unproven: Option<PushId>,
+    pub(super) tapped: Option<Tapped>,
     pub(super) last_delivered: Option<AssociatedPush>,
 }
 
@@ -59,25 +77,25 @@ impl<'a> Attribution<'a> {
         channel: ChannelId,
         device_type: &'a DeviceType,
         recent: &'a Recent,
+        now: UtcMillis,
     ) -> Self {
-        Self { app, ordinal, channel, device_type, recent, found: HashMap::new() }
+        let found = HashMap::new();
+        Self { app, ordinal, channel, device_type, recent, now, lookups_left: MOST_LOOKED_UP, found }
     }
 
     pub(super) fn due(&mut self, tx: &mut Tx<'_>, echo: Echo, at: UtcMillis) -> Result<Due> {
-        let (to, unproven) = match echo.tapped.map(|echo| self.tapped(tx, echo)).transpose()?.flatten() {
-            Some(Tapped::Received(push)) => (Some(push), None),
-            Some(Tapped::Unproven(push)) => (None, Some(push)),
-            None => (None, None),
-        };
+        let tapped = echo.tapped.map(|echo| self.tapped(tx, echo)).transpose()?.flatten();
         let last_delivered = match (self.last_delivered(at), echo.received) {
             (Some(last), _) => Some(last),
             (None, Some(echo)) => match self.named(tx, echo)? {
-                Some(push) if push.influences(at) && self.is_received(tx, echo, &push)? => Some(push.associated),
+                Some(push) if push.influences(at) && self.receipt(tx, echo, &push)? == Receipt::Yes => {
+                    Some(push.associated)
+                }
                 Some(_) | None => None,
             },
             (None, None) => None,
         };
-        Ok(Due { to, unproven, last_delivered })
+        Ok(Due { tapped, last_delivered })
     }
 
     /// The last push that was delivered, as far as that is known here.
@@ -90,32 +108,42 @@ impl<'a> Attribution<'a> {
     /// The push whose notification was tapped, as the device says; `None` unless it is one of this app.
     pub(super) fn tapped(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<Tapped>> {
         let Some(push) = self.named(tx, echo)? else { return Ok(None) };
-        Ok(Some(match self.is_received(tx, echo, &push)? {
-            true => Tapped::Received(push.associated),
-            false => Tapped::Unproven(push.associated.push_id),
+        Ok(Some(match self.receipt(tx, echo, &push)? {
+            Receipt::Yes => Tapped::Received(push.associated),
+            Receipt::TooOld => Tapped::TooOld(push.associated.push_id),
+            Receipt::No | Receipt::NotLookedUp => Tapped::Unproven(push.associated.push_id),
         }))
     }
 
     /// Whether a push that the device names was sent to the channel.
-    fn is_received(&mut self, tx: &mut Tx<'_>, echo: PushEcho, push: &NamedPush) -> Result<bool> {
-        if let Some(known) = push.is_received {
-            return Ok(known);
+    fn receipt(&mut self, tx: &mut Tx<'_>, echo: PushEcho, push: &NamedPush) -> Result<Receipt> {
+        if push.receipt != Receipt::NotLookedUp {
+            return Ok(push.receipt);
         }
-        let is_received = self.is_recipient(tx, push.associated.push_id)?;
+        let receipt = match self.is_recipient(tx, push.associated.push_id)? {
+            true => Receipt::Yes,
+            false => Receipt::No,
+        };
         if let Some(Some(known)) = self.found.get_mut(&echo.id) {
-            known.is_received = Some(is_received);
+            known.receipt = receipt;
         }
-        Ok(is_received)
+        Ok(receipt)
     }
 
-    /// The push that a device names; `None` unless it is one of this app.
+    /// The push that a device names; `None` unless it is one of this app, and always when too many were looked up before.
     pub(super) fn named(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<NamedPush>> {
         if let Some(known) = self.found.get(&echo.id) {
             return Ok(known.clone());
         }
-        let found = match self.delivered(echo.id) {
-            Some(push) => Some(push),
-            None => self.stored(tx, echo)?,
+        let delivered = self.delivered(echo.id);
+        let is_settled = delivered.as_ref().is_some_and(|push| push.receipt != Receipt::NotLookedUp);
+        let may_look_up = is_settled || self.lookups_left > 0;
+        self.lookups_left = self.lookups_left.saturating_sub(usize::from(!is_settled));
+        let found = match delivered {
+            Some(push) if may_look_up => Some(push),
+            Some(push) => Some(NamedPush { receipt: Receipt::No, ..push }),
+            None if may_look_up => self.stored(tx, echo)?,
+            None => None,
         };
         self.found.insert(echo.id, found.clone());
         Ok(found)
@@ -123,7 +151,7 @@ impl<'a> Attribution<'a> {
 
     /// The push that an event names, if it was delivered to the channel lately: what is known without asking the database.
     pub(super) fn received(&self, id: Uuid) -> Option<PushId> {
-        self.delivered(id).filter(|push| push.is_received == Some(true)).map(|push| push.associated.push_id)
+        self.delivered(id).filter(|push| push.receipt == Receipt::Yes).map(|push| push.associated.push_id)
     }
 
     fn delivered(&self, id: Uuid) -> Option<NamedPush> {
@@ -132,27 +160,30 @@ impl<'a> Attribution<'a> {
             push.uuid() == id || DeliveryId::of(push, self.channel).uuid() == id
         };
         self.recent.look(|deliveries| {
-            let named = |push: &RecentPush, is_received| {
+            let named = |push: &RecentPush, receipt| {
                 let associated = push.shared_push.sent_at(push.sent);
-                NamedPush { associated, sent: push.sent, is_received }
+                NamedPush { associated, sent: push.sent, receipt }
             };
-            let here = deliveries.delivered_to(self.ordinal).find(is_meant).map(|push| named(push, Some(true)));
+            let here = deliveries.delivered_to(self.ordinal).find(is_meant).map(|push| named(push, Receipt::Yes));
             // Not every delivery is remembered.
-            here.or_else(|| deliveries.push(Id::from_uuid(id)).map(|push| named(push, None)))
+            here.or_else(|| deliveries.push(Id::from_uuid(id)).map(|push| named(push, Receipt::NotLookedUp)))
         })
     }
 
     /// Whether the channel may have got a push, by the outcomes that are kept for 30 days. A device can respond before the outcome
     /// of its delivery is written, so one that is pending counts.
     fn is_recipient(&self, tx: &mut Tx<'_>, push: PushId) -> Result<bool> {
-        let number = u32::from(Block::of(self.ordinal).0);
-        let key = BlockKey { push, device_type: self.device_type.clone(), number };
-        for set in blocks::reached_in(tx, self.app, &key)? {
+        for set in blocks::reached_in(tx, self.app, &self.block_of(push))? {
             if codec::decode(&set).map_err(Error::internal)?.contains(self.ordinal.0) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    fn block_of(&self, push: PushId) -> BlockKey {
+        let number = u32::from(Block::of(self.ordinal).0);
+        BlockKey { push, device_type: self.device_type.clone(), number }
     }
 
     fn stored(&self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<NamedPush>> {
@@ -165,13 +196,24 @@ impl<'a> Attribution<'a> {
         let variant_id = shared_push.variant_id.or(echo.variant_id);
         let associated =
             AssociatedPush { group_id: provenance.origin.group(), variant_id, ..shared_push.sent_at(row.created) };
-        Ok(Some(NamedPush { associated, sent: row.created, is_received: None }))
+        // Who has responded is forgotten with the recipients: a response that was counted could count again.
+        let is_too_old = row.created < self.now.minus(RECIPIENTS_KEPT_FOR);
+        let receipt = if is_too_old { Receipt::TooOld } else { Receipt::NotLookedUp };
+        Ok(Some(NamedPush { associated, sent: row.created, receipt }))
     }
 }
 
 impl Due {
+    /// The push whose notification was tapped, which was sent to the channel.
+    pub(super) fn to(&self) -> Option<&AssociatedPush> {
+        match &self.tapped {
+            Some(Tapped::Received(push)) => Some(push),
+            Some(Tapped::TooOld(_) | Tapped::Unproven(_)) | None => None,
+        }
+    }
+
     pub(super) fn direct(&self) -> Option<PushId> {
-        self.to.as_ref().map(|push| push.push_id)
+        self.to().map(|push| push.push_id)
     }
 
     pub(super) fn indirect(&self) -> Option<PushId> {

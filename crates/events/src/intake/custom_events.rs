@@ -134,7 +134,8 @@ fn take(
     let body = Custom { customer_id, ..custom.event.clone() };
     let mut due = Due::default();
     for channel in &channels {
-        let attribution = Attribution::new(context.app, channel.ordinal, channel.id, &channel.device_type, recent);
+        let now = context.journal.now();
+        let attribution = Attribution::new(context.app, channel.ordinal, channel.id, &channel.device_type, recent, now);
         let last_delivered = attribution.last_delivered(*at);
         due.last_delivered = due.last_delivered.or_else(|| last_delivered.clone());
         let id = match &custom.about {

@@ -10,7 +10,7 @@ use model::device_event::{
     AppOpening, Button, Content, InAppEnd, PushEcho, UploadedCustom, UploadedInApp, UploadedLocation,
 };
 use model::event::{self, AssociatedPush, Event, InAppDisplay};
-use model::ids::{ChannelId, Ordinal, PushId, SessionId};
+use model::ids::{ChannelId, Ordinal, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -47,10 +47,9 @@ pub(super) fn take(
     };
     sessions::foresee(tx, context.app, row.ordinal);
     let device_type = row.device_type.clone();
-    let attribution = Attribution::new(context.app, row.ordinal, row.id, &device_type, recent);
-    for push in events.iter().filter_map(tapped).filter_map(|push| attribution.received(push.id)) {
-        push_responses::foresee(tx, context.app, push, row.ordinal);
-    }
+    let now = context.journal.now();
+    let attribution = Attribution::new(context.app, row.ordinal, row.id, &device_type, recent, now);
+    attribution.foresee(tx, events);
     let new = new_events(tx, context, events)?;
     for day in new.iter().filter(|timed| is_opening(timed)).map(|timed| timed.at.day()).collect::<BTreeSet<_>>() {
         context.happened_on(tx, DayKind::Open, day, &RoaringBitmap::from([row.ordinal.0]))?;
@@ -138,16 +137,11 @@ impl Taking<'_, '_> {
     }
 
     fn opened(&mut self, tx: &mut Tx<'_>, timed: &Timed, opened: &AppOpening) -> Result<()> {
-        let mut due = self.attribution.due(tx, opened.echo, timed.at)?;
-        if let Some(push) = due.direct()
-            && !self.respond(tx, push, timed.at)?
-        {
-            // Readers of events must not count it either.
-            due.to = None;
-            due.unproven = Some(push);
-        } else if let Some(push) = due.unproven {
-            self.counts.add_response(tx, push, Metric::UnprovenResponses, timed.at)?;
-        }
+        let due = self.attribution.due(tx, opened.echo, timed.at)?;
+        let is_direct = match &due.tapped {
+            Some(tapped) => self.respond(tx, tapped, timed.at)?,
+            None => false,
+        };
         self.changes.opened(opened);
         self.counts.add(tx, Metric::Opens, timed.at, 1)?;
         let state = if self.profile.opt_in { Metric::OptedInOpens } else { Metric::OptedOutOpens };
@@ -156,27 +150,37 @@ impl Taking<'_, '_> {
             let shown = UtcMillis(timed.at.0.saturating_add(i64::from(offset) * 1000));
             self.counts.add(tx, Metric::LocalOpens, shown, 1)?;
         }
-        if let (None, None, Some(push)) = (due.direct(), due.unproven, due.indirect()) {
+        // Another tap on a notification is no influence of the same push.
+        if let Some(push) = due.indirect().filter(|push| !is_direct && due.direct() != Some(*push)) {
             self.counts.add_response(tx, push, Metric::InfluencedResponses, timed.at)?;
         }
-        self.direct_days.extend(due.to.is_some().then(|| timed.at.day()));
+        self.direct_days.extend(due.to().is_some().then(|| timed.at.day()));
         let session_id = session_name(timed);
         let session = Session { id: SessionId::of(&session_id), opened: timed.at };
         self.sessions(tx)?.current = Some(session);
-        let body = event::Open { session_id, last_delivered: due.last_delivered, triggering_push: due.to };
+        // Readers of events must not count it again either.
+        let triggering_push = due.to().filter(|_| is_direct).cloned();
+        let body = event::Open { session_id, last_delivered: due.last_delivered, triggering_push };
         self.record(timed, NewEvent::Open(body))
     }
 
-    /// Counts a direct response to a push that was sent to the channel. The first one counts as such, and `false` is returned for
-    /// all others: a device can make up any number of them.
-    fn respond(&mut self, tx: &mut Tx<'_>, push: PushId, at: UtcMillis) -> Result<bool> {
-        let is_first = !push_responses::is_counted(tx, self.context.app, push, self.ordinal)?;
-        if is_first {
-            push_responses::add(tx, self.context.app, push, self.ordinal)?;
-        }
-        let metric = if is_first { Metric::DirectResponses } else { Metric::UnprovenResponses };
+    /// Counts a tap, and returns whether it is the channel's direct response to the push. Only the first one is, because a device
+    /// can make up any number of them; others are not counted.
+    fn respond(&mut self, tx: &mut Tx<'_>, tapped: &Tapped, at: UtcMillis) -> Result<bool> {
+        let (push, metric) = match tapped {
+            Tapped::Received(push) => {
+                let push = push.push_id;
+                if push_responses::is_counted(tx, self.context.app, push, self.ordinal)? {
+                    return Ok(false);
+                }
+                push_responses::add(tx, self.context.app, push, self.ordinal)?;
+                (push, Metric::DirectResponses)
+            }
+            Tapped::TooOld(push) => (*push, Metric::LateResponses),
+            Tapped::Unproven(push) => (*push, Metric::UnprovenResponses),
+        };
         self.counts.add_response(tx, push, metric, at)?;
-        Ok(is_first)
+        Ok(metric == Metric::DirectResponses)
     }
 
     fn closed(&mut self, tx: &mut Tx<'_>, timed: &Timed) -> Result<()> {
@@ -213,8 +217,8 @@ impl Taking<'_, '_> {
         let due = self.attribution.due(tx, custom.echo, timed.at)?;
         let mut body = custom.event.clone();
         count_custom(tx, self.context.app, &body.name, timed.at, &due, body.value)?;
+        body.triggering_push = due.to().cloned();
         body.last_delivered = due.last_delivered;
-        body.triggering_push = due.to;
         self.record(timed, NewEvent::Custom(body))
     }
 
@@ -238,7 +242,7 @@ impl Taking<'_, '_> {
     ) -> Result<(InAppDisplay, Option<String>)> {
         let push = self.push_of_text(tx, &in_app.id)?;
         let app_defined_id = push.is_none().then(|| in_app.id.clone());
-        let triggering_push = self.attribution.due(tx, in_app.echo, timed.at)?.to;
+        let triggering_push = self.attribution.due(tx, in_app.echo, timed.at)?.to().cloned();
         let campaigns = push.as_ref().and_then(|push| push.campaigns.clone()).or_else(|| in_app.campaigns.clone());
         let display = InAppDisplay {
             push_id: push.as_ref().map(|push| push.push_id),
@@ -281,14 +285,8 @@ impl Taking<'_, '_> {
     fn button(&mut self, tx: &mut Tx<'_>, timed: &Timed, button: &Button) -> Result<()> {
         let tapped = button.echo.tapped.map(|echo| self.attribution.tapped(tx, echo)).transpose()?.flatten();
         // A button that opens the app is followed by an opening, which is counted.
-        match &tapped {
-            Some(Tapped::Received(push)) if !button.foreground => {
-                self.respond(tx, push.push_id, timed.at)?;
-            }
-            Some(Tapped::Unproven(push)) if !button.foreground => {
-                self.counts.add_response(tx, *push, Metric::UnprovenResponses, timed.at)?;
-            }
-            Some(Tapped::Received(_) | Tapped::Unproven(_)) | None => {}
+        if let Some(tapped) = tapped.as_ref().filter(|_| !button.foreground) {
+            self.respond(tx, tapped, timed.at)?;
         }
         if let Some(Tapped::Received(push)) = tapped {
             let push = push.push_id;
@@ -316,23 +314,6 @@ impl Taking<'_, '_> {
 
 fn is_opening(timed: &Timed) -> bool {
     matches!(timed.event.content, Content::Opened(_))
-}
-
-/// The push whose notification was tapped, by what the device says.
-fn tapped(timed: &Timed) -> Option<PushEcho> {
-    match &timed.event.content {
-        Content::Opened(opened) => opened.echo.tapped,
-        Content::Button(button) => button.echo.tapped,
-        Content::Closed
-        | Content::Custom(_)
-        | Content::Screen(_)
-        | Content::Region(_)
-        | Content::Location(_)
-        | Content::InAppDisplay(_)
-        | Content::InAppEnd(..)
-        | Content::Identifiers(_)
-        | Content::Other(_) => None,
-    }
 }
 
 /// Libraries name every session. An unnamed one is identified by the event.

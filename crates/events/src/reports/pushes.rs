@@ -18,12 +18,13 @@ use uuid::Uuid;
 use super::{Buckets, Counts, fill, grain};
 use crate::Events;
 
-const COUNTED: [Metric; 8] = [
+const COUNTED: [Metric; 9] = [
     Metric::Sends,
     Metric::AlertingSends,
     Metric::DirectResponses,
     Metric::InfluencedResponses,
     Metric::UnprovenResponses,
+    Metric::LateResponses,
     Metric::RichSends,
     Metric::RichReads,
     Metric::RichDeletions,

@@ -29,6 +29,8 @@ pub(in crate::routes) struct Responses {
     influenced: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     unproven: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -82,6 +84,9 @@ pub(in crate::routes) async fn time_in_app(
     })
 }
 
+const RESPONSES: [Metric; 4] =
+    [Metric::DirectResponses, Metric::InfluencedResponses, Metric::UnprovenResponses, Metric::LateResponses];
+
 pub(in crate::routes) async fn responses(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -89,12 +94,12 @@ pub(in crate::routes) async fn responses(
     params: Params,
 ) -> Result<Answer> {
     let period = period(params, Precision::Daily)?;
-    let metrics = &[Metric::DirectResponses, Metric::InfluencedResponses, Metric::UnprovenResponses];
-    let report = edge.engine.events().report(app.id, metrics, period, MOST_BUCKETS).await?;
+    let report = edge.engine.events().report(app.id, &RESPONSES, period, MOST_BUCKETS).await?;
     shown(&links, "responses", &report, |counts, platform| Responses {
         direct: counts.on(platform, Metric::DirectResponses),
         influenced: counts.on(platform, Metric::InfluencedResponses),
         unproven: if_any(counts.on(platform, Metric::UnprovenResponses)),
+        late: if_any(counts.on(platform, Metric::LateResponses)),
     })
 }
 

@@ -49,6 +49,8 @@ pub(in crate::routes) struct Figures {
     influenced_responses: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     unproven_responses: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late_responses: Option<u64>,
     rich_sends: u64,
     rich_responses: u64,
     rich_deletions: u64,
@@ -134,6 +136,7 @@ impl Figures {
             direct_responses: counts.on_devices(Metric::DirectResponses),
             influenced_responses: counts.on_devices(Metric::InfluencedResponses),
             unproven_responses: if_any(counts.on_devices(Metric::UnprovenResponses)),
+            late_responses: if_any(counts.on_devices(Metric::LateResponses)),
             rich_sends: counts.on_devices(Metric::RichSends),
             rich_responses: counts.on_devices(Metric::RichReads),
             rich_deletions: counts.on_devices(Metric::RichDeletions),

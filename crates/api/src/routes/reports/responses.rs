@@ -34,6 +34,8 @@ pub(in crate::routes) struct PushRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     unproven_responses: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    late_responses: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     group_id: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     open_channels_sends: Option<OpenSends>,
@@ -94,6 +96,7 @@ impl From<PushReport> for PushRecord {
             sends: counts.on_devices(Metric::Sends),
             direct_responses: counts.on_devices(Metric::DirectResponses),
             unproven_responses: if_any(counts.on_devices(Metric::UnprovenResponses)),
+            late_responses: if_any(counts.on_devices(Metric::LateResponses)),
             group_id: origin.group(),
             open_channels_sends: OpenSends::of(&counts),
         }

@@ -59,7 +59,8 @@ async fn one_channel_cannot_make_up_responses() {
 
         assert_eq!(count_of_push(&app, &push, Metric::DirectResponses).await, 4);
         assert_eq!(count(&app, Metric::DirectResponses, "ios").await, 4);
-        let unproven = 499 + 100 + 3 + 10 + 1 + 1;
+        // Those of the stranger. What a recipient repeats is not counted.
+        let unproven = 100 + 1 + 1;
         assert_eq!(count_of_push(&app, &push, Metric::UnprovenResponses).await, unproven);
         assert_eq!(count_of_push(&app, &push, Metric::InfluencedResponses).await, 0);
         assert_eq!(
@@ -117,12 +118,97 @@ async fn responses_are_forgotten_with_the_recipients() {
         app.advance(Duration::from_secs(31 * 24 * 60 * 60));
         app.step_all().await;
         assert_eq!(row_counts(app.engine().store()).await["push_response"], 0);
-        // Nobody is known to have got it any more.
+        // Nobody is known to have got it any more, or not to have.
         let now = app.clock().now().0;
         let late = event_at("app_foreground", now, json!({"push_id": push}));
         upload(&app, &channel, json!([late])).await;
         assert_eq!(count_of_push(&app, &push, Metric::DirectResponses).await, 1);
-        assert_eq!(count_of_push(&app, &push, Metric::UnprovenResponses).await, 1);
+        assert_eq!(count_of_push(&app, &push, Metric::UnprovenResponses).await, 0);
+        assert_eq!(count_of_push(&app, &push, Metric::LateResponses).await, 1);
+        let report = app.master().get(&format!("/api/reports/responses/{push}")).await.expect(200);
+        assert_eq!((&report["late_responses"], &report["unproven_responses"]), (&json!(1), &Value::Null));
+        let detail = app.master().get(&format!("/api/reports/perpush/detail/{push}")).await.expect(200);
+        assert_eq!(detail["late_responses"], json!(1));
+        let june = "/api/reports/responses?start=2024-06-01&end=2024-06-02&precision=DAILY";
+        let day = app.master().get(june).await.expect(200)["responses"][0]["ios"].clone();
+        assert_eq!(day, json!({"direct": 0, "influenced": 0, "late": 1}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_tap_is_an_opening_all_the_same() {
+    on_each_database(async |app| {
+        let channel = register(&app, "ios", "A1").await;
+        let old = push_to(&app, &[&channel], json!({"alert": "Old"})).await;
+        upload(&app, &channel, openings(&old, 0, 1)).await;
+        let tap_again = async |name: &str| {
+            let at = app.clock().now().0;
+            let opened = event_at("app_foreground", at, json!({"push_id": old, "session_id": name}));
+            let closed = event_at("app_background", at + 1000, json!({"session_id": name}));
+            app.advance(Duration::from_secs(1));
+            upload(&app, &channel, json!([opened, closed])).await;
+        };
+        let direct_openers = async || {
+            let list = app.master().get("/api/lists/ua_direct_open_last_1_day").await.expect(200);
+            list["channel_count"].clone()
+        };
+        // The same push did not influence what is due to it, on a day on which it is still remembered and later.
+        tap_again("same day").await;
+        assert_eq!(count_of_push(&app, &old, Metric::InfluencedResponses).await, 0);
+        app.advance(Duration::from_secs(5 * 24 * 60 * 60));
+        assert_eq!(direct_openers().await, json!(0));
+        // Another push did.
+        let new = push_to(&app, &[&channel], json!({"alert": "New"})).await;
+        tap_again("days later").await;
+        assert_eq!(direct_openers().await, json!(1));
+        assert_eq!(count_of_push(&app, &new, Metric::InfluencedResponses).await, 1);
+        // Nor does it matter that nobody can tell any more.
+        app.advance(Duration::from_secs(31 * 24 * 60 * 60));
+        let newest = push_to(&app, &[&channel], json!({"alert": "Newest"})).await;
+        tap_again("too late").await;
+        assert_eq!(count_of_push(&app, &newest, Metric::InfluencedResponses).await, 1);
+        for (metric, wanted) in [
+            (Metric::DirectResponses, 1),
+            (Metric::InfluencedResponses, 0),
+            (Metric::UnprovenResponses, 0),
+            (Metric::LateResponses, 1),
+        ] {
+            assert_eq!(count_of_push(&app, &old, metric).await, wanted, "{metric:?}");
+        }
+        assert_eq!((count(&app, Metric::Opens, "ios").await, count(&app, Metric::Sessions, "ios").await), (4, 3));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_upload_looks_up_no_more_than_20_pushes() {
+    on_each_database(async |app| {
+        let channel = register(&app, "ios", "A1").await;
+        let mut pushes = Vec::new();
+        for n in 0..25 {
+            pushes.push(push_to(&app, &[&channel], json!({"alert": format!("Push {n}")})).await);
+        }
+        let taps = |first: u128| {
+            let taps = pushes.iter().zip(first..).map(|(push, id)| openings(push, id, 1)[0].take());
+            Value::Array(taps.collect())
+        };
+        // When the deliveries are not remembered any more. Pushes that nobody ever sent are looked up as well.
+        app.advance(Duration::from_secs(14 * 60 * 60));
+        let made_up: Vec<_> = (0..15u128).map(|n| openings(&Uuid::from_u128(n).to_string(), n, 1)[0].take()).collect();
+        let mixed = made_up.into_iter().chain(taps(1000).as_array().unwrap().clone()).collect();
+        upload(&app, &channel, Value::Array(mixed)).await;
+        assert_eq!(count(&app, Metric::DirectResponses, "ios").await, 5);
+        upload(&app, &channel, taps(2000)).await;
+        assert_eq!(count(&app, Metric::DirectResponses, "ios").await, 20);
+        assert_eq!(count(&app, Metric::Opens, "ios").await, 15 + 25 + 25);
+        // Those that are remembered cost nothing.
+        let recent = push_to(&app, &[&channel], json!({"alert": "Now"})).await;
+        let mut after_all = taps(3000);
+        after_all.as_array_mut().unwrap().push(openings(&recent, 4000, 1)[0].take());
+        upload(&app, &channel, after_all).await;
+        assert_eq!(count_of_push(&app, &recent, Metric::DirectResponses).await, 1);
+        assert_eq!(count(&app, Metric::UnprovenResponses, "ios").await, 0);
     })
     .await;
 }
