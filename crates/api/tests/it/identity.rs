@@ -1,7 +1,11 @@
 //! Whose channel a registration gets. The app secret ships inside apps, so a registration can name anybody's inbox, device or push
 //! address: it gets a channel of its own, and honest apps find their way after a reinstallation.
 
+use std::time::Duration;
+
+use events::EventFilter;
 use http::Method;
+use model::event::EventOffset;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 
@@ -65,6 +69,20 @@ async fn register(app: &TestApp, body: Value) -> String {
     made["channel_id"].as_str().unwrap().to_owned()
 }
 
+fn json_with(object: &Value, key: &str, value: Value) -> Value {
+    let mut object = object.clone();
+    object[key] = value;
+    object
+}
+
+/// All events of the app.
+async fn told(app: &TestApp) -> Vec<Value> {
+    let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
+    let all = EventFilter::everything();
+    let page = app.engine().events().read_events(id, EventOffset::START, 1000, &all).await.unwrap();
+    page.events.iter().map(|event| serde_json::from_slice(&event.json).unwrap()).collect()
+}
+
 async fn n_reached(app: &TestApp, audience: Value) -> u64 {
     let body = json!({"audience": audience, "device_types": "all"});
     app.master().post("/api/audience/explain", body).await.expect(200)["reachable"].as_u64().unwrap()
@@ -113,29 +131,42 @@ async fn a_stranger_who_names_an_inbox_or_a_device_gets_a_channel_of_their_own()
 async fn a_stranger_who_names_an_address_inherits_nothing() {
     on_each_database(async |app| {
         let kim = Victim::new(&app).await;
+        let before = look_up(&app, &kim.channel).await;
         let stranger = register(&app, phone(Some(ADDRESS), json!({}))).await;
         assert_ne!(stranger, kim.channel);
         let shown = look_up(&app, &stranger).await;
         assert_eq!((&shown["named_user_id"], &shown["tag_groups"]["crm"]), (&Value::Null, &Value::Null));
-        // One address belongs to one channel.
-        let gone = look_up(&app, &kim.channel).await;
-        assert_eq!((&gone["installed"], &gone["push_address"]), (&json!(false), &Value::Null));
+        // One address belongs to one channel. Kim's has everything else, and is not reached meanwhile.
+        let lost = look_up(&app, &kim.channel).await;
+        assert_eq!(lost, json_with(&before, "push_address", Value::Null));
         assert_eq!(n_reached(&app, json!({"named_user": "kim"})).await, 0);
         assert_eq!(n_reached(&app, json!({"tag": "vip", "group": "crm"})).await, 0);
-        assert_eq!(kim.titles(&app).await, ["For Kim"], "whatever becomes of the channel");
+        assert_eq!(n_reached(&app, json!("all")).await, 1);
 
-        // Kim's app notices when it next updates its channel, and registers anew; it has its address back.
-        let (path, own) =
-            (format!("/api/channels/{}", kim.channel), phone(Some(ADDRESS), json!({"user_id": kim.user})));
-        app.device().put(&path, &own).await.expect(409);
-        let again = register(&app, own).await;
-        assert_eq!(look_up(&app, &again).await["push_address"], ADDRESS);
-        assert_eq!(look_up(&app, &stranger).await["installed"], false);
-        let add = json!({"android_channels": {"add": [again]}});
-        let path = format!("/api/user/{}", kim.user);
-        let shown = app.nobody().basic(&kim.user, &kim.password).post(&path, add).await.expect(200);
-        assert!(shown["android_channels"].as_array().unwrap().contains(&json!(again)), "{shown}");
+        // Kim's app has it back when it next updates its channel, and the stranger has nothing.
+        app.advance(Duration::from_secs(60));
+        let own = phone(Some(ADDRESS), json!({"device_id": "kim-1"}));
+        app.device().put(&format!("/api/channels/{}", kim.channel), own).await.expect(200);
+        let back = look_up(&app, &kim.channel).await;
+        assert_eq!(back, json_with(&before, "last_registration", back["last_registration"].clone()));
+        assert_eq!(look_up(&app, &stranger).await["push_address"], Value::Null);
+        assert_eq!(n_reached(&app, json!({"named_user": "kim"})).await, 1);
+        assert_eq!(n_reached(&app, json!("all")).await, 1);
         assert_eq!(kim.titles(&app).await, ["For Kim"]);
+        let departures = told(&app).await.into_iter().filter(|event| event["type"] == "UNINSTALL").count();
+        assert_eq!(departures, 0, "nobody was uninstalled");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stranger_who_comes_first_keeps_no_address() {
+    on_each_database(async |app| {
+        let stranger = register(&app, phone(Some(ADDRESS), json!({}))).await;
+        let kim = Victim::new(&app).await;
+        assert_eq!(look_up(&app, &stranger).await["push_address"], Value::Null);
+        assert_eq!(look_up(&app, &kim.channel).await["push_address"], ADDRESS);
+        assert_eq!((n_reached(&app, json!({"named_user": "kim"})).await, n_reached(&app, json!("all")).await), (1, 1));
     })
     .await;
 }
@@ -150,7 +181,9 @@ async fn an_app_that_is_reinstalled_gets_every_push_once_and_its_user_back() {
         // The system gives the app the same address again, and everything else is lost.
         let (second, token) = library.channel("same-token").await;
         assert_ne!(first, second);
-        assert_eq!(look_up(&app, &first).await["installed"], false);
+        // The channel before cannot be told from somebody else's, and stays, without the address.
+        let before = look_up(&app, &first).await;
+        assert_eq!((&before["push_address"], &before["named_user_id"]), (&Value::Null, &json!("jo")));
         assert_eq!((n_reached(&app, json!("all")).await, n_reached(&app, json!({"named_user": "jo"})).await), (1, 0));
         let nobody = library.act(&second, json!({"type": "resolve"})).await;
         assert_eq!(nobody["contact"]["is_anonymous"], true);

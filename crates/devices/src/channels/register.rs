@@ -17,7 +17,6 @@ use tenancy::IdempotencyKey;
 
 use super::keys;
 use super::state::State;
-use super::uninstall::uninstall_in;
 use crate::change_context::ChangeContext;
 use crate::locations::Whereabouts;
 use crate::named_users::has_room;
@@ -114,16 +113,15 @@ impl Devices {
     }
 }
 
-/// A new channel under an id of ours or of the device's choice.
+/// A new channel under an id of ours or of the device's choice. It takes its address from the channel that had it, because a
+/// provider delivers to one installation under an address, and nothing else: an address proves neither whose device it is nor that
+/// the one before is gone. That one has its own back as soon as its device registers again.
 fn create(
     tx: &mut Tx<'_>,
     context: &mut ChangeContext<'_>,
     choice: NewId,
     registration: &Registration,
 ) -> Result<Channel> {
-    if context.is_by_device() {
-        uninstall_previous(tx, context, registration)?;
-    }
     let registration = with_own_hints(tx, context, None, registration)?;
     let registration = &*registration;
     let mut state = State::new(registration.apply(None));
@@ -167,14 +165,6 @@ fn update(
     let channel = context.save(tx, opened, after)?;
     link_inbox(tx, context, &channel, registration)?;
     Ok(channel)
-}
-
-/// A provider delivers to one installation under an address. A new one that has it replaces the one before, and inherits nothing:
-/// the address proves neither whose device it is nor what was said about its user.
-fn uninstall_previous(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, registration: &Registration) -> Result<()> {
-    let Change::Set(address) = &registration.push_address else { return Ok(()) };
-    let previous = channels::by_key(tx, context.app, &keys::address_key(&registration.device_type, address))?;
-    uninstall_in(tx, context, previous)
 }
 
 /// The registration without the hints that another channel has, and without somebody else's inbox: a device does not get them by
