@@ -231,6 +231,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/remote-data/app/{key}/{platform}", Open, remote_data::of_app),
         get("/api/remote-data-contact/{platform}/{contact_id}", Contact, remote_data::of_contact),
         get("/api/auth/device", Signed, device_tokens::of_channel),
+        get("/api/auth/proof-key", Master, device_tokens::proof_key),
         post("/api/contacts/identify/v2", Signed, contacts::act),
         post("/api/contacts/resolve", Device, contacts::resolve),
         post("/api/contacts/identify", Device, contacts::identify),

@@ -1,9 +1,10 @@
 //! Proofs that servers of an app give to devices: that the person who uses a device is a named user. A proof is a JSON web token
-//! (HS256) that the server signs with the SHA-256 digest of the master secret, which is what the service keeps of it. Replacing
-//! the secret ends all proofs.
+//! (HS256) for the app, signed with a key that only the service and servers of the app know. The key follows from that of the
+//! installation and from the master secret: who reads the database cannot make it, and replacing the secret ends all proofs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
+use model::app::AppKey;
 use model::ids::{ChannelId, NamedUserId};
 use ring::hmac::{self, HMAC_SHA256};
 use serde::Deserialize;
@@ -12,6 +13,7 @@ use crate::{Caller, Tenancy};
 
 /// For how many seconds a proof may be good. One that was made with milliseconds would be good for ever.
 const LONGEST: f64 = 24.0 * 60.0 * 60.0;
+const PURPOSE: &str = "key for user proofs";
 
 /// What a device has proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +28,10 @@ pub struct UserProof {
 pub enum ProofRefusal {
     /// It is no JSON web token with the claims that are needed.
     Malformed,
-    /// It is not signed with HS256 and the digest of the app's master secret.
+    /// It is not signed with HS256 and the key of the app.
     Wrong,
+    /// It is meant for another app, or does not say for which.
+    OfAnotherApp,
     Expired,
     /// It ends later than [`LONGEST`] from now.
     TooLong,
@@ -40,6 +44,8 @@ struct Header {
 
 #[derive(Deserialize)]
 struct Claims {
+    #[serde(default)]
+    aud: Option<Audience>,
     sub: String,
     /// In seconds since 1970, which may have a fraction.
     exp: f64,
@@ -47,7 +53,31 @@ struct Claims {
     channel: Option<ChannelId>,
 }
 
+/// Libraries for such tokens write one or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Audience {
+    fn has(&self, app: &AppKey) -> bool {
+        match self {
+            Audience::One(one) => one == app.as_str(),
+            Audience::Many(many) => many.iter().any(|one| one == app.as_str()),
+        }
+    }
+}
+
 impl Tenancy {
+    /// The key that servers of the caller's app sign proofs with, as a text of 43 characters. For servers only.
+    pub fn proof_key(&self, caller: &Caller) -> String {
+        let of_secret = BASE64_URL.encode(caller.master_hash());
+        let key = self.0.seal_key.sign(&format!("{PURPOSE} {}", caller.app().id.0), &of_secret);
+        BASE64_URL.encode(key)
+    }
+
     /// What a caller proves with a token of a server of its app.
     pub fn user_proof(&self, caller: &Caller, token: &str) -> Result<UserProof, ProofRefusal> {
         let (signed, signature) = token.trim().rsplit_once('.').ok_or(ProofRefusal::Malformed)?;
@@ -58,9 +88,12 @@ impl Tenancy {
         if header.alg != "HS256" {
             return Err(ProofRefusal::Wrong);
         }
-        let key = hmac::Key::new(HMAC_SHA256, caller.master_hash());
+        let key = hmac::Key::new(HMAC_SHA256, self.proof_key(caller).as_bytes());
         hmac::verify(&key, signed.as_bytes(), &part(signature)?).map_err(|_| ProofRefusal::Wrong)?;
         let claims: Claims = serde_json::from_slice(&part(claims)?).map_err(|_| ProofRefusal::Malformed)?;
+        if !claims.aud.is_some_and(|audience| audience.has(&caller.app().key)) {
+            return Err(ProofRefusal::OfAnotherApp);
+        }
         let left = claims.exp - self.0.clock.now().seconds() as f64;
         if left <= 0.0 {
             return Err(ProofRefusal::Expired);

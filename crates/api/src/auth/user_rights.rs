@@ -139,8 +139,11 @@ impl FromRequestParts<Edge> for UserRights {
 
 fn refused(refusal: ProofRefusal) -> Error {
     let why = match refusal {
-        ProofRefusal::Malformed => "must be a JSON web token with the claims 'sub', the named user, and 'exp'",
-        ProofRefusal::Wrong => "must be signed with HS256 and the SHA-256 digest of the master secret",
+        ProofRefusal::Malformed => {
+            "must be a JSON web token with the claims 'aud', the key of the app, 'sub', the named user, and 'exp'"
+        }
+        ProofRefusal::Wrong => "must be signed with HS256 and the key that GET /api/auth/proof-key shows to servers",
+        ProofRefusal::OfAnotherApp => "must have the key of this app as 'aud'",
         ProofRefusal::TooLong => "must end within a day; 'exp' is in seconds since 1970",
         ProofRefusal::Expired => "has expired; get a new one from the server of the app",
     };

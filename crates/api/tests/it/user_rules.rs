@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::Method;
+use model::app::Mode;
 use ring::{digest, hmac};
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
@@ -25,11 +26,22 @@ fn all(rule: &str) -> Value {
     json!({"associate": rule, "tags": rule, "attributes": rule, "subscriptions": rule})
 }
 
+/// The key with which servers of the app sign.
+async fn proof_key(app: &TestApp) -> String {
+    let shown = app.master().get("/api/auth/proof-key").await.expect(200);
+    assert_eq!((&shown["alg"], &shown["aud"]), (&json!("HS256"), &json!(app.app.key)));
+    shown["key"].as_str().unwrap().to_owned()
+}
+
 /// A token as a server of the app makes it.
-fn signed(secret: &str, algorithm: &str, claims: &Value) -> String {
+fn signed(key: &str, algorithm: &str, claims: &Value) -> String {
+    signed_with(key.as_bytes(), algorithm, claims)
+}
+
+fn signed_with(key: &[u8], algorithm: &str, claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let text = format!("{}.{}", part(&json!({"alg": algorithm, "typ": "JWT"})), part(claims));
-    let key = hmac::Key::new(hmac::HMAC_SHA256, digest::digest(&digest::SHA256, secret.as_bytes()).as_ref());
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
     format!("{text}.{}", URL_SAFE_NO_PAD.encode(hmac::sign(&key, text.as_bytes())))
 }
 
@@ -166,9 +178,9 @@ async fn a_server_signs_who_the_user_of_a_device_is() {
         let library = Library::of(&app);
         let (own, _) = library.channel(&address(1)).await;
         let (other, _) = library.channel(&address(2)).await;
-        let (now, secret) = (app.clock().now().seconds(), app.app.master_secret.clone());
-        let claims = json!({"sub": "kim", "exp": now + 60});
-        let good = signed(&secret, "HS256", &claims);
+        let (now, key, aud) = (app.clock().now().seconds(), proof_key(&app).await, app.app.key.clone());
+        let claims = json!({"aud": aud, "sub": "kim", "exp": now + 60});
+        let good = signed(&key, "HS256", &claims);
         for (_, path, body) in requests(&own, "kim") {
             let reply = post(&app, &path, &good, &body).await;
             assert!(reply.status.is_success(), "{path}: {}", reply.text());
@@ -178,7 +190,7 @@ async fn a_server_signs_who_the_user_of_a_device_is() {
         for (rule, path, body) in requests(&own, "lee") {
             expect_rule(&post(&app, &path, &good, &body).await, rule);
         }
-        let of_one = signed(&secret, "HS256", &json!({"sub": "kim", "exp": now + 60, "channel": own}));
+        let of_one = signed(&key, "HS256", &json!({"aud": [aud], "sub": "kim", "exp": now + 60, "channel": own}));
         let joined = |channel: &str| json!({"channel_id": channel, "named_user_id": "kim"});
         let path = "/api/named_users/associate";
         expect_rule(&post(&app, path, &of_one, &joined(&other)).await, "associate");
@@ -198,13 +210,17 @@ async fn a_server_signs_who_the_user_of_a_device_is() {
 
         let nonsense = ["", "x", "a.b.c", good.trim_end_matches(|last: char| last != '.')].map(str::to_owned);
         let wrong = [
-            signed(&secret, "none", &claims),
+            signed(&key, "none", &claims),
             signed(&app.app.app_secret, "HS256", &claims),
-            signed(&secret, "HS256", &json!({"sub": "kim", "exp": now})),
+            signed(&app.app.master_secret, "HS256", &claims),
+            signed(&key, "HS256", &json!({"aud": aud, "sub": "kim", "exp": now})),
             // In milliseconds, by mistake.
-            signed(&secret, "HS256", &json!({"sub": "kim", "exp": (now + 60) * 1000})),
-            signed(&secret, "HS256", &json!({"sub": "kim"})),
-            signed(&secret, "HS256", &json!({"sub": "", "exp": now + 60})),
+            signed(&key, "HS256", &json!({"aud": aud, "sub": "kim", "exp": (now + 60) * 1000})),
+            signed(&key, "HS256", &json!({"aud": aud, "sub": "kim"})),
+            signed(&key, "HS256", &json!({"aud": aud, "sub": "", "exp": now + 60})),
+            // For no app, and for another.
+            signed(&key, "HS256", &json!({"sub": "kim", "exp": now + 60})),
+            signed(&key, "HS256", &json!({"aud": "another-app-with-a-key", "sub": "kim", "exp": now + 60})),
         ];
         for bad in nonsense.iter().chain(&wrong) {
             let refused = post(&app, path, bad, &joined(&own)).await.expect(403);
@@ -214,8 +230,42 @@ async fn a_server_signs_who_the_user_of_a_device_is() {
         post(&app, path, &good, &joined(&own)).await.expect(403);
         // Where only servers may, no proof helps.
         set(&app, json!({"named_users": {"associate": "servers"}})).await;
-        let still_good = signed(&secret, "HS256", &json!({"sub": "kim", "exp": now + 600}));
+        let still_good = signed(&key, "HS256", &json!({"aud": aud, "sub": "kim", "exp": now + 600}));
         expect_rule(&post(&app, path, &still_good, &joined(&own)).await, "associate");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_reads_the_database_cannot_sign_for_users() {
+    on_each_database(async |app| {
+        let mut app = app;
+        set(&app, json!({"mode": "production"})).await;
+        let own = Library::of(&app).channel(&address(1)).await.0;
+        let (key, path) = (proof_key(&app).await, "/api/named_users/associate");
+        let joined = json!({"channel_id": own, "device_type": "android", "named_user_id": "kim"});
+        let claims = json!({"aud": app.app.key, "sub": "kim", "exp": app.clock().now().seconds() + 600});
+        // What the database has of the master secret is no key, in any form.
+        let hash = digest::digest(&digest::SHA256, app.app.master_secret.as_bytes());
+        for known in [URL_SAFE_NO_PAD.encode(hash), hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()] {
+            post(&app, path, &signed(&known, "HS256", &claims), &joined).await.expect(403);
+        }
+        post(&app, path, &signed_with(hash.as_ref(), "HS256", &claims), &joined).await.expect(403);
+        post(&app, path, &signed(&key, "HS256", &claims), &joined).await.expect(200);
+        // The key is the app's alone, and nobody's whose device has the app secret.
+        let other = app.another_app(Mode::Production).await;
+        let of_other =
+            app.nobody().basic(&other.key, &other.master_secret).get("/api/auth/proof-key").await.expect(200);
+        assert_ne!(of_other["key"], key);
+        app.device().get("/api/auth/proof-key").await.expect(401);
+        // It stays over a restart, and ends with the master secret.
+        app = app.restart().await;
+        assert_eq!(proof_key(&app).await, key);
+        let rotate = format!("/operator/apps/{}/rotate", app.app.key);
+        let rotated = app.operator().post(&rotate, json!({"secret": "master"})).await.expect(200);
+        app.app.master_secret = rotated["master_secret"].as_str().unwrap().to_owned();
+        assert_ne!(proof_key(&app).await, key);
+        post(&app, path, &signed(&key, "HS256", &claims), &joined).await.expect(403);
     })
     .await;
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::answer::Done;
 use crate::openapi::{Area, body, query};
-use crate::routes::device_tokens::Token;
+use crate::routes::device_tokens::{ProofKey, Token};
 use crate::routes::platforms::WebKey;
 use crate::routes::remote_data::RemoteData;
 
@@ -46,6 +46,12 @@ pub(super) fn area() -> Area {
     .ok::<Token>("The token, and for how many milliseconds it is good.")
     .refuses(400, "No channel is named (40000).")
     .refuses(404, "There is no such channel (40401).");
+    area.get(
+        "/api/auth/proof-key",
+        "Get the key for proofs of users",
+        "For servers, which sign with it who the user of a device is. It is another one when the master secret is replaced.",
+    )
+    .ok::<ProofKey<'_>>("The key, how to sign with it, and the audience to name.");
     area.post("/api/metered-usage", "Report usage", "Taken, so that no device tries again. Nothing is billed.")
         .ok::<Done>("Taken.");
     area.get(
