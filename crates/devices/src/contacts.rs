@@ -5,7 +5,7 @@ mod keys;
 mod unknown;
 
 pub use keys::ContactKey;
-pub(crate) use keys::{ContactKeys, forget};
+pub(crate) use keys::ContactKeys;
 
 use base::{Error, Result};
 use boxed::boxed;
@@ -47,22 +47,23 @@ enum Person {
 impl Devices {
     /// Whose a channel is, after what its device does about that.
     pub async fn contact(&self, app: AppId, channel: ChannelRef, action: ContactAction) -> Result<Contact> {
-        let (key, author) = (self.contact_key(app).await?, self.1);
+        let author = self.1;
         // Most devices only ask, and nearly always there is nothing to write for that.
         if let ContactAction::Resolve(last) = action {
-            let (asked, key) = (channel.clone(), key.clone());
-            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &key, &asked, last, author)).await?
-            {
+            let asked = channel.clone();
+            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &asked, last, author)).await? {
                 return Ok(known);
             }
         }
-        let next = ContactId::random();
+        let (next, next_of_user) = (ContactId::random(), ContactId::random_of_named_user());
         self.change_audience(app, move |tx, context| {
+            let mut id_of_user = next_of_user;
             match &action {
                 ContactAction::Resolve(last) => {
                     let row = context.installed_one(tx, &channel)?;
-                    if let Some(user) = returning_user(tx, app, &row, *last, author)? {
+                    if let Some((last, user)) = returning_user(tx, app, &row, *last, author)? {
                         join(tx, context, &channel, &user)?;
+                        id_of_user = last;
                     }
                 }
                 ContactAction::Identify(user) => {
@@ -76,11 +77,8 @@ impl Devices {
                 }
             }
             let row = context.installed_one(tx, &channel)?;
-            let contact = contact_of(&key, &row)?;
-            if let Some(user) = &row.named_user {
-                contacts::keep(tx, app, contact.id, user)?;
-            }
-            Ok(contact)
+            let row = tell_id_of_user(tx, context, row, id_of_user)?;
+            contact_of(&row)?.ok_or_else(|| Error::internal("a contact has no id"))
         })
         .await
     }
@@ -157,31 +155,45 @@ impl Devices {
 fn known_contact(
     tx: &mut Tx<'_>,
     app: AppId,
-    key: &ContactKey,
     channel: &ChannelRef,
     last: Option<ContactId>,
     author: Author,
 ) -> Result<Option<Contact>> {
     let row = channels::by_id(tx, app, channel.id)?;
     let row = row.filter(|row| row.installed && channel.fits(&row.device_type)).ok_or(Error::NotFound("channel"))?;
-    let contact = contact_of(key, &row)?;
+    let Some(contact) = contact_of(&row)? else { return Ok(None) };
     let is_written = if contact.is_anonymous {
         returning_user(tx, app, &row, last, author)?.is_none()
     } else {
-        contacts::named_user(tx, app, contact.id)?.is_some()
+        contacts::named_user(tx, app, contact.id)? == row.named_user
     };
     Ok(is_written.then_some(contact))
 }
 
+/// The id of its channel's user that a device is told from now on, unless it has one that is still good.
+fn tell_id_of_user(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel, new: ContactId) -> Result<Channel> {
+    let Some(user) = row.named_user.clone() else { return Ok(row) };
+    let opened = context.open(tx, row)?;
+    if let Some(known) = opened.state.profile.named_contact
+        && contacts::named_user(tx, context.app, known)?.as_ref() == Some(&user)
+    {
+        return Ok(opened.row);
+    }
+    contacts::keep(tx, context.app, new, &user)?;
+    let mut after = opened.state.clone();
+    after.profile.named_contact = Some(new);
+    context.save(tx, opened, after)
+}
+
 /// The named user of a device that had to register anew and still knows its last contact. The device need not have been told the
-/// user's own id, but nobody else has the id of the contact: it follows from a key.
+/// user's own id, but nobody else was told the id of the contact, which is random, and ends when its device leaves the user.
 fn returning_user(
     tx: &mut Tx<'_>,
     app: AppId,
     row: &Channel,
     last: Option<ContactId>,
     author: Author,
-) -> Result<Option<NamedUserId>> {
+) -> Result<Option<(ContactId, NamedUserId)>> {
     let Some(last) = last.filter(ContactId::is_of_named_user) else { return Ok(None) };
     let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
     // A channel that was taken from its user stays so.
@@ -190,23 +202,25 @@ fn returning_user(
     }
     let user = contacts::named_user(tx, app, last)?;
     match user {
-        Some(user) if has_room(tx, app, &user, author)? => Ok(Some(user)),
+        Some(user) if has_room(tx, app, &user, author)? => Ok(Some((last, user))),
         Some(_) | None => Ok(None),
     }
 }
 
-fn contact_of(key: &ContactKey, row: &Channel) -> Result<Contact> {
+/// `None` when the device was not told an id of its user yet.
+fn contact_of(row: &Channel) -> Result<Option<Contact>> {
     let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
-    let id = match &row.named_user {
-        Some(user) => key.contact_of(user),
-        None => profile.unknown_contact_of(row.id),
+    let id = match (&row.named_user, profile.named_contact) {
+        (Some(_), Some(id)) => id,
+        (Some(_), None) => return Ok(None),
+        (None, _) => profile.unknown_contact_of(row.id),
     };
     let is_anonymous = row.named_user.is_none();
     // A device that chose such an id for its channel would speak for another contact.
     if is_anonymous && id.is_of_named_user() {
         return Err(Error::Conflict("This channel id cannot have a contact; register a new channel.".to_owned()));
     }
-    Ok(Contact { id, is_anonymous, associated: profile.associated.unwrap_or_default() })
+    Ok(Some(Contact { id, is_anonymous, associated: profile.associated.unwrap_or_default() }))
 }
 
 fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {

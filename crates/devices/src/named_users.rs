@@ -15,12 +15,12 @@ use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUpdate};
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
-use store::{Tx, named_users};
+use store::{Tx, contacts, named_users};
 
 use crate::change_context::ChangeContext;
 use crate::channels::uninstall_in;
 use crate::room::Limit;
-use crate::{Author, Devices, contacts};
+use crate::{Author, Devices};
 
 /// How long an association waits for its channel to register. An installed app is opened within days rather than weeks, and ids
 /// that never register must not add up.
@@ -72,14 +72,13 @@ impl Devices {
 
     /// Uninstalls every channel of the users and forgets the users. Unknown ones are skipped.
     pub async fn uninstall_named_users(&self, app: AppId, users: Vec<NamedUserId>) -> Result<()> {
-        let key = self.contact_key(app).await?;
         self.change_audience(app, move |tx, context| {
             for user in &users {
                 let rows = named_users::channels_of(tx, app, user)?;
                 uninstall_in(tx, context, rows.iter().map(|row| row.ordinal))?;
                 named_users::forget_pending(tx, app, user)?;
                 attributes::forget(tx, app, &Owner::NamedUser(user.clone()))?;
-                contacts::forget(tx, app, &key, user)?;
+                contacts::forget_user(tx, app, user)?;
                 named_users::delete(tx, app, user)?;
             }
             Ok(())

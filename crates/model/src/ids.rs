@@ -143,10 +143,15 @@ impl ContactId {
         Self::from_uuid(channel.uuid())
     }
 
-    /// From a digest that cannot be computed from the user's own id alone.
-    pub fn of_named_user(digest: &[u8; 16]) -> Self {
+    /// From a digest or random bytes, which cannot be computed from the user's own id alone.
+    pub fn of_named_user(bytes: &[u8; 16]) -> Self {
         // The version tells such ids from those of channels.
-        Self::from_uuid(uuid::Builder::from_sha1_bytes(*digest).into_uuid())
+        Self::from_uuid(uuid::Builder::from_sha1_bytes(*bytes).into_uuid())
+    }
+
+    /// The id of a named user that one device is told.
+    pub fn random_of_named_user() -> Self {
+        Self::of_named_user(Self::random().uuid().as_bytes())
     }
 
     /// Whether the id belongs to a named user. This tells both kinds apart, since devices can choose the ids of their channels.

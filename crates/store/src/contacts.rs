@@ -1,4 +1,4 @@
-//! Named users by the ids under which devices know them.
+//! Named users by the ids under which devices know them, which differ from device to device.
 
 use model::ids::{AppId, ContactId, NamedUserId};
 
@@ -9,10 +9,16 @@ pub fn named_user(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Option<N
     tx.query_opt(sql, &[app.into(), id.into()], |row| named_users::read_id(row.get(0)?))
 }
 
-/// An id follows from its user, so that one that is there is the same already.
+/// An id belongs to one user for as long as it is kept, so that one that is there is the same already.
 pub fn keep(tx: &mut Tx<'_>, app: AppId, id: ContactId, user: &NamedUserId) -> Result<()> {
     let sql = "insert into contact (app, id, named_user) values ($1, $2, $3) on conflict (app, id) do nothing";
     tx.write(sql, &[app.into(), id.into(), user.into()])?;
+    Ok(())
+}
+
+/// Ends all ids of a user.
+pub fn forget_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<()> {
+    tx.write("delete from contact where app = $1 and named_user = $2", &[app.into(), user.into()])?;
     Ok(())
 }
 

@@ -160,13 +160,16 @@ async fn a_library_goes_on_once_a_server_has_said_whose_it_is() {
         }
         let user = app.master().get("/api/named_users?id=jo").await.expect(200)["named_user"].clone();
         assert_eq!((&user["tags"], &user["attributes"]), (&json!({"loyalty": ["gold"]}), &json!({"tier": 3})));
-        // Whoever had it leaves it, and comes back by the contact that only its devices know.
-        library.act(&phone, json!({"type": "reset"})).await;
-        assert_eq!(user_of(&app, &phone).await, Value::Null);
+        // A device that lost its channel comes back by the contact that only it knows. One that left does not.
+        let back = json!({"type": "resolve", "contact_id": jo["contact"]["contact_id"]});
         let (again, _) = library.channel(&address(1)).await;
-        let back = library.act(&again, json!({"type": "resolve", "contact_id": jo["contact"]["contact_id"]})).await;
-        assert_eq!(back["contact"]["contact_id"], jo["contact"]["contact_id"]);
+        assert_eq!(library.act(&again, back.clone()).await["contact"]["contact_id"], jo["contact"]["contact_id"]);
         assert_eq!(user_of(&app, &again).await, "jo");
+        library.act(&again, json!({"type": "reset"})).await;
+        assert_eq!(user_of(&app, &again).await, Value::Null);
+        let (third, _) = library.channel(&address(1)).await;
+        assert_eq!(library.act(&third, back).await["contact"]["is_anonymous"], true);
+        assert_eq!(user_of(&app, &third).await, Value::Null);
     })
     .await;
 }

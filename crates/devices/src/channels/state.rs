@@ -12,7 +12,7 @@ use model::property::{property_terms, reach_terms};
 use model::tag::{Tag, TagGroup};
 use model::term::{Term, is_assignable};
 use store::channels::{self, Channel, Key};
-use store::{Tx, named_users};
+use store::{Tx, contacts, named_users};
 
 use super::counting::count_change;
 use super::keys;
@@ -184,6 +184,12 @@ impl ChangeContext<'_> {
         profile.was_opted_in = !profile.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
         if row.installed && named_user != before.named_user {
             profile.associated = Some(now);
+            // Who has left a user, or was taken from them, does not come back by the id of the contact. One whose channel was
+            // uninstalled does.
+            profile.named_contact = None;
+            if let Some(ended) = before.profile.named_contact {
+                contacts::forget(tx, self.app, ended)?;
+            }
         }
         // The address has a column of its own.
         row.address = profile.address.take();

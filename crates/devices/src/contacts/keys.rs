@@ -1,8 +1,5 @@
-//! Under which ids devices know named users. Such an id lets its holder read and change what is known of the user, and the ids
-//! that customers give to users are often easy to guess; so it follows from a key that only the service knows, one for each app.
-//!
-//! The key is no secret from who can read the database, where the ids themselves are. It is therefore kept as it is, and outlives
-//! the key of the installation: a user has the same id on every device, whenever these ask.
+//! Under which ids events show named users: one for each user, which stays the same and does not tell the user's own id. It proves
+//! nothing. It follows from a key that each app has, so that events need not look it up.
 
 use std::collections::HashMap;
 
@@ -13,15 +10,15 @@ use boxed::boxed;
 use model::ids::{AppId, ContactId, NamedUserId};
 use parking_lot::RwLock;
 use ring::hmac::{self, HMAC_SHA256};
+use store::Tx;
 use store::documents::{self, DocumentKind};
-use store::{Tx, contacts};
 use tenancy::credentials;
 
 use crate::Devices;
 
 const ID: &str = "current";
 
-/// What the contact ids of an app's named users follow from.
+/// What the contact ids of an app's named users in events follow from.
 #[derive(Clone)]
 pub struct ContactKey(hmac::Key);
 
@@ -30,7 +27,7 @@ pub struct ContactKey(hmac::Key);
 pub(crate) struct ContactKeys(RwLock<HashMap<AppId, ContactKey>>);
 
 impl ContactKey {
-    /// The same on every device of the user, however often they come and go.
+    /// The same for every device of the user, however often they come and go.
     pub fn contact_of(&self, user: &NamedUserId) -> ContactId {
         let digest = hmac::sign(&self.0, user.as_str().as_bytes());
         ContactId::of_named_user(digest.as_ref().first_chunk().expect("HMAC-SHA256 gives 32 bytes"))
@@ -67,11 +64,6 @@ impl Devices {
         known.write().insert(app, key.clone());
         Ok(key)
     }
-}
-
-/// Ends the id that a user was known by.
-pub(crate) fn forget(tx: &mut Tx<'_>, app: AppId, key: &ContactKey, user: &NamedUserId) -> store::Result<()> {
-    contacts::forget(tx, app, key.contact_of(user))
 }
 
 fn kept(tx: &mut Tx<'_>, app: AppId) -> store::Result<Option<String>> {

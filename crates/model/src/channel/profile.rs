@@ -64,6 +64,10 @@ pub struct Profile {
     /// The contact id of the unknown user of the channel, if that is not the first one, whose id is the channel's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub unknown_contact: Option<ContactId>,
+    /// The id under which the device knows its named user, once it has asked. It lets its holder speak for the user, and ends when
+    /// the channel gets another user or none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub named_contact: Option<ContactId>,
     /// When the channel last got another user, known by name or not, if ever.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub associated: Option<UtcMillis>,
@@ -144,6 +148,7 @@ impl Profile {
             named_user_hint: None,
             contact_id: None,
             unknown_contact: None,
+            named_contact: None,
             associated: None,
             identity_hints: IdentityHints::default(),
             usage: UsageDetails::default(),

@@ -18,12 +18,26 @@ async fn contacts_are_kept_once_and_per_app() {
             let jo = jo.clone();
             store.write(app, move |tx| contacts::keep(tx, app, id, &jo)).await.unwrap();
         }
+        let jo_again = jo.clone();
         assert_eq!(find(app).await, Some(jo));
         assert_eq!(find(other).await, None);
         store.write(other, move |tx| contacts::forget(tx, other, id)).await.unwrap();
         assert!(find(app).await.is_some());
         store.write(app, move |tx| contacts::forget(tx, app, id)).await.unwrap();
         assert_eq!(find(app).await, None);
+        // A user has many, and they can end together.
+        let mine = [7, 8].map(|n| ContactId::of_named_user(&[n; 16]));
+        let theirs = ContactId::of_named_user(&[9; 16]);
+        let kim = NamedUserId::new("kim").unwrap();
+        let (jo, of_kim) = (jo_again, kim.clone());
+        let write = move |tx: &mut store::Tx<'_>| {
+            mine.iter().try_for_each(|id| contacts::keep(tx, app, *id, &jo))?;
+            contacts::keep(tx, app, theirs, &of_kim)?;
+            contacts::forget_user(tx, app, &jo)
+        };
+        store.write(app, write).await.unwrap();
+        assert_eq!(find(app).await, None);
+        assert_eq!(store.read(move |tx| contacts::named_user(tx, app, theirs)).await.unwrap(), Some(kim));
     })
     .await;
 }

@@ -51,7 +51,7 @@ async fn what_is_said_about_nobody_is_said_about_the_channel() {
 }
 
 #[tokio::test]
-async fn the_devices_of_a_user_share_a_contact() {
+async fn the_devices_of_a_user_speak_for_the_same_user() {
     on_each_database(async |app| {
         let library = Library::of(&app);
         let (phone, _) = library.channel("token-1").await;
@@ -59,14 +59,24 @@ async fn the_devices_of_a_user_share_a_contact() {
         let jo = json!({"type": "identify", "named_user_id": "jo"});
         let by_phone = library.act(&phone, jo.clone()).await;
         let by_tablet = library.act(&tablet, jo.clone()).await;
-        assert_eq!(by_phone["contact"]["contact_id"], by_tablet["contact"]["contact_id"]);
-        // A server that gave the channel to a user makes the same contact of it.
+        assert_ne!(by_phone["contact"]["contact_id"], by_tablet["contact"]["contact_id"]);
+        // Asking again changes nothing.
+        for ask in [json!({"type": "resolve"}), jo.clone()] {
+            assert_eq!(library.act(&phone, ask).await["contact"], by_phone["contact"]);
+        }
+        // A server that gave the channel to a user makes a contact of it, too.
         let (watch, _) = library.channel("token-3").await;
         let associate = json!({"channel_id": watch, "named_user_id": "jo"});
         app.master().post("/api/named_users/associate", associate).await.expect(200);
         let resolved = library.act(&watch, json!({"type": "resolve"})).await;
-        assert_eq!(resolved["contact"]["contact_id"], by_phone["contact"]["contact_id"]);
         assert_eq!(resolved["contact"]["is_anonymous"], false);
+        for (n, acted) in [&by_phone, &by_tablet, &resolved].into_iter().enumerate() {
+            let path = format!("/api/contacts/{}", acted["contact"]["contact_id"].as_str().unwrap());
+            let update = json!({"tags": {"add": {"said_by": [format!("device {n}")]}}});
+            library.post(&path, &library.with_token(acted["token"].as_str().unwrap()), &update).await.expect(200);
+        }
+        let user = app.master().get("/api/named_users?id=jo").await.expect(200)["named_user"].clone();
+        assert_eq!(user["tags"]["said_by"], json!(["device 0", "device 1", "device 2"]));
         // A user that is deleted is nobody's contact any more.
         let headers = library.with_token(by_phone["token"].as_str().unwrap());
         let path = format!("/api/contacts/{}", by_phone["contact"]["contact_id"].as_str().unwrap());
@@ -113,6 +123,55 @@ async fn nobody_works_out_the_contact_of_a_user() {
 }
 
 #[tokio::test]
+async fn a_device_that_leaves_its_user_has_nothing_left_of_them() {
+    on_each_database(async |app| {
+        let library = Library::of(&app);
+        let jo = json!({"type": "identify", "named_user_id": "jo"});
+        let tablet = library.channel("token-of-tablet").await.0;
+        let by_tablet = library.act(&tablet, jo.clone()).await;
+        let calls = |acted: &Value| {
+            let contact = acted["contact"]["contact_id"].as_str().unwrap().to_owned();
+            (library.with_token(acted["token"].as_str().unwrap()), contact)
+        };
+        let lists = |contact: &str| format!("/api/subscription_lists/contacts/{contact}");
+        let tags = json!({"tags": {"add": {"crm": ["seen"]}}});
+        for (n, how) in ["reset", "another user", "server", "registration"].into_iter().enumerate() {
+            let (phone, _) = library.channel(&format!("token-{n}")).await;
+            let (headers, contact) = calls(&library.act(&phone, jo.clone()).await);
+            library.get(&lists(&contact), &headers).await.expect(200);
+            let user = json!({"channel_id": phone, "device_type": "android", "named_user_id": "jo"});
+            match how {
+                "reset" => drop(library.act(&phone, json!({"type": "reset"})).await),
+                "another user" => drop(library.act(&phone, json!({"type": "identify", "named_user_id": "kim"})).await),
+                "server" => drop(app.master().post("/api/named_users/disassociate", user).await.expect(200)),
+                _ => {
+                    let body = json!({"channel": {"device_type": "android", "named_user_id": null}});
+                    app.device().put(&format!("/api/channels/{phone}"), body).await.expect(200);
+                }
+            }
+            // Neither reads nor changes, with its token or with the app secret, nor does a new channel bring it back.
+            library.get(&lists(&contact), &headers).await.expect(404);
+            app.device().get(&lists(&contact)).await.expect(404);
+            let path = format!("/api/contacts/{contact}");
+            library.post(&path, &headers, &tags).await.expect(404);
+            app.device().post(&path, &tags).await.expect(404);
+            let (again, _) = library.channel(&format!("token-{n}-again")).await;
+            let resolved = library.act(&again, json!({"type": "resolve", "contact_id": contact})).await;
+            assert_eq!(resolved["contact"]["is_anonymous"], true, "{how}");
+            // Even if the device is the user's again, under another id.
+            let back = library.act(&phone, jo.clone()).await;
+            assert_ne!(back["contact"]["contact_id"], contact, "{how}");
+            app.device().get(&lists(&contact)).await.expect(404);
+        }
+        // The other device of the user goes on as if nothing had happened.
+        let (headers, contact) = calls(&by_tablet);
+        library.get(&lists(&contact), &headers).await.expect(200);
+        assert_eq!(library.act(&tablet, json!({"type": "resolve"})).await["contact"], by_tablet["contact"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_device_that_registers_anew_stays_its_users() {
     on_each_database(async |app| {
         let library = Library::of(&app);
@@ -134,9 +193,11 @@ async fn a_device_that_registers_anew_stays_its_users() {
             (&contact, &json!(false))
         );
         assert_eq!(super::reached(&app, json!({"named_user": "jo"})).await, 1);
-        // A server that takes the channel from the user has the last word.
+        // A server that takes the channel from the user has the last word, also when the device registers anew.
         let leave = json!({"channel_id": phone, "named_user_id": "jo"});
         app.master().post("/api/named_users/disassociate", leave).await.expect(200);
+        assert_eq!(library.act(&phone, resolve.clone()).await["contact"]["is_anonymous"], true);
+        let phone = anew(&phone).await;
         assert_eq!(library.act(&phone, resolve.clone()).await["contact"]["is_anonymous"], true);
 
         // An id that nobody has is not enough.
