@@ -25,15 +25,14 @@ create table pending_association (
 create index pending_association_by_created on pending_association (app, created);
 create index pending_association_by_named_user on pending_association (app, named_user);
 
--- Named users under the ids by which devices know them, each device by another. An id ends when its channel leaves
--- the user, and outlives the channel. A channel without a named user is a contact under its own id and has no row.
+-- Named users under the ids by which devices know them. A channel without a named user is a contact under its
+-- own id and has no row.
 create table contact (
     app bigint not null,
     id blob not null,
     named_user text not null,
     primary key (app, id)
 );
-create index contact_by_user on contact (app, named_user);
 
 -- What a channel holds because its device said it about a user who has no name yet. It goes with that user.
 create table unknown_user (

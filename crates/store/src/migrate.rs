@@ -26,6 +26,7 @@ const STEPS: &[Step] = &[
     Step { name: "0010_inboxes", sql: include_str!("../migrations/0010_inboxes.sql") },
     Step { name: "0011_reports", sql: include_str!("../migrations/0011_reports.sql") },
     Step { name: "0012_webhooks", sql: include_str!("../migrations/0012_webhooks.sql") },
+    Step { name: "0013_contacts", sql: include_str!("../migrations/0013_contacts.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

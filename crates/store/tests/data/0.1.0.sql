@@ -157,7 +157,6 @@ CREATE TABLE contact (
     named_user text not null,
     primary key (app, id)
 );
-CREATE INDEX contact_by_user on contact (app, named_user);
 CREATE TABLE unknown_user (
     app bigint not null,
     ordinal bigint not null,
@@ -606,7 +605,7 @@ insert into sandbox (app, position, delivery, push, channel, device_type, transp
 insert into schema_version (version, name, checksum) values (1, '0001_apps', 'e2a4ff9330fc9f7a9b66c1cf589aa181252c66e0ddd5be9578865c298fb3cfb5');
 insert into schema_version (version, name, checksum) values (2, '0002_log', '06252cf74cc888f080e121d1e75057a257ab497347993fb7bdf4199dde8d4d4c');
 insert into schema_version (version, name, checksum) values (3, '0003_channels', '11aa372efcdd180c779c36f3d70b0bfc4b9e73b24f1fbe0e813a14b3e26864ff');
-insert into schema_version (version, name, checksum) values (4, '0004_users', '859eccf795be5651f18a77298f75ea0afda454e1b4ea55657541463f51c6f86f');
+insert into schema_version (version, name, checksum) values (4, '0004_users', 'df9603288f01a148fa3b2e099541168fb288d4d2f2856fa6b096a64e9bbecaa2');
 insert into schema_version (version, name, checksum) values (5, '0005_audience', 'a407cf6f4d844a1c57543cf102720c725b93ebe1b533a85ec56af3fda5402af4');
 insert into schema_version (version, name, checksum) values (6, '0006_jobs', 'e487f54be5d834412ea85c3a816557055946d072a852491484730246c09d8771');
 insert into schema_version (version, name, checksum) values (7, '0007_pushes', '18cd81f40c557f017def87b2b5b7d7552638f6433d7aabe42617dd66282a3af6');
