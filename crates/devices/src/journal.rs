@@ -5,10 +5,12 @@ mod new_events;
 pub use new_events::ManyEvent;
 pub use new_events::NewEvent;
 
+use std::collections::BTreeMap;
+
 use audience::codec;
 use base::{Error, Result};
 use model::channel::TagSets;
-use model::event::{Event, Many, RecordKind, SharedPush, TagChange};
+use model::event::{Event, Face, Many, RecordKind, SharedPush, TagChange};
 use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
 use model::term::{Term, TermChange, TermSet, TermsRecord};
 use model::time::UtcMillis;
@@ -22,11 +24,19 @@ pub struct Journal {
     now: UtcMillis,
     terms: TermsRecord,
     records: Vec<NewRecord>,
+    /// What changed channels looked like before the transaction.
+    faces: BTreeMap<Ordinal, EndedFace>,
+}
+
+struct EndedFace {
+    body: Vec<u8>,
+    /// The channel is uninstalled: also the events of this transaction show what was known of it.
+    is_last: bool,
 }
 
 impl Journal {
     pub fn new(now: UtcMillis) -> Self {
-        Self { now, terms: TermsRecord::default(), records: Vec::new() }
+        Self { now, terms: TermsRecord::default(), records: Vec::new(), faces: BTreeMap::new() }
     }
 
     pub const fn now(&self) -> UtcMillis {
@@ -51,6 +61,18 @@ impl Journal {
     pub(crate) fn change_set(&mut self, term: TermId, added: &RoaringBitmap, removed: &RoaringBitmap) {
         let bytes = |channels: &RoaringBitmap| if channels.is_empty() { Vec::new() } else { codec::encode(channels) };
         self.terms.sets.push(TermSet { term, added: bytes(added), removed: bytes(removed) });
+    }
+
+    /// Keeps what a channel looked like for the events that were recorded before this transaction, and if the channel is
+    /// uninstalled (`is_last`), also for those of this one.
+    pub(crate) fn end_face(&mut self, ordinal: Ordinal, face: &Face, is_last: bool) -> Result<()> {
+        if let Some(ended) = self.faces.get_mut(&ordinal) {
+            ended.is_last |= is_last;
+            return Ok(());
+        }
+        let body = serde_json::to_vec(face).map_err(Error::internal)?;
+        self.faces.insert(ordinal, EndedFace { body, is_last });
+        Ok(())
     }
 
     /// Writes a TAG_CHANGE event, if there is a change.
@@ -102,11 +124,24 @@ impl Journal {
 
     /// Appends everything to the app's log, the terms first, and returns the log's new end.
     pub fn write(mut self, tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+        self.write_faces();
         if self.terms != TermsRecord::default() {
             let body = postcard::to_stdvec(&self.terms).map_err(Error::internal)?;
             self.records.insert(0, NewRecord { kind: RecordKind::Terms, ordinal: None, body });
         }
         Ok(log::append(tx, app, self.now, self.records)?)
+    }
+
+    /// A face stands after the events that show it.
+    fn write_faces(&mut self) {
+        let mut first = Vec::new();
+        for (ordinal, EndedFace { body, is_last }) in std::mem::take(&mut self.faces) {
+            let record = NewRecord { kind: RecordKind::Face, ordinal: Some(ordinal), body };
+            if is_last { self.records.push(record) } else { first.push(record) }
+        }
+        if !first.is_empty() {
+            self.records.splice(0..0, first);
+        }
     }
 }
 

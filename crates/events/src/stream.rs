@@ -61,16 +61,16 @@ impl Events {
         at_most: usize,
         filter: &EventFilter,
     ) -> Result<EventPage> {
-        let (filter, now) = (filter.clone(), self.0.clock.now());
+        let filter = filter.clone();
         let contact_key = self.0.devices.contact_key(app).await?;
         let page = self
             .0
             .store
             .read(move |tx| {
                 let gathered = gather::gather(tx, app, after, at_most, &filter)?;
-                let devices = devices::read(tx, app, &gathered.ordinals(), &contact_key, now)?;
+                let mut devices = devices::read(tx, app, &gathered.shown(), contact_key.clone())?;
                 let causes = causes::of_pushes(tx, app, &gathered.automated_pushes())?;
-                let (events, lines) = write::write(&contact_key, &gathered.records, &devices, &causes)?;
+                let (events, lines) = write::write(&contact_key, &gathered.records, &mut devices, &causes)?;
                 let gather::Gathered { looked, is_end, missed, .. } = gathered;
                 Ok::<_, Error>(EventPage { events, looked, is_end, missed, lines })
             })

@@ -20,6 +20,7 @@ mod database_file;
 mod database_troubles;
 mod deleted_apps;
 mod doc_examples;
+mod event_facts;
 mod event_schema;
 mod event_stream;
 mod events_intake;

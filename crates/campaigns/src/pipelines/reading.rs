@@ -135,7 +135,8 @@ impl<'a, 'c> Reading<'a, 'c> {
             | RecordKind::InAppMessageDisplay
             | RecordKind::InAppMessageResolution
             | RecordKind::InAppMessageExpiration
-            | RecordKind::Unrecognized => (record.at, Vec::new()),
+            | RecordKind::Unrecognized
+            | RecordKind::Face => (record.at, Vec::new()),
         };
         Ok(Heard { occurred, event: None, wishes })
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::{Error, Result};
 use model::channel::{Change, Profile, TagSets};
 use model::device_type::DeviceType;
-use model::event::{FirstOpen, FirstOptIn};
+use model::event::{Face, FirstOpen, FirstOptIn};
 use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
 use model::named_user::Association;
 use model::property::{property_terms, reach_terms};
@@ -154,6 +154,7 @@ impl ChangeContext<'_> {
         let is_first_opt_in = profile.is_opted_in() && !before.is_opted_in() && !before.was_opted_in;
         let is_locale_other =
             opened.row.language != profile.locale_language || opened.row.country != profile.locale_country;
+        self.end_face(&opened, &after)?;
         let Filled { own, of_user } = self.fill(tx, &mut opened, after)?;
         let OpenedChannel { row, state: before, of_user: of_user_before, .. } = opened;
         channels::update(tx, self.app, &row)?;
@@ -169,6 +170,17 @@ impl ChangeContext<'_> {
             self.record_tag_events(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
         }
         Ok(row)
+    }
+
+    /// Earlier events go on showing the channel as it is before this change.
+    fn end_face(&mut self, opened: &OpenedChannel, after: &State) -> Result<()> {
+        let OpenedChannel { row, state: before, .. } = opened;
+        let (shown, to_show) = [before, after].map(|state| (&state.profile, state.named_user.as_ref())).into();
+        if Face::is_alike(row.id, shown, to_show) {
+            return Ok(());
+        }
+        let face = Face::of(&before.profile, before.named_user.as_ref());
+        self.journal.end_face(row.ordinal, &face, !row.installed)
     }
 
     /// Puts a state into a row and writes the consequences for the index and for other channels.

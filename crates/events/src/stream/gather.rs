@@ -97,7 +97,7 @@ const fn shape(kind: RecordKind) -> Shape {
         | RecordKind::InAppMessageDisplay
         | RecordKind::InAppMessageResolution
         | RecordKind::InAppMessageExpiration => Shape::One(OneShape::Stored),
-        RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => Shape::Hidden,
+        RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn | RecordKind::Face => Shape::Hidden,
     }
 }
 
@@ -118,16 +118,18 @@ impl Gathered<'_> {
         pushes
     }
 
-    /// Of all channels on the page.
-    pub(super) fn ordinals(&self) -> RoaringBitmap {
-        let mut ordinals = RoaringBitmap::new();
-        for on_page in &self.records {
-            match &on_page.content {
-                Content::One(_) => ordinals.extend(on_page.record.ordinal.map(|ordinal| ordinal.0)),
-                Content::Many(_, channels) => ordinals.extend(channels.iter().map(|(_, ordinal)| ordinal.0)),
+    /// The channels on the page, each with where in the log it is shown.
+    pub(super) fn shown(&self) -> Vec<(Ordinal, Offset)> {
+        let mut shown = Vec::new();
+        for PageRecord { record, content, .. } in &self.records {
+            match content {
+                Content::One(_) => shown.extend(record.ordinal.map(|ordinal| (ordinal, record.offset))),
+                Content::Many(_, channels) => {
+                    shown.extend(channels.iter().map(|(_, ordinal)| (*ordinal, record.offset)));
+                }
             }
         }
-        ordinals
+        shown
     }
 }
 

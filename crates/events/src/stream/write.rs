@@ -14,7 +14,7 @@ use sending::Causes;
 
 use super::PublicEvent;
 use super::bodies::{self, Stored};
-use super::devices::{Device, PageDevices};
+use super::devices::{PageDevices, Shown};
 use super::gather::{Content, OneShape, PageRecord};
 
 /// A guess, to begin with.
@@ -24,7 +24,7 @@ const BYTES_PER_EVENT: usize = 768;
 pub(super) fn write(
     contact_key: &ContactKey,
     records: &[PageRecord<'_>],
-    devices: &PageDevices,
+    devices: &mut PageDevices,
     causes: &HashMap<PushId, Causes>,
 ) -> Result<(Vec<PublicEvent>, Bytes)> {
     let mut page = Writing::default();
@@ -37,7 +37,7 @@ pub(super) fn write(
                 let causes = causes.get(&many.push.push_id);
                 let name = one.record.kind.public_name().unwrap_or_default();
                 for (index, ordinal) in channels {
-                    let Some(device) = accepted(one, devices, *ordinal) else { continue };
+                    let Some(device) = accepted(one, devices, *ordinal)? else { continue };
                     let id = EventId::of(name, many.push.push_id, device.id);
                     let offset = EventOffset::new(one.record.offset, *index);
                     let cause = causes.and_then(|causes| causes.get(ordinal.0));
@@ -51,21 +51,24 @@ pub(super) fn write(
     Ok(page.finish())
 }
 
-/// The channel of an event, if a clause that accepts the event also accepts this channel. Channels are never deleted as long as
-/// their app exists.
-fn accepted<'d>(on_page: &PageRecord<'_>, devices: &'d PageDevices, ordinal: Ordinal) -> Option<&'d Device> {
-    let device = devices.get(ordinal)?;
-    let is_wanted = on_page.clauses.iter().any(|clause| {
-        clause.channels.as_ref().is_none_or(|channels| channels.contains(ordinal.0))
-            && clause.accepts_device(&device.device_type, device.named_user.as_deref())
-    });
-    is_wanted.then_some(device)
+/// The channel of an event, if a clause that accepts the event also accepts this channel as it was.
+fn accepted<'d>(
+    PageRecord { record, clauses, .. }: &PageRecord<'_>,
+    devices: &'d mut PageDevices,
+    ordinal: Ordinal,
+) -> Result<Option<Shown<'d>>> {
+    devices.show(ordinal, record, |device_type, user| {
+        clauses.iter().any(|clause| {
+            clause.channels.as_ref().is_none_or(|channels| channels.contains(ordinal.0))
+                && clause.accepts_device(device_type, user)
+        })
+    })
 }
 
 /// The subject of an event.
 enum About<'d> {
     Nobody,
-    Device(&'d Device),
+    Device(Shown<'d>),
     /// A named user who has no device.
     User(Vec<u8>),
 }
@@ -84,11 +87,11 @@ impl Writing {
         contact_key: &ContactKey,
         on_page: &PageRecord<'_>,
         shape: OneShape,
-        devices: &PageDevices,
+        devices: &mut PageDevices,
     ) -> Result<()> {
         let device = match on_page.record.ordinal {
             None => None,
-            Some(ordinal) => match accepted(on_page, devices, ordinal) {
+            Some(ordinal) => match accepted(on_page, devices, ordinal)? {
                 Some(device) => Some(device),
                 None => return Ok(()),
             },
@@ -138,7 +141,7 @@ impl Writing {
             About::Nobody => None,
             About::Device(device) => {
                 self.text.push(b',');
-                self.text.extend_from_slice(&device.json);
+                self.text.extend_from_slice(device.json);
                 Some(device)
             }
             About::User(user) => {
