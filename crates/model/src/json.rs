@@ -96,8 +96,7 @@ mod tests {
         let uninstalls = format!("[{}]", vec![uninstall; limits::UNINSTALLS_PER_REQUEST].join(","));
         assert_eq!(parse(uninstalls.as_bytes(), Uninstalls::parse).map(|all| all.0.len()), Ok(1000));
 
-        // One selector is the one that holds the others.
-        let selectors = vec![r#"{"tag":"a","group":"b"}"#; limits::SELECTORS_PER_AUDIENCE - 1].join(",");
+        let selectors = vec![r#"{"tag":"a","group":"b"}"#; limits::SELECTORS_PER_AUDIENCE].join(",");
         let push =
             format!(r#"{{"audience":{{"or":[{selectors}]}},"device_types":"all","notification":{{"alert":"Hi"}}}}"#);
         let pushes = format!("[{}]", vec![push; limits::PUSHES_PER_REQUEST].join(","));

@@ -9,7 +9,7 @@ pub const PUSHES_PER_REQUEST: usize = 100;
 pub const PUSHES_PER_REPORT: usize = 100;
 /// Recipients that one push brings along.
 pub const RECIPIENTS_PER_REQUEST: usize = 1000;
-/// Selectors in one audience, nested ones included.
+/// Atomic selectors in one audience, at any depth. AND, OR and NOT do not count.
 pub const SELECTORS_PER_AUDIENCE: usize = 1000;
 /// Nesting of AND, OR and NOT.
 pub const SELECTOR_DEPTH: usize = 50;

@@ -117,7 +117,7 @@ impl Audience {
 
 impl Selector {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        Reader { n_selectors: 0 }.selector(at, 0)
+        Reader { n_atomic: 0 }.selector(at, 0)
     }
 
     /// Every atomic selector, in the order of the text.
@@ -165,24 +165,13 @@ impl Spelling {
     }
 }
 
-/// Reads one audience, counting its selectors.
+/// Reads one audience, counting its atomic selectors.
 struct Reader {
-    n_selectors: usize,
+    n_atomic: usize,
 }
 
 impl Reader {
     fn selector(&mut self, at: &At<'_>, depth: usize) -> Option<Selector> {
-        self.n_selectors += 1;
-        if self.n_selectors > limits::SELECTORS_PER_AUDIENCE {
-            // Noted once, for the first selector too many.
-            if self.n_selectors == limits::SELECTORS_PER_AUDIENCE + 1 {
-                at.invalid::<()>(format!(
-                    "An audience has at most {} selectors, nested ones included.",
-                    limits::SELECTORS_PER_AUDIENCE
-                ));
-            }
-            return None;
-        }
         let Json::Object(entries) = at.json() else { return refuse_non_object(at) };
         let mut heads: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
         heads.retain(|key| is_operator(key) || Atomic::reader(key).is_some());
@@ -202,11 +191,28 @@ impl Reader {
         };
         let value = fields.take(head)?;
         let selector = match Atomic::reader(head) {
-            Some(read) => read(&value, &mut fields).map(Selector::Atomic),
+            Some(read) => {
+                self.count(at)?;
+                read(&value, &mut fields).map(Selector::Atomic)
+            }
             None => self.compound(head, &value, depth + 1),
         };
         fields.finish();
         selector
+    }
+
+    /// Only atomic selectors count: AND, OR and NOT ask nothing of a device, and there are no more of them than the depth allows.
+    fn count(&mut self, at: &At<'_>) -> Option<()> {
+        self.n_atomic += 1;
+        match self.n_atomic.checked_sub(limits::SELECTORS_PER_AUDIENCE) {
+            None | Some(0) => Some(()),
+            // Noted once, for the first selector too many.
+            Some(1) => at.invalid(format!(
+                "An audience has at most {} selectors; AND, OR and NOT do not count.",
+                limits::SELECTORS_PER_AUDIENCE
+            )),
+            Some(_) => None,
+        }
     }
 
     fn compound(&mut self, operator: &str, at: &At<'_>, depth: usize) -> Option<Selector> {

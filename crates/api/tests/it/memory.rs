@@ -122,7 +122,7 @@ async fn many_values_are_refused_and_the_largest_sensible_requests_are_not() {
         let refused = app.master().post("/api/push", many).await.expect(400);
         assert!(refused["error"].as_str().unwrap().contains("more than 400000 values"), "{refused}");
 
-        let selectors = vec![json!({"tag": "a", "group": "b"}); 999];
+        let selectors = vec![json!({"tag": "a", "group": "b"}); 1000];
         let push = json!({"audience": {"or": selectors}, "device_types": "all", "notification": {"alert": "Hi"}});
         app.master().post("/api/push/validate", json!(vec![push; 100])).await.expect(200);
         let uninstall = json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"});

@@ -113,11 +113,13 @@ fn sizes_are_limited() {
     refused(&many(101), "tag");
 
     let wide = |n| format!(r#"{{"or":[{}]}}"#, vec![r#"{"tag":"a"}"#; n].join(","));
-    prints_back(&wide(999));
-    assert_eq!(read(&wide(1000)).unwrap_err(), ["or[999]"]);
+    prints_back(&wide(1000));
     assert_eq!(read(&wide(1001)).unwrap_err(), ["or"]);
-    let two_wide = format!(r#"{{"AND":[{},{}]}}"#, wide(600), wide(600));
-    assert_eq!(read(&two_wide).unwrap_err(), ["AND[1].or[397]"]);
+    let two_wide = |n| format!(r#"{{"AND":[{},{}]}}"#, wide(600), wide(n));
+    prints_back(&two_wide(400));
+    assert_eq!(read(&two_wide(402)).unwrap_err(), ["AND[1].or[400]"], "the first too many, once");
+    let each_excluded = vec![r#"{"not":{"tag":"a"}}"#; 1000].join(",");
+    prints_back(&format!(r#"{{"and":[{each_excluded}]}}"#));
 
     let deep = |n| format!(r#"{}{{"tag":"a"}}{}"#, r#"{"not":"#.repeat(n), "}".repeat(n));
     prints_back(&deep(50));
