@@ -4,6 +4,7 @@
 //! `AEROGRAM_PUBLIC_URL` in the environment and `public_url` in `aerogram.toml` (see `layers`).
 
 mod callers;
+mod campaigns;
 mod file;
 mod layers;
 mod values;
@@ -22,6 +23,7 @@ use store::{DatabaseUrl, PostgresSettings};
 use tracing_subscriber::filter::Targets;
 
 pub(crate) use callers::{Callers, GrowthSettings};
+pub(crate) use campaigns::PipelineSettings;
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, number_in, secret};
 
@@ -71,6 +73,8 @@ pub(crate) struct Node {
     pub(crate) callers: Callers,
     #[command(flatten)]
     pub(crate) growth: GrowthSettings,
+    #[command(flatten)]
+    pub(crate) pipelines: PipelineSettings,
     #[command(flatten)]
     pub(crate) history: History,
     #[command(flatten)]

@@ -107,6 +107,7 @@ async fn engine_settings(
             kept_days: node.locations.keep_places_days,
         },
         growth: node.growth.limits(),
+        pipelines: node.pipelines.limits(),
         public_url: node.url(address).to_string(),
         timeouts: Timeouts::default(),
         push_hosts: PushHosts::with(&node.push_hosts),

@@ -19,7 +19,7 @@ use tenancy::Tenancy;
 pub use experiments::{
     CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
 };
-pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelinePage, PipelineView};
+pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineLimits, PipelinePage, PipelineView};
 pub use schedules::{CreatedSchedules, NamedSchedule, SchedulePage, ScheduleView};
 pub use templates::{
     CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplatePage, TemplateSort, TemplateView,
@@ -38,10 +38,18 @@ struct Parts {
     targeting: Targeting,
     sending: Sending,
     watches: pipelines::Watches,
+    pipeline_limits: PipelineLimits,
 }
 
 impl Campaigns {
-    pub fn new(base: &Base, tenancy: &Tenancy, index: &Indexes, targeting: &Targeting, sending: &Sending) -> Self {
+    pub fn new(
+        base: &Base,
+        tenancy: &Tenancy,
+        index: &Indexes,
+        targeting: &Targeting,
+        sending: &Sending,
+        pipeline_limits: PipelineLimits,
+    ) -> Self {
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
@@ -51,6 +59,7 @@ impl Campaigns {
             targeting: targeting.clone(),
             sending: sending.clone(),
             watches: pipelines::Watches::default(),
+            pipeline_limits,
         }))
     }
 

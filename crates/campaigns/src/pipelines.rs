@@ -3,6 +3,7 @@
 
 mod clearing;
 mod conditions;
+mod counts;
 mod dayparts;
 mod fire;
 mod follow;
@@ -33,6 +34,7 @@ use tenancy::IdempotencyKey;
 
 use crate::Campaigns;
 pub(crate) use clearing::ClearWaitingList;
+pub use counts::{PipelineCounts, PipelineLimits};
 pub(crate) use fire::FirePipeline;
 pub(crate) use follow::FollowTriggers;
 pub(crate) use inactivity::CheckInactivity;
@@ -60,13 +62,6 @@ pub struct PipelineView {
 pub struct DeletedPipeline {
     pub id: PipelineId,
     pub deleted: UtcMillis,
-}
-
-/// How many pipelines there are, and how many of them are enabled and not over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PipelineCounts {
-    pub total: usize,
-    pub active: usize,
 }
 
 const NOT_FOUND: Error = Error::NotFound("pipeline");
@@ -109,7 +104,7 @@ impl Campaigns {
                 for (id, pipeline) in created.ids.iter().zip(&pipelines) {
                     campaigns.put_pipeline(tx, app, WaitingList::first(*id), pipeline, None, now)?;
                 }
-                refuse_too_many(tx, app, now)?;
+                campaigns.0.pipeline_limits.check(tx, app, now)?;
                 campaigns.ensure_trigger_follower(tx, app, now)?;
                 Ok(created.clone())
             })
@@ -138,12 +133,20 @@ impl Campaigns {
     /// Some of all pipelines, or of those that are enabled or not, the newest first.
     pub async fn pipelines(&self, app: AppId, enabled: Option<bool>, offset: u32, limit: u32) -> Result<PipelinePage> {
         let now = self.0.clock.now();
-        let documents = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::Pipeline)).await?;
-        let is_wanted = |view: &PipelineView| enabled.is_none_or(|enabled| view.pipeline.enabled == enabled);
-        let wanted: Vec<_> = Stored::views(documents.iter().rev(), now).filter(is_wanted).collect();
-        let total = wanted.len();
-        let shown = wanted.into_iter().skip(offset as usize).take(limit as usize).collect();
-        Ok(PipelinePage { shown, total })
+        let is_wanted = move |view: &PipelineView| enabled.is_none_or(|enabled| view.pipeline.enabled == enabled);
+        let on_page = (offset as usize)..(offset as usize).saturating_add(limit as usize);
+        let read = move |tx: &mut Tx<'_>| -> Result<PipelinePage> {
+            let mut page = PipelinePage { shown: Vec::new(), total: 0 };
+            documents::visit(tx, app, DocumentKind::Pipeline, Order::Descending, |document| {
+                if let Some(view) = Stored::readable_view(&document, now).filter(is_wanted) {
+                    page.shown.extend(on_page.contains(&page.total).then_some(view));
+                    page.total += 1;
+                }
+                Ok(())
+            })?;
+            Ok(page)
+        };
+        self.0.store.read(read).await
     }
 
     /// Replaces a pipeline. Waiting channels keep waiting and get the new messages, unless it is no longer enabled.
@@ -175,7 +178,7 @@ impl Campaigns {
                     }
                 };
                 campaigns.put_pipeline(tx, app, list, &pipeline, before.as_ref(), now)?;
-                refuse_too_many(tx, app, now)?;
+                campaigns.0.pipeline_limits.check(tx, app, now)?;
                 campaigns.ensure_trigger_follower(tx, app, now)
             })
             .await
@@ -221,7 +224,12 @@ impl Campaigns {
 
     pub async fn pipeline_counts(&self, app: AppId) -> Result<PipelineCounts> {
         let now = self.0.clock.now();
-        self.0.store.read(move |tx| count(tx, app, now)).await
+        self.0.store.read(move |tx| PipelineCounts::read(tx, app, now)).await
+    }
+
+    /// How many pipelines an app may have.
+    pub fn pipeline_limits(&self) -> PipelineLimits {
+        self.0.pipeline_limits
     }
 
     /// The rates of all pipelines together.
@@ -281,31 +289,6 @@ fn refuse_outcomes(
         }
     }
     Error::refuse(problems)
-}
-
-fn count(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<PipelineCounts> {
-    let documents = documents::list(tx, app, DocumentKind::Pipeline)?;
-    let is_active = |pipeline: &Pipeline| match pipeline.status(now) {
-        PipelineStatus::Live | PipelineStatus::Pending => true,
-        PipelineStatus::Completed | PipelineStatus::Disabled => false,
-    };
-    let readable = documents.iter().filter_map(|document| Stored::read(&document.body).ok());
-    let active = readable.filter(|stored| is_active(&stored.pipeline)).count();
-    Ok(PipelineCounts { total: documents.len(), active })
-}
-
-/// Called after the change, which is rolled back with everything else.
-fn refuse_too_many(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
-    let PipelineCounts { total, active } = count(tx, app, now)?;
-    let (most, most_active) = (limits::PIPELINES_PER_APP, limits::ACTIVE_PIPELINES_PER_APP);
-    if total > most {
-        return Err(Error::Conflict(format!("An app has at most {most} pipelines; delete one first.")));
-    }
-    if active > most_active {
-        let text = format!("At most {most_active} pipelines can be enabled at once; disable one first.");
-        return Err(Error::Conflict(text));
-    }
-    Ok(())
 }
 
 fn forget_old_deletions(tx: &mut Tx<'_>, app: AppId) -> Result<()> {

@@ -28,6 +28,7 @@ use targeting::Targeting;
 use tenancy::{SealKey, Tenancy};
 
 pub use base::{Error, GrowthLimits, Metrics, Quota, Result, SETTLES_IN};
+pub use campaigns::PipelineLimits;
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
 pub use retention::Retention;
 pub use store::{Pages, Trouble};
@@ -46,6 +47,8 @@ pub struct Settings {
     /// For how long the log and pushes are kept.
     pub retention: Retention,
     pub locations: LocationSettings,
+    /// How many pipelines each app may have.
+    pub pipelines: PipelineLimits,
     /// What devices may create.
     pub growth: GrowthLimits,
     /// How long providers and open platforms may take to answer.
@@ -91,7 +94,7 @@ impl Engine {
         let outside = Outside { address_policy, timeouts, push_hosts, public_url };
         let sending = Sending::new(&base, &tenancy, &index, &devices, &targeting, outside);
         let events = Events::new(&base, &tenancy, &index, &devices, &sending, address_policy, settings.locations);
-        let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending);
+        let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending, settings.pipelines);
         let rooms = Arc::new(Rooms {
             exposition: metrics::Exposition::new(&base.metrics),
             retention: settings.retention,
@@ -202,6 +205,7 @@ mod tests {
             snapshot_folder: None,
             retention: Retention::default(),
             locations: LocationSettings::default(),
+            pipelines: PipelineLimits::DEFAULT,
             growth: GrowthLimits::NONE,
             timeouts: testkit::client::PATIENCE,
             push_hosts: PushHosts::default(),

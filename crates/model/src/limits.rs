@@ -185,8 +185,7 @@ pub const PERMISSIONS: usize = 50;
 pub const MAP_KEY_CHARS: usize = 128;
 pub const OPEN_IDENTIFIER_VALUE_CHARS: usize = 1024;
 
-pub const PIPELINES_PER_APP: usize = 50;
-pub const ACTIVE_PIPELINES_PER_APP: usize = 20;
+pub const PIPELINES_PER_REQUEST: usize = 100;
 pub const PIPELINES_PER_PAGE: u32 = 100;
 /// Pipelines that were deleted and are still listed.
 pub const DELETED_PIPELINES: u32 = 1000;

@@ -79,7 +79,7 @@ const READ_ONLY: [&str; 5] = ["uid", "url", "status", "creation_time", "last_mod
 
 impl Pipeline {
     pub fn parse_one_or_many(at: &At<'_>) -> Option<OneOrMany<Self>> {
-        at.one_or_many(1..=limits::PIPELINES_PER_APP, Self::parse)
+        at.one_or_many(1..=limits::PIPELINES_PER_REQUEST, Self::parse)
     }
 
     pub fn parse(at: &At<'_>) -> Option<Self> {

@@ -150,6 +150,21 @@ pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Docum
     )
 }
 
+/// Visits all documents in order of their ids, one at a time.
+pub fn visit(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    kind: DocumentKind,
+    order: Order,
+    mut visit: impl FnMut(Document) -> Result<()>,
+) -> Result<()> {
+    let direction = direction(order);
+    let sql = format!(
+        "select id, created, modified, body from document where app = $1 and kind = $2 order by id {direction}"
+    );
+    tx.for_each(&sql, &[app.into(), kind.name().into()], |row| visit(read_document(row)?))
+}
+
 /// The documents of one kind of every app that still exists.
 pub fn of_all_apps(tx: &mut Tx<'_>, part: &Part, kind: DocumentKind) -> Result<Vec<(AppId, AppKey, Document)>> {
     if let Some(keys) = part.keys(tx)? {
@@ -205,10 +220,7 @@ pub fn slice(
     offset: u32,
     at_most: u32,
 ) -> Result<Vec<Document>> {
-    let direction = match order {
-        Order::Ascending => "asc",
-        Order::Descending => "desc",
-    };
+    let direction = direction(order);
     let sql = format!(
         "select id, created, modified, body from document
          where app = $1 and kind = $2 order by id {direction} limit $3 offset $4"
@@ -224,6 +236,13 @@ pub fn count(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<i64> {
 pub fn delete(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<bool> {
     let sql = "delete from document where app = $1 and kind = $2 and id = $3";
     Ok(tx.execute(sql, &[app.into(), kind.name().into(), id.into()])? > 0)
+}
+
+const fn direction(order: Order) -> &'static str {
+    match order {
+        Order::Ascending => "asc",
+        Order::Descending => "desc",
+    }
 }
 
 fn read_document(row: &Row<'_>) -> Result<Document> {

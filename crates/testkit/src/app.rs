@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ::store::copy::{Occupied, copy};
 use devices::LocationSettings;
-use engine::GrowthLimits;
+use engine::{GrowthLimits, PipelineLimits};
 use model::app::{Mode, NewApp};
 use model::time::{Clock, UtcMillis};
 use providers::webpush::PushHosts;
@@ -45,6 +45,7 @@ struct Setup {
     retention: engine::Retention,
     limits: api::Limits,
     growth: GrowthLimits,
+    pipelines: PipelineLimits,
 }
 
 impl Default for Setup {
@@ -54,6 +55,7 @@ impl Default for Setup {
             retention: engine::Retention::default(),
             limits: limits(),
             growth: GrowthLimits::NONE,
+            pipelines: PipelineLimits::DEFAULT,
         }
     }
 }
@@ -99,6 +101,11 @@ impl TestApp {
     /// A service whose devices may create only so much.
     pub async fn with_growth(database: Database, growth: GrowthLimits) -> Self {
         Self::start(Home::new(database), Setup { growth, ..Setup::default() }).await
+    }
+
+    /// A service whose apps may have only so many pipelines.
+    pub async fn with_pipelines(database: Database, pipelines: PipelineLimits) -> Self {
+        Self::start(Home::new(database), Setup { pipelines, ..Setup::default() }).await
     }
 
     /// A service whose callers have other limits.
@@ -212,7 +219,7 @@ impl TestApp {
 
 impl Parts {
     async fn start(home: &Home, clock: &Clock, snapshots: &Path, setup: Setup) -> Self {
-        let Setup { locations, retention, limits, growth } = setup;
+        let Setup { locations, retention, limits, growth, pipelines } = setup;
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));
@@ -223,6 +230,7 @@ impl Parts {
             retention,
             locations,
             growth,
+            pipelines,
             public_url: base.clone(),
             timeouts: PATIENCE,
             push_hosts: PushHosts::default(),

@@ -182,6 +182,8 @@ fn every_setting_refuses_nonsense() {
         ("log_level", "info,store=verbose"),
         ("master_secret", "äöüäöüäöüäö"),
         ("operator_token", "too short"),
+        ("pipelines", "0"),
+        ("enabled_pipelines", "10001"),
         ("public_url", "push.example.com"),
         ("push_days", "30"),
         ("public_url", "ftp://example.com"),

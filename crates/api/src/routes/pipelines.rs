@@ -183,9 +183,10 @@ pub(super) async fn deleted(
 
 pub(super) async fn show_limits(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
     let counts = edge.engine.campaigns().pipeline_counts(app.id).await?;
+    let most = edge.engine.campaigns().pipeline_limits();
     let limits = Limits {
-        total_limit: limits::PIPELINES_PER_APP,
-        active_limit: limits::ACTIVE_PIPELINES_PER_APP,
+        total_limit: most.total,
+        active_limit: most.active,
         total_count: counts.total,
         active_count: counts.active,
     };

@@ -10,12 +10,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
+use engine::PipelineLimits;
 use http::Method;
 use model::event::{Event, RecordKind};
 use model::ids::{AppId, ChannelId, EventId};
 use serde_json::{Value, json};
 use store::log::{self, NewRecord};
 use testkit::app::{TestApp, on_each_database};
+use testkit::store::databases;
 use uuid::Uuid;
 
 const APP: AppId = AppId(1);
@@ -202,20 +204,39 @@ async fn what_is_wrong_is_refused_with_its_place() {
 }
 
 #[tokio::test]
-async fn there_are_limits_and_deleted_ones_are_listed() {
+async fn the_operator_limits_how_many_there_are() {
+    for database in databases() {
+        let app = TestApp::with_pipelines(database, PipelineLimits { total: 5, active: 2 }).await;
+        let enabled = pipeline(json!({"tag_added": "x"}), "One");
+        let mut disabled = enabled.clone();
+        disabled["enabled"] = json!(false);
+        create(&app, json!(vec![enabled.clone(); 2])).await;
+        let refused = app.master().post("/api/pipelines", &enabled).await.expect(409);
+        assert!(refused["error"].as_str().unwrap().contains("the setting 'enabled_pipelines'"), "{refused}");
+        let off = create(&app, json!(vec![disabled.clone(); 3])).await;
+        let refused = app.master().post("/api/pipelines", &disabled).await.expect(409);
+        assert!(refused["error"].as_str().unwrap().contains("the setting 'pipelines'"), "{refused}");
+        app.master().put(&off, &enabled).await.expect(409);
+        assert_eq!(app.master().get(&off).await.expect(200)["pipeline"]["enabled"], false, "nothing has changed");
+        let limits = json!({"total_limit": 5, "active_limit": 2, "total_count": 5, "active_count": 2});
+        let shown = app.master().get("/api/pipelines/limits").await.expect(200);
+        assert_eq!(shown, json!({"ok": true, "limits": limits}));
+        app.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn all_of_them_are_listed_and_so_are_deleted_ones() {
     on_each_database(async |app| {
         let enabled = pipeline(json!({"tag_added": "x"}), "One");
         let mut disabled = enabled.clone();
         disabled["enabled"] = json!(false);
-        let first = create(&app, json!(vec![enabled.clone(); 20])).await;
-        app.master().post("/api/pipelines", &enabled).await.expect(409);
+        let first = create(&app, json!(vec![enabled.clone(); 21])).await;
         let off = create(&app, json!(vec![disabled.clone(); 30])).await;
-        app.master().post("/api/pipelines", &disabled).await.expect(409);
-        app.master().put(&off, &enabled).await.expect(409);
-        assert_eq!(app.master().get(&off).await.expect(200)["pipeline"]["enabled"], false, "nothing has changed");
-        let limits = json!({"total_limit": 50, "active_limit": 20, "total_count": 50, "active_count": 20});
+        let limits = json!({"total_limit": 1000, "active_limit": 1000, "total_count": 51, "active_count": 21});
         let shown = app.master().get("/api/pipelines/limits").await.expect(200);
-        assert_eq!(shown, json!({"ok": true, "limits": limits}));
+        assert_eq!(shown, json!({"ok": true, "limits": limits}), "plenty, unless the operator says otherwise");
+        app.master().post("/api/pipelines", json!(vec![disabled.clone(); 101])).await.expect(400);
 
         let mut seen = Vec::new();
         let mut next = Some(app.url("/api/pipelines?limit=30"));
@@ -224,10 +245,12 @@ async fn there_are_limits_and_deleted_ones_are_listed() {
             seen.extend(page["pipelines"].as_array().unwrap().iter().map(|one| one["uid"].to_string()));
             next = page["next_page"].as_str().map(str::to_owned);
         }
-        let all = app.master().get("/api/pipelines?limit=4294967295").await.expect(200);
-        assert_eq!(all["pipelines"].as_array().unwrap().len(), 50, "as many as a page has, and no more than there are");
+        let all = app.master().get("/api/pipelines?limit=100").await.expect(200);
+        assert_eq!(all["pipelines"].as_array().unwrap().len(), 51, "no more than there are");
         let newest_first = seen.windows(2).all(|pair| pair[0] > pair[1]);
-        assert!(seen.len() == 50 && newest_first);
+        assert!(seen.len() == 51 && newest_first);
+        let some = app.master().get("/api/pipelines?enabled=true&limit=2&offset=20").await.expect(200);
+        assert_eq!((&some["total_count"], some["pipelines"].as_array().unwrap().len()), (&json!(21), 1));
 
         app.advance(HOUR);
         app.master().delete(&first).await.expect(204);

@@ -53,8 +53,8 @@ impl Campaigns {
     /// After a change of pipelines: there is a follower if there are triggers to follow.
     pub(super) fn ensure_trigger_follower(&self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
         stored::renew_revision(tx, app, now)?;
-        let has_triggers = |(_, stored): &(_, Stored)| !stored.pipeline.immediate.is_empty();
-        let is_needed = Stored::enabled(tx, app)?.iter().any(has_triggers);
+        let mut is_needed = false;
+        Stored::each_enabled(tx, app, |_, stored| is_needed |= !stored.pipeline.immediate.is_empty())?;
         let is_there = followers::position(tx, app, AUTOMATION)?.is_some();
         match (is_needed, is_there) {
             (true, false) => {

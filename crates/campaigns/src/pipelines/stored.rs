@@ -8,7 +8,7 @@ use model::pipeline::{Pipeline, Rate, parse_global_rates};
 use model::time::UtcMillis;
 use serde::{Deserialize, Deserializer, Serialize};
 use store::Tx;
-use store::documents::{self, Document, DocumentKind};
+use store::documents::{self, Document, DocumentKind, Order};
 
 use super::PipelineView;
 use super::timers::WaitingList;
@@ -44,25 +44,23 @@ impl Stored {
         readable(DocumentKind::Pipeline, &document.id, Self::read(&document.body))
     }
 
-    /// Every enabled pipeline. An unreadable one does not keep the others from working.
-    pub(super) fn enabled(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(PipelineId, Self)>> {
-        let mut enabled = Vec::new();
-        for document in documents::list(tx, app, DocumentKind::Pipeline)? {
-            let id: PipelineId = document.id.parse().map_err(Error::internal)?;
-            enabled
-                .extend(Self::readable(&document).filter(|stored| stored.pipeline.enabled).map(|stored| (id, stored)));
-        }
-        Ok(enabled)
+    /// Visits every enabled pipeline; there may be a thousand, with long payloads. An unreadable one does not keep the others from
+    /// working.
+    pub(super) fn each_enabled(tx: &mut Tx<'_>, app: AppId, mut visit: impl FnMut(PipelineId, &Self)) -> Result<()> {
+        documents::visit(tx, app, DocumentKind::Pipeline, Order::Ascending, |document| {
+            let id = readable(DocumentKind::Pipeline, &document.id, document.id.parse().map_err(Error::internal));
+            let enabled = Self::readable(&document).filter(|stored| stored.pipeline.enabled);
+            if let (Some(id), Some(stored)) = (id, enabled) {
+                visit(id, &stored);
+            }
+            Ok(())
+        })?;
+        Ok(())
     }
 
-    /// The readable ones, so that an unreadable pipeline does not hide the others.
-    pub(super) fn views<'a>(
-        documents: impl IntoIterator<Item = &'a Document>,
-        now: UtcMillis,
-    ) -> impl Iterator<Item = PipelineView> {
-        documents
-            .into_iter()
-            .filter_map(move |document| readable(DocumentKind::Pipeline, &document.id, Self::view(document, now)))
+    /// For a listing, in which an unreadable pipeline does not hide the others.
+    pub(super) fn readable_view(document: &Document, now: UtcMillis) -> Option<PipelineView> {
+        readable(DocumentKind::Pipeline, &document.id, Self::view(document, now))
     }
 
     /// It was checked when it was stored, so a problem now is our fault.

@@ -77,9 +77,7 @@ impl Watches {
             return Ok(known);
         }
         let mut watch = Watch { revision, ..Watch::default() };
-        for (id, stored) in Stored::enabled(tx, app)? {
-            watch.add(id, &stored);
-        }
+        Stored::each_enabled(tx, app, |id, stored| watch.add(id, stored))?;
         let watch = Arc::new(watch);
         self.0.lock().insert(app, watch.clone());
         Ok(watch)

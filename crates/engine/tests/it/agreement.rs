@@ -289,6 +289,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
         locations: devices::LocationSettings::default(),
         timeouts: PATIENCE,
         growth: engine::GrowthLimits::NONE,
+        pipelines: engine::PipelineLimits::DEFAULT,
         push_hosts: providers::webpush::PushHosts::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()

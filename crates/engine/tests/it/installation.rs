@@ -25,6 +25,7 @@ async fn start(store: &Store, key: [u8; 32]) -> engine::Result<Engine> {
         locations: LocationSettings::default(),
         timeouts: PATIENCE,
         growth: engine::GrowthLimits::NONE,
+        pipelines: engine::PipelineLimits::DEFAULT,
         push_hosts: providers::webpush::PushHosts::default(),
     };
     Engine::start(store.clone(), Clock::stepped(START), settings).await

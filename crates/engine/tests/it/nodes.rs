@@ -38,6 +38,7 @@ pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>,
         locations: devices::LocationSettings::default(),
         timeouts: PATIENCE,
         growth: engine::GrowthLimits::NONE,
+        pipelines: engine::PipelineLimits::DEFAULT,
         push_hosts: providers::webpush::PushHosts::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()

@@ -1,0 +1,64 @@
+//! How many pipelines an app may have, and how many it has.
+
+use base::{Error, Result};
+use model::ids::AppId;
+use model::pipeline::PipelineStatus;
+use model::time::UtcMillis;
+use store::Tx;
+use store::documents::{self, DocumentKind, Order};
+
+use super::stored::Stored;
+
+/// How many pipelines each app may have: a setting of the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineLimits {
+    pub total: usize,
+    /// Enabled and not over.
+    pub active: usize,
+}
+
+/// How many pipelines there are, and how many of them are enabled and not over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PipelineCounts {
+    pub total: usize,
+    pub active: usize,
+}
+
+impl PipelineLimits {
+    pub const DEFAULT: Self = Self { total: 1000, active: 1000 };
+
+    /// Called after the change, which is rolled back with everything else.
+    pub(super) fn check(self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+        let PipelineCounts { total, active } = PipelineCounts::read(tx, app, now)?;
+        if total > self.total {
+            let most = self.total;
+            return Err(Error::Conflict(format!(
+                "An app has at most {most} pipelines; delete one first, or have the operator raise the setting 'pipelines'."
+            )));
+        }
+        if active > self.active {
+            let most = self.active;
+            return Err(Error::Conflict(format!(
+                "At most {most} pipelines can be enabled at once; disable one first, or have the operator raise the setting \
+                 'enabled_pipelines'."
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl PipelineCounts {
+    pub(super) fn read(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Self> {
+        let mut counts = Self::default();
+        documents::visit(tx, app, DocumentKind::Pipeline, Order::Ascending, |document| {
+            counts.total += 1;
+            let status = Stored::read(&document.body).ok().map(|stored| stored.pipeline.status(now));
+            counts.active += match status {
+                Some(PipelineStatus::Live | PipelineStatus::Pending) => 1,
+                Some(PipelineStatus::Completed | PipelineStatus::Disabled) | None => 0,
+            };
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+}
