@@ -14,6 +14,7 @@ mod input;
 mod limits;
 mod links;
 mod openapi;
+mod page_size;
 mod path;
 mod path_vars;
 mod query;

@@ -13,6 +13,7 @@ use targeting::Order;
 
 use crate::edge::Edge;
 use crate::error::{Error, Result};
+use crate::page_size::PageSize;
 
 /// How a listing may be ordered.
 pub(crate) const ORDERS: [(&str, Order); 2] = [("asc", Order::Ascending), ("desc", Order::Descending)];
@@ -68,9 +69,14 @@ impl Params {
         number
     }
 
-    /// How many items to list at once. A larger limit than the maximum means the maximum.
-    pub(crate) fn limit(&mut self, most: u32) -> u32 {
-        self.number("limit", 1..=u32::MAX).map_or(most, |limit| limit.min(most))
+    /// How many items to list at once.
+    pub(crate) fn limit(&mut self, size: PageSize) -> u32 {
+        self.page_size("limit", size).unwrap_or(size.usual())
+    }
+
+    /// As [`Params::limit`], where it has another name, if it is given.
+    pub(crate) fn page_size(&mut self, name: &str, size: PageSize) -> Option<u32> {
+        self.number(name, size.range())
     }
 
     /// The number of a page, counted from 1. An invalid page number means page 1.

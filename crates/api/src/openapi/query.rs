@@ -4,6 +4,8 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
 
+use crate::page_size::PageSize;
+
 pub(crate) struct Parameter {
     pub(super) name: &'static str,
     /// `path`, `query` or `header`.
@@ -22,8 +24,12 @@ pub(crate) fn number(name: &'static str, range: RangeInclusive<u32>, text: &'sta
 }
 
 /// How many items of a listing there are on a page.
-pub(crate) fn limit(most: u32, usual: u32) -> Parameter {
-    number("limit", 1..=most, "How many to list at once.").default(json!(usual))
+pub(crate) fn limit(size: PageSize) -> Parameter {
+    page_size("limit", size, "How many to list at once.")
+}
+
+pub(crate) fn page_size(name: &'static str, size: PageSize, text: &'static str) -> Parameter {
+    number(name, size.range(), text).default(json!(size.usual()))
 }
 
 pub(crate) fn choice(name: &'static str, words: &[&str], text: &'static str) -> Parameter {

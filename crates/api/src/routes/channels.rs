@@ -4,7 +4,6 @@ use axum::extract::State;
 use http::StatusCode;
 use model::channel::{Registration, Uninstalls};
 use model::ids::{ChannelId, ChannelKind};
-use model::limits;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::{App, Rights};
@@ -16,11 +15,9 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::{PathId, PathVars};
 use crate::query::Params;
-
-/// The default as well as the limit.
-const MOST_PER_PAGE: u32 = limits::CHANNELS_PER_PAGE;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Registered {
@@ -95,7 +92,7 @@ pub(super) async fn list(
     mut params: Params,
 ) -> Result<Answer> {
     let start = params.id("start");
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let limit = params.limit(PageSize::CHANNELS);
     params.finish()?;
     let (page, next) = edge.engine.devices().channels(app.id, start, limit).await?;
     let next_page = next.map(|next| links.to(&format!("/api/channels?start={next}&limit={limit}")));

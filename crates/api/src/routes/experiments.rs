@@ -5,7 +5,6 @@ use campaigns::{CreatedExperiment, ExperimentDeletion, ExperimentPage, Experimen
 use http::StatusCode;
 use model::experiment::Experiment;
 use model::ids::{ExperimentId, ExperimentKind};
-use model::limits;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,11 +14,9 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathId;
 use crate::query::Params;
-
-const PER_PAGE: u32 = 10;
-const MOST_PER_PAGE: u32 = limits::EXPERIMENTS_PER_PAGE;
 
 /// The experiment is its own push, as far as reports go.
 #[derive(Serialize, JsonSchema)]
@@ -119,7 +116,7 @@ pub(super) async fn delete(
 /// How many are skipped, and how many are shown.
 fn slice(params: &mut Params) -> (u32, u32) {
     let offset = params.number("offset", 0..=u32::MAX).unwrap_or(0);
-    (offset, params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE))
+    (offset, params.limit(PageSize::EXPERIMENTS))
 }
 
 fn page_answer(links: &Links, path: &str, offset: u32, limit: u32, page: ExperimentPage) -> Result<Answer> {

@@ -3,7 +3,6 @@
 use axum::extract::State;
 use model::app::UserAspect;
 use model::ids::NamedUserId;
-use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
 use providers::percent_encoded;
 use schemars::JsonSchema;
@@ -17,12 +16,9 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathVars;
 use crate::query::Params;
-
-const MOST_PER_PAGE: u32 = limits::NAMED_USERS_PER_PAGE;
-/// A user has up to a hundred channels, so that a full page can be long.
-const PER_PAGE: u32 = 100;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "OneNamedUser")]
@@ -105,7 +101,7 @@ pub(super) async fn list(
 ) -> Result<Answer> {
     let id = params.parsed_as_given("id", NamedUserId::new);
     let start = params.parsed("start", NamedUserId::new);
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE);
+    let limit = params.limit(PageSize::NAMED_USERS);
     params.finish()?;
     if let Some(id) = id {
         let named_user = edge.engine.devices().named_user(app.id, id).await?.into();

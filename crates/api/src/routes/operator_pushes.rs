@@ -14,11 +14,9 @@ use crate::answer::Answer;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathId;
 use crate::query::Params;
-
-const PER_PAGE: u32 = 100;
-const MOST_PER_PAGE: u32 = 1000;
 
 /// Without one of these words all of them are listed.
 const STATES: [(&str, Which); 3] =
@@ -56,7 +54,7 @@ pub(super) struct Record {
 pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Params) -> Result<Answer> {
     let which = params.choice("state", &STATES);
     let start = params.id("start");
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE);
+    let limit = params.limit(PageSize::PUSHES_ON_THEIR_WAY);
     params.finish()?;
     let (found, next) = edge.engine.sending().pushes_on_their_way(which.unwrap_or(Which::All), start, limit).await?;
     let word = STATES.iter().find(|(_, known)| Some(*known) == which).map(|(word, _)| format!("&state={word}"));

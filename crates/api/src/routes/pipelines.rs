@@ -4,7 +4,6 @@ use axum::extract::State;
 use campaigns::{CreatedPipelines, DeletedPipeline, PipelinePage, PipelineView};
 use http::StatusCode;
 use model::ids::{OperationId, PipelineId, PipelineKind};
-use model::limits;
 use model::pipeline::{Pipeline, PipelineStatus, Rate, parse_global_rates};
 use model::time::UtcMillis;
 use schemars::JsonSchema;
@@ -16,12 +15,9 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathId;
 use crate::query::Params;
-
-/// The default as well as the limit.
-const MOST_PER_PAGE: u32 = limits::PIPELINES_PER_PAGE;
-const MOST_DELETED: u32 = limits::DELETED_PIPELINES;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
@@ -117,7 +113,7 @@ pub(super) async fn list(
     mut params: Params,
 ) -> Result<Answer> {
     let enabled = params.choice("enabled", &[("true", true), ("false", false)]);
-    let limit = params.limit(MOST_PER_PAGE);
+    let limit = params.limit(PageSize::PIPELINES);
     let offset = params.number("offset", 0..=u32::MAX).unwrap_or(0);
     params.finish()?;
     let PipelinePage { shown, total: total_count } =
@@ -172,7 +168,7 @@ pub(super) async fn deleted(
     let start = params.parsed("start", |text| {
         UtcMillis::parse_api(text).ok_or("This must be a date-time, such as 2030-01-31T12:00:00.")
     });
-    let limit = params.number("limit", 1..=MOST_DELETED).unwrap_or(MOST_DELETED);
+    let limit = params.limit(PageSize::DELETED_PIPELINES);
     params.finish()?;
     let deleted = edge.engine.campaigns().deleted_pipelines(app.id, start, limit as usize).await?;
     let pipelines = deleted

@@ -19,11 +19,10 @@ use crate::auth::{Calling, CallingApp};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::fair_share::Permit;
+use crate::page_size::PageSize;
 use crate::query::Params;
 use crate::stopping::Stopping;
 
-const MOST_PER_PAGE: u32 = 1000;
-const DEFAULT_PER_PAGE: u32 = 100;
 /// How long a caller may wait for the first delivery.
 const LONGEST_WAIT_S: u32 = 30;
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -56,7 +55,7 @@ pub(super) async fn list(
     mut params: Params,
 ) -> Result<Answer> {
     let filter = filter(&mut params);
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(DEFAULT_PER_PAGE);
+    let limit = params.limit(PageSize::SANDBOX);
     let wait = params.number("wait", 0..=LONGEST_WAIT_S).unwrap_or(0);
     params.finish()?;
     if wait > 0 {

@@ -4,7 +4,6 @@ use axum::extract::State;
 use campaigns::{CreatedSchedules, SchedulePage, ScheduleView};
 use http::StatusCode;
 use model::ids::{OperationId, PushId, ScheduleId, ScheduleKind};
-use model::limits;
 use model::schedule::ScheduledPush;
 use model::template::ScheduleReplacement;
 use schemars::JsonSchema;
@@ -17,11 +16,9 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathId;
 use crate::query::{ORDERS, Params, order_word};
-
-/// The default as well as the limit.
-const MOST_PER_PAGE: u32 = limits::SCHEDULES_PER_PAGE;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created<T> {
@@ -90,7 +87,7 @@ pub(super) async fn list(
     mut params: Params,
 ) -> Result<Answer> {
     let start = params.id("start");
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let limit = params.limit(PageSize::SCHEDULES);
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
     params.finish()?;
     let SchedulePage { shown, next, total: total_count } =

@@ -3,7 +3,6 @@
 use axum::extract::State;
 use http::StatusCode;
 use model::ids::{SegmentId, SegmentKind};
-use model::limits;
 use model::segment::SegmentBody;
 use model::selector::recent_cutoffs;
 use schemars::JsonSchema;
@@ -16,11 +15,9 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathId;
 use crate::query::{ORDERS, Params, order_word};
-
-/// The default as well as the limit.
-const MOST_PER_PAGE: u32 = limits::SEGMENTS_PER_PAGE;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
@@ -71,7 +68,7 @@ pub(super) async fn list(
     mut params: Params,
 ) -> Result<Answer> {
     let start = params.id("start");
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let limit = params.limit(PageSize::SEGMENTS);
     // There is nothing else to sort by.
     params.choice("sort", &[("id", ())]);
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);

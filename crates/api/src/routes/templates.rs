@@ -4,7 +4,6 @@ use axum::extract::State;
 use campaigns::{CreatedTemplate, TemplatePage, TemplateSort, TemplateView};
 use http::StatusCode;
 use model::ids::OperationId;
-use model::limits;
 use model::payload::template::{TemplateId, TemplateKind};
 use model::template::{Template, TemplateChange, TemplateSchedule, TemplateUse};
 use model::time::UtcMillis;
@@ -19,10 +18,10 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathId;
 use crate::query::{ORDERS, Params, order_word};
 
-const PER_PAGE: u32 = 25;
 const SORTS: [(&str, TemplateSort); 3] = [
     ("created_at", TemplateSort::Created),
     ("modified_at", TemplateSort::Modified),
@@ -83,9 +82,9 @@ pub(super) async fn list(
 ) -> Result<Answer> {
     let page = params.number("page", 1..=u32::MAX).unwrap_or(1);
     // One client calls it `limit`.
-    let size = params.number("page_size", 1..=limits::TEMPLATES_PER_PAGE);
-    let limit = params.number("limit", 1..=limits::TEMPLATES_PER_PAGE);
-    let size = size.or(limit).unwrap_or(PER_PAGE);
+    let size = params.page_size("page_size", PageSize::TEMPLATES);
+    let limit = params.limit(PageSize::TEMPLATES);
+    let size = size.unwrap_or(limit);
     let sort = params.choice("sort", &SORTS).unwrap_or(TemplateSort::Created);
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
     params.finish()?;

@@ -14,12 +14,10 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::{PathVars, id_in_path};
 use crate::query::Params;
 use record::{All, Attempts, Discarded, EntryRecord, Letters, One, Proof, Sent, WebhookRecord};
-
-const MOST_LISTED: u32 = 1000;
-const LISTED: u32 = 100;
 
 pub(super) async fn create(
     State(edge): State<Edge>,
@@ -76,7 +74,7 @@ pub(super) async fn history(
     mut params: Params,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
-    let limit = params.number("limit", 1..=MOST_LISTED).unwrap_or(LISTED);
+    let limit = params.limit(PageSize::OF_WEBHOOK);
     params.finish()?;
     let attempts = edge.engine.events().webhook_history(app, id, limit).await?;
     Answer::ok(Attempts { attempts: attempts.into_iter().map(EntryRecord::from).collect() })
@@ -99,7 +97,7 @@ pub(super) async fn dead_letters(
     mut params: Params,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
-    let limit = params.number("limit", 1..=MOST_LISTED).unwrap_or(LISTED);
+    let limit = params.limit(PageSize::OF_WEBHOOK);
     let after = params.parsed("after", webhook_offset).unwrap_or_default();
     params.finish()?;
     let letters = edge.engine.events().dead_letters(app, id, after, limit).await?;

@@ -56,6 +56,7 @@ mod open_channels;
 mod openapi;
 mod operation_ids;
 mod operator;
+mod page_sizes;
 mod pages;
 mod pipelines;
 mod platform_credentials;

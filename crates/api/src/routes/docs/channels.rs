@@ -1,10 +1,10 @@
 //! Channels of devices and of open platforms.
 
 use model::channel::{OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
-use model::limits;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::channels::{One, Page, Registered};
 use crate::routes::open_channels;
 
@@ -32,7 +32,7 @@ pub(super) fn area() -> Area {
     .refuses(409, GONE);
     area.get("/api/channels", "List channels", "Of all devices and open platforms, in an order that stays the same.")
         .takes(query::id("start", "The first channel of the page."))
-        .takes(query::limit(limits::CHANNELS_PER_PAGE, limits::CHANNELS_PER_PAGE))
+        .takes(query::limit(PageSize::CHANNELS))
         .ok::<Page>("A page of channels.")
         .paged();
     area.get("/api/channels/{channel_id}", "Look up a channel", "Everything that is known about it.")

@@ -1,10 +1,10 @@
 //! Experiments, their results and their reports.
 
 use model::experiment::Experiment;
-use model::limits;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::experiments::{Created, One, Page};
 use crate::routes::{experiment_reports, experiment_results};
 
@@ -33,7 +33,7 @@ pub(super) fn area() -> Area {
         .done();
     area.get("/api/experiments", "List experiments", "The newest first.")
         .takes(offset())
-        .takes(query::limit(limits::EXPERIMENTS_PER_PAGE, 10))
+        .takes(query::limit(PageSize::EXPERIMENTS))
         .ok::<Page>("A page of experiments.")
         .paged()
         .counted();
@@ -43,7 +43,7 @@ pub(super) fn area() -> Area {
         "Those that have not started, the next to start first.",
     )
     .takes(offset())
-    .takes(query::limit(limits::EXPERIMENTS_PER_PAGE, 10))
+    .takes(query::limit(PageSize::EXPERIMENTS))
     .ok::<Page>("A page of experiments.")
     .paged()
     .counted();

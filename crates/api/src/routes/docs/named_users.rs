@@ -1,11 +1,11 @@
 //! Named users.
 
-use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
 use serde_json::json;
 
 use super::channels::READ_ONLY;
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::named_users::{One, Page};
 
 const SERVERS_ONLY: &str =
@@ -16,7 +16,7 @@ pub(super) fn area() -> Area {
     area.get("/api/named_users", "List named users", "One user with `id`; otherwise a page of users, in the order of their ids.")
         .takes(query::text("id", "The user to look up."))
         .takes(query::text("start", "The first user of the page."))
-        .takes(query::limit(limits::NAMED_USERS_PER_PAGE, 100))
+        .takes(query::limit(PageSize::NAMED_USERS))
         .ok_with(
             |generator| schemars::json_schema!({"anyOf": [generator.subschema_for::<One>(), generator.subschema_for::<Page>()]}),
             "The user, or a page of users.",

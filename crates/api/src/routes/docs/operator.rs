@@ -4,6 +4,7 @@ use model::app::{AppChange, NewApp, Rotation};
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::{apps, operator_pushes};
 
 pub(super) fn area() -> Area {
@@ -31,7 +32,7 @@ pub(super) fn area() -> Area {
     area.get("/operator/pushes", "List pushes on their way", "Of all apps, in the order of their ids.")
         .takes(query::choice("state", &["accepted", "sending", "paused"], "Only those in this state."))
         .takes(query::id("start", "The first push of the page."))
-        .takes(query::limit(1000, 100))
+        .takes(query::limit(PageSize::PUSHES_ON_THEIR_WAY))
         .ok::<operator_pushes::Page>("A page of pushes.")
         .paged();
     area.get("/operator/pushes/{push_id}", "Look up a push of any app", "Also when it is over.")

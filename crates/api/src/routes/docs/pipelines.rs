@@ -1,12 +1,12 @@
 //! Pipelines.
 
 use model::json::OneOrMany;
-use model::limits;
 use model::pipeline::Pipeline;
 use serde_json::json;
 
 use crate::answer::Done;
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::pipelines::{Constraints, Created, DeletedPage, Limited, One, Page};
 
 pub(super) fn area() -> Area {
@@ -35,14 +35,14 @@ pub(super) fn area() -> Area {
         .ok::<Done>("They would be accepted.");
     area.get("/api/pipelines", "List pipelines", "The newest first.")
         .takes(query::choice("enabled", &["true", "false"], "Only those that are enabled, or those that are not."))
-        .takes(query::number("limit", 1..=u32::MAX, LIMIT).default(json!(limits::PIPELINES_PER_PAGE)))
+        .takes(query::limit(PageSize::PIPELINES))
         .takes(query::number("offset", 0..=u32::MAX, "How many to skip.").default(json!(0)))
         .ok::<Page>("A page of pipelines.")
         .paged()
         .counted();
     area.get("/api/pipelines/deleted", "List deleted pipelines", "The last 1,000, the newest first.")
         .takes(query::text("start", "Leaves out those deleted after this time.").example("2030-01-31T12:00:00"))
-        .takes(query::limit(limits::DELETED_PIPELINES, limits::DELETED_PIPELINES))
+        .takes(query::limit(PageSize::DELETED_PIPELINES))
         .ok::<DeletedPage>("Ids and times.");
     area.get("/api/pipelines/limits", "Show the limits of pipelines", "How many an app may have, and has.")
         .ok::<Limited>("The limits.");
@@ -65,5 +65,3 @@ pub(super) fn area() -> Area {
         .nothing("Deleted.");
     area
 }
-
-const LIMIT: &str = "How many to list at once; at most 100, also if this is more.";

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::json;
 
 use crate::openapi::{Area, MakeSchema, body, query, shape};
+use crate::page_size::PageSize;
 use crate::routes::reports::{activity, buckets, details, devices, events, mappings, responses, series, statistics};
 
 const PRECISIONS: [&str; 3] = ["HOURLY", "DAILY", "MONTHLY"];
@@ -62,7 +63,7 @@ pub(super) fn area() -> Area {
         .takes(end())
         .takes(precision("DAILY"))
         .takes(page())
-        .takes(query::number("page_size", 1..=100, "How many names to list at once.").default(json!(100)))
+        .takes(query::page_size("page_size", PageSize::EVENT_NAMES, "How many names to list at once."))
         .ok::<events::Listing>("A page of names.")
         .paged();
     area.get(
@@ -215,10 +216,9 @@ fn page() -> query::Parameter {
 }
 
 fn names() -> query::Parameter {
-    query::number("page_size", 1..=1000, "How many names to list at once.").default(json!(1000))
+    query::page_size("page_size", PageSize::EVENT_NAMES_OF_PUSH, "How many names to list at once.")
 }
 
 fn listed() -> query::Parameter {
-    query::number("limit", 1..=u32::MAX, "How many to list at once; at most 100, also if this is more.")
-        .default(json!(100))
+    query::limit(PageSize::REPORTED_PUSHES)
 }

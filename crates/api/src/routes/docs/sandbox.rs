@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::events::last_event_id;
 use crate::openapi::{Area, query};
+use crate::page_size::PageSize;
 use crate::routes::sandbox::Page;
 
 pub(super) fn area() -> Area {
@@ -12,7 +13,7 @@ pub(super) fn area() -> Area {
     area.get("/api/sandbox", "List sandbox deliveries", "The newest, the oldest of them first.")
         .takes(query::id("push_id", "Only those of this push."))
         .takes(query::id("channel_id", "Only those to this channel."))
-        .takes(query::limit(1000, 100))
+        .takes(query::limit(PageSize::SANDBOX))
         .takes(query::number("wait", 0..=30, "How many seconds to wait for the first delivery.").default(json!(0)))
         .ok::<Page>("The deliveries.");
     area.get(

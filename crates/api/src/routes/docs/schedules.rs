@@ -6,6 +6,7 @@ use model::template::ScheduleReplacement;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query, shape::Free};
+use crate::page_size::PageSize;
 use crate::routes::schedules::{Created, Page};
 
 const PAUSE: &str = "The schedule does not recur, or has come to its end (40000).";
@@ -54,7 +55,7 @@ pub(super) fn area() -> Area {
     .status(202);
     area.get("/api/schedules", "List schedules", "In the order of their creation.")
         .takes(query::id("start", "The first schedule of the page."))
-        .takes(query::limit(model::limits::SCHEDULES_PER_PAGE, model::limits::SCHEDULES_PER_PAGE))
+        .takes(query::limit(PageSize::SCHEDULES))
         .takes(query::choice("order", &["asc", "desc"], "The oldest first, or the newest.").default(json!("asc")))
         .ok::<Page>("A page of schedules.")
         .paged()

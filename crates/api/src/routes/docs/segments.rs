@@ -1,10 +1,10 @@
 //! Segments, and explaining audiences.
 
-use model::limits;
 use model::segment::SegmentBody;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::audience::{ExplanationRecord, Question};
 use crate::routes::segments::{Created, Cutoff, Page};
 
@@ -26,7 +26,7 @@ pub(super) fn area() -> Area {
         .location();
     area.get("/api/segments", "List segments", "In the order of their creation.")
         .takes(query::id("start", "The first segment of the page."))
-        .takes(query::limit(limits::SEGMENTS_PER_PAGE, limits::SEGMENTS_PER_PAGE))
+        .takes(query::limit(PageSize::SEGMENTS))
         .takes(query::choice("sort", &["id"], "There is nothing else to sort by."))
         .takes(query::choice("order", &["asc", "desc"], "The oldest first, or the newest.").default(json!("asc")))
         .bare::<Page>("A page of segments.")

@@ -1,12 +1,12 @@
 //! Templates.
 
 use model::json::OneOrMany;
-use model::limits;
 use model::template::{Template, TemplateChange, TemplateSchedule, TemplateUse};
 use serde_json::json;
 
 use crate::answer::Done;
 use crate::openapi::{Area, body, query, shape::Free, shape::SentTemplates};
+use crate::page_size::PageSize;
 use crate::routes::schedules;
 use crate::routes::templates::{Created, One, Page};
 
@@ -29,10 +29,8 @@ pub(super) fn area() -> Area {
         );
     area.get("/api/templates", "List templates", "Page by page.")
         .takes(query::number("page", 1..=u32::MAX, "Which page, counted from 1.").default(json!(1)))
-        .takes(
-            query::number("page_size", 1..=limits::TEMPLATES_PER_PAGE, "How many to list at once.").default(json!(25)),
-        )
-        .takes(query::number("limit", 1..=limits::TEMPLATES_PER_PAGE, "Another name of `page_size`."))
+        .takes(query::page_size("page_size", PageSize::TEMPLATES, "How many to list at once."))
+        .takes(query::number("limit", PageSize::TEMPLATES.range(), "Another name of `page_size`."))
         .takes(
             query::choice("sort", &["created_at", "modified_at", "last_used"], "By which time.")
                 .default(json!("created_at")),

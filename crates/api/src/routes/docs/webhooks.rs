@@ -5,6 +5,7 @@ use providers::webhook::{NewWebhook, WebhookChange};
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::webhooks::record::{All, Attempts, Discarded, Letters, One, Proof, Sent};
 
 pub(super) fn area() -> Area {
@@ -48,7 +49,7 @@ pub(super) fn area() -> Area {
         "List the requests of a webhook",
         "The last one first.",
     )
-    .takes(query::limit(1000, 100))
+    .takes(query::limit(PageSize::OF_WEBHOOK))
     .ok::<Attempts>("The requests.");
     area.post(
         "/operator/apps/{key}/webhooks/{webhook_id}/replay",
@@ -63,7 +64,7 @@ pub(super) fn area() -> Area {
         "List dead letters",
         "Events that were given up, with the reason.",
     )
-    .takes(query::limit(1000, 100))
+    .takes(query::limit(PageSize::OF_WEBHOOK))
     .takes(after())
     .ok::<Letters>("A page of dead letters.");
     area.delete("/operator/apps/{key}/webhooks/{webhook_id}/dead", "Discard dead letters", "All of them.")

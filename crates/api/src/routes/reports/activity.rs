@@ -13,10 +13,8 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::query::Params;
-
-/// The default as well as the limit.
-const MOST_PER_PAGE: u32 = 100;
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct Activities<'a> {
@@ -61,7 +59,7 @@ pub(in crate::routes) async fn activity(
     mut params: Params,
 ) -> Result<Answer> {
     let dates = params.dates();
-    let limit = params.limit(MOST_PER_PAGE);
+    let limit = params.limit(PageSize::REPORTED_PUSHES);
     let start = params.id("push_id_start");
     let dates = params.finish_with(dates)?;
     let (pushes, next) = edge.engine.events().newest_pushes(app.id, dates.clone(), start, limit).await?;

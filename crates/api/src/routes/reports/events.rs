@@ -15,13 +15,10 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathVars;
 use crate::query::Params;
 
-/// The default as well as the limit.
-const MOST_PER_PAGE: u32 = 100;
-/// Of the listing for pushes. Not every client asks for a second page there.
-const MOST_OF_PUSHES: u32 = 1_000;
 const MOST_PAGES: u32 = 1_000_000;
 
 /// All events that are counted here came in through the API or from devices.
@@ -70,7 +67,7 @@ pub(in crate::routes) async fn events(
     links: Links,
     mut params: Params,
 ) -> Result<Answer> {
-    let page = Page::read(&mut params, MOST_PER_PAGE);
+    let page = Page::read(&mut params, PageSize::EVENT_NAMES);
     let period = super::period(params, Precision::Daily)?;
     let totals = edge.engine.events().event_totals(app.id, period).await?;
     let listing = page.of(totals, &format!("{}&", rest_of(&links, "events", &period)));
@@ -113,7 +110,7 @@ async fn listing_of(
     path: &str,
     mut params: Params,
 ) -> Result<Listing> {
-    let page = Page::read(&mut params, MOST_OF_PUSHES);
+    let page = Page::read(&mut params, PageSize::EVENT_NAMES_OF_PUSH);
     params.finish()?;
     let totals = edge.engine.events().event_totals_of(app.id, pushes).await?;
     Ok(page.of(totals, &links.to(&format!("/api/reports/events/summary/{path}?"))))
@@ -126,9 +123,9 @@ struct Page {
 }
 
 impl Page {
-    fn read(params: &mut Params, most: u32) -> Self {
+    fn read(params: &mut Params, size: PageSize) -> Self {
         let number = params.page("page", MOST_PAGES);
-        Self { number, size: params.number("page_size", 1..=most).unwrap_or(most) }
+        Self { number, size: params.page_size("page_size", size).unwrap_or(size.usual()) }
     }
 
     /// The page, with links that begin with a text.

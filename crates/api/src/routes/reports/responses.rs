@@ -15,11 +15,9 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::PathVars;
 use crate::query::Params;
-
-/// The default as well as the limit.
-const MOST_PER_PAGE: u32 = 100;
 
 /// The id has two names, because documents and client libraries disagree.
 #[derive(Serialize, JsonSchema)]
@@ -69,7 +67,7 @@ pub(in crate::routes) async fn list(
     mut params: Params,
 ) -> Result<Answer> {
     let dates = params.dates();
-    let limit = params.limit(MOST_PER_PAGE);
+    let limit = params.limit(PageSize::REPORTED_PUSHES);
     // Client libraries disagree about the name.
     let start = params.id("push_id_start");
     let start = start.or(params.id("start_id"));
