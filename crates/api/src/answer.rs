@@ -32,7 +32,8 @@ pub(crate) struct Done {}
 /// As [`Done`], with sentences about what was not done.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DoneExcept {
-    /// One sentence about each channel or named user that had no room and was passed over.
+    /// One sentence about each channel or named user that was passed over: it had no room, or the channel is of another device type
+    /// than the request says.
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<String>>,
 }

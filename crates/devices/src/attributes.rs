@@ -21,12 +21,12 @@ pub type Attributes = BTreeMap<String, AttributeValue>;
 
 #[boxed]
 impl Devices {
-    /// Channels that are unknown, uninstalled or of another type are skipped; named users are created if necessary. Those without
-    /// room are skipped, and each is told in a sentence.
+    /// Channels that are unknown or uninstalled are skipped; named users are created if necessary. Channels of another type and
+    /// those without room are skipped, and each is told in a sentence.
     pub async fn change_attributes(&self, app: AppId, update: AttributeUpdate) -> Result<Vec<String>> {
         self.change_audience(app, move |tx, context| {
-            let mut batch = Batch::default();
-            for channel in context.installed(tx, update.audience.channels())? {
+            let (mut batch, channels) = Batch::of(context.meant(tx, update.audience.channels())?);
+            for channel in channels {
                 let owner = Owner::Channel(channel.ordinal);
                 let room = context.try_change_attributes(tx, &owner, &update.operations)?;
                 batch.add(|| format!("channel {}", channel.id), room);

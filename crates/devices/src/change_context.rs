@@ -20,13 +20,14 @@ use model::term::Term;
 use model::time::{Clock, UtcMillis};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use store::channels::{self, Channel, Holder};
+use store::channels::{self, Channel};
 use store::{Tx, terms};
 use tenancy::IdempotencyKey;
 
 use crate::Devices;
 use crate::holdings::Holdings;
 use crate::journal::Journal;
+use crate::mistaken::Meant;
 
 pub struct ChangeContext<'a> {
     pub app: AppId,
@@ -96,14 +97,9 @@ impl<'a> ChangeContext<'a> {
 
     /// The given channels that are installed and have the device type that the caller expects. A channel may be given more than
     /// once, each time with another type.
-    pub fn installed(&self, tx: &mut Tx<'_>, wanted: &[ChannelRef]) -> Result<Vec<Holder>> {
-        let mut found = channels::holders(tx, self.app, wanted.iter().map(|channel| channel.id))?;
-        // Both are in the same order, and a channel is found as often as it is wanted. Some of the wanted ones may not exist.
-        let mut wanted = wanted.iter();
-        found.retain(|row| {
-            row.installed && wanted.find(|channel| channel.id == row.id).is_some_and(|it| it.fits(&row.device_type))
-        });
-        Ok(found)
+    pub fn meant(&self, tx: &mut Tx<'_>, wanted: &[ChannelRef]) -> Result<Meant> {
+        let found = channels::holders(tx, self.app, wanted.iter().map(|channel| channel.id))?;
+        Ok(Meant::among(found, wanted))
     }
 
     pub(crate) fn installed_one(&self, tx: &mut Tx<'_>, wanted: &ChannelRef) -> Result<Channel> {

@@ -144,7 +144,9 @@ impl Devices {
     /// Removes a channel from a contact; a channel of another contact is skipped.
     pub async fn disassociate_from_contact(&self, app: AppId, contact: ContactId, channel: ChannelId) -> Result<()> {
         self.change_audience(app, move |tx, context| match person(tx, app, contact)? {
-            Person::NamedUser(user) => leave(tx, context, &ChannelRef { id: channel, claimed: None }, Some(&user)),
+            Person::NamedUser(user) => {
+                leave(tx, context, &ChannelRef { id: channel, claimed: None }, Some(&user)).map(drop)
+            }
             Person::UserOf(_) => Ok(()),
         })
         .await

@@ -28,6 +28,7 @@ use store::{Tx, legacy_tags, terms};
 use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::channels::{OwnChange, address_key, apid_key};
+use crate::mistaken::Mistaken;
 use crate::room::Batch;
 
 /// How many tags the listing shows.
@@ -61,8 +62,8 @@ impl Devices {
             .await
     }
 
-    /// Adds a tag, which is created if necessary, to some devices and removes it from others. Devices that are unknown,
-    /// uninstalled or of another type are skipped, and so are those without room, each of which is told in a sentence.
+    /// Adds a tag, which is created if necessary, to some devices and removes it from others. Devices that are unknown or
+    /// uninstalled are skipped, and so are those of another type and those without room, each of which is told in a sentence.
     pub async fn tag_devices(&self, app: AppId, tag: Tag, tagging: LegacyTagging) -> Result<Vec<String>> {
         let this_one = flat_tags(BTreeSet::from([tag.clone()]));
         let adding = TagOperation::Edit { add: this_one.clone(), remove: TagSets::new() };
@@ -81,8 +82,8 @@ impl Devices {
         .await
     }
 
-    /// Makes the flat tags of each device exactly those given. Devices that are unknown, uninstalled or of another type are
-    /// skipped, and so are those without room, each of which is told in a sentence.
+    /// Makes the flat tags of each device exactly those given. Devices that are unknown or uninstalled are skipped, and so are
+    /// those of another type and those without room, each of which is told in a sentence.
     pub async fn set_device_tags(&self, app: AppId, TagBatch(rows): TagBatch) -> Result<Vec<String>> {
         self.change_audience(app, move |tx, context| {
             let mut batch = Batch::default();
@@ -152,6 +153,12 @@ fn change_tags(
     batch: &mut Batch,
 ) -> Result<()> {
     let Some(row) = find(tx, context.app, device)?.filter(|row| row.installed) else { return Ok(()) };
+    if let LegacyDevice::Channel(channel) = device
+        && let Some(mistaken) = Mistaken::find(channel, &row.device_type)
+    {
+        batch.mistake(Some(mistaken));
+        return Ok(());
+    }
     let id = row.id;
     let room = context.try_change_own(tx, &row.into(), &[OwnChange::Tags(std::slice::from_ref(operation))])?;
     batch.add(|| format!("channel {id}"), room);
@@ -160,10 +167,7 @@ fn change_tags(
 
 fn find(tx: &mut Tx<'_>, app: AppId, device: &LegacyDevice) -> Result<Option<Channel>> {
     let key = match device {
-        LegacyDevice::Channel(channel) => {
-            let row = channels::by_id(tx, app, channel.id)?;
-            return Ok(row.filter(|row| channel.fits(&row.device_type)));
-        }
+        LegacyDevice::Channel(channel) => return Ok(channels::by_id(tx, app, channel.id)?),
         LegacyDevice::DeviceToken(token) => address_key(&DeviceType::Ios, token.as_str()),
         LegacyDevice::Apid(apid) => apid_key(&DeviceType::Android, apid),
         // No platform that has these can register.

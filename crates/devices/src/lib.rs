@@ -13,6 +13,7 @@ mod inbox_users;
 mod journal;
 mod legacy_tags;
 mod locations;
+mod mistaken;
 mod named_users;
 mod room;
 mod subscriptions;
@@ -38,6 +39,7 @@ pub use holdings::{Holdings, Membership};
 pub use inbox_users::give as give_inbox;
 pub use journal::{Journal, ManyEvent, NewEvent};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS, Whereabouts};
+pub use mistaken::{Meant, Mistaken};
 pub use named_users::NamedUserView;
 pub use subscriptions::{SubscriptionListView, subscribers};
 

@@ -19,7 +19,8 @@ use store::{Tx, contacts, named_users};
 
 use crate::change_context::ChangeContext;
 use crate::channels::uninstall_in;
-use crate::room::Limit;
+use crate::mistaken::Mistaken;
+use crate::room::{Batch, Limit};
 use crate::{Author, Devices};
 
 /// How long an association waits for its channel to register. An installed app is opened within days rather than weeks, and ids
@@ -29,35 +30,49 @@ const FORGOTTEN_AT_ONCE: u32 = 1000;
 
 #[boxed]
 impl Devices {
-    /// Gives a channel to a user. A channel that has not registered yet is given when it does.
-    pub async fn associate(&self, app: AppId, association: Association) -> Result<()> {
+    /// Gives a channel to a user. A channel that has not registered yet is given when it does. One of another type than the caller
+    /// expects is skipped, and told in a sentence.
+    pub async fn associate(&self, app: AppId, association: Association) -> Result<Vec<String>> {
         self.change_audience(app, move |tx, context| {
-            join(tx, context, &association.channel, &association.named_user_id)
+            let mut batch = Batch::default();
+            batch.mistake(join(tx, context, &association.channel, &association.named_user_id)?);
+            batch.finish()
         })
         .await
     }
 
-    /// Disassociates a channel from its user; from one user only, if one is named.
-    pub async fn disassociate(&self, app: AppId, disassociation: Disassociation) -> Result<()> {
+    /// Disassociates a channel from its user; from one user only, if one is named. A channel of another type than the caller
+    /// expects is skipped, and told in a sentence.
+    pub async fn disassociate(&self, app: AppId, disassociation: Disassociation) -> Result<Vec<String>> {
         self.change_audience(app, move |tx, context| {
-            leave(tx, context, &disassociation.channel, disassociation.named_user_id.as_ref())
+            let mut batch = Batch::default();
+            batch.mistake(leave(tx, context, &disassociation.channel, disassociation.named_user_id.as_ref())?);
+            batch.finish()
         })
         .await
     }
 
-    /// Makes several changes to one user, who is created if there is anything to keep.
-    pub async fn update_named_user(&self, app: AppId, user: NamedUserId, update: NamedUserUpdate) -> Result<()> {
+    /// Makes several changes to one user, who is created if there is anything to keep. Channels of another type than the caller
+    /// expects are skipped, and each is told in a sentence.
+    pub async fn update_named_user(
+        &self,
+        app: AppId,
+        user: NamedUserId,
+        update: NamedUserUpdate,
+    ) -> Result<Vec<String>> {
         self.change_audience(app, move |tx, context| {
+            let mut batch = Batch::default();
             for channel in &update.disassociate {
-                leave(tx, context, channel, Some(&user))?;
+                batch.mistake(leave(tx, context, channel, Some(&user))?);
             }
             for channel in &update.associate {
-                join(tx, context, channel, &user)?;
+                batch.mistake(join(tx, context, channel, &user)?);
             }
             if let Some(operation) = &update.tags {
                 context.change_user(tx, &user, |holdings| operation.apply(&mut holdings.tags))?;
             }
-            context.change_user_attributes(tx, &user, &update.attributes)
+            context.change_user_attributes(tx, &user, &update.attributes)?;
+            batch.finish()
         })
         .await
     }
@@ -118,49 +133,56 @@ fn need_room(tx: &mut Tx<'_>, context: &ChangeContext<'_>, user: &NamedUserId) -
     Err(Error::invalid("", message))
 }
 
-/// The user is created if necessary. A channel that is uninstalled, or of another type than the caller expects, is skipped.
+/// The user is created if necessary. A channel that is uninstalled is skipped, and so is one of another type than the caller
+/// expects, which is answered.
 pub(crate) fn join(
     tx: &mut Tx<'_>,
     context: &mut ChangeContext<'_>,
     channel: &ChannelRef,
     user: &NamedUserId,
-) -> Result<()> {
+) -> Result<Option<Mistaken>> {
     let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
         if context.is_by_device() {
             need_room(tx, context, user)?;
         }
         context.admit_user(tx)?;
         context.ensure_user(tx, user)?;
-        return Ok(named_users::put_pending(tx, context.app, channel, user, context.journal.now())?);
+        named_users::put_pending(tx, context.app, channel, user, context.journal.now())?;
+        return Ok(None);
     };
-    if !row.installed || !channel.fits(&row.device_type) || row.named_user.as_ref() == Some(user) {
-        return Ok(());
+    let mistaken = Mistaken::find(channel, &row.device_type);
+    if mistaken.is_some() || !row.installed || row.named_user.as_ref() == Some(user) {
+        return Ok(mistaken);
     }
     need_room(tx, context, user)?;
     let is_new = named_users::get(tx, context.app, user)?.is_none();
     context.ensure_user(tx, user)?;
-    give(tx, context, row, Some(user), is_new.then_some(user))
+    give(tx, context, row, Some(user), is_new.then_some(user))?;
+    Ok(None)
 }
 
-/// The waiting association of a channel that has not registered yet is removed.
+/// The waiting association of a channel that has not registered yet is removed. A channel of another type than the caller expects
+/// is skipped and answered.
 pub(crate) fn leave(
     tx: &mut Tx<'_>,
     context: &mut ChangeContext<'_>,
     channel: &ChannelRef,
     user: Option<&NamedUserId>,
-) -> Result<()> {
+) -> Result<Option<Mistaken>> {
     let is_meant = |actual: &NamedUserId| user.is_none_or(|user| user == actual);
     let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
         let waiting = named_users::pending(tx, context.app, channel.id)?;
         if waiting.is_some_and(|waiting| is_meant(&waiting.named_user_id) && waiting.channel.agrees_with(channel)) {
             named_users::delete_pending(tx, context.app, channel.id)?;
         }
-        return Ok(());
+        return Ok(None);
     };
-    if !channel.fits(&row.device_type) || !row.named_user.as_ref().is_some_and(is_meant) {
-        return Ok(());
+    let mistaken = Mistaken::find(channel, &row.device_type);
+    if mistaken.is_some() || !row.named_user.as_ref().is_some_and(is_meant) {
+        return Ok(mistaken);
     }
-    give(tx, context, row, None, None)
+    give(tx, context, row, None, None)?;
+    Ok(None)
 }
 
 /// The heir gets what was said about the user of the channel as long as that had no name. A named user that exists already has

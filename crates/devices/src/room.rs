@@ -4,9 +4,11 @@
 use std::result;
 
 use base::{Error, Result};
+use store::channels::Holder;
 
 use crate::Author;
 use crate::change_context::ChangeContext;
+use crate::mistaken::{Meant, Mistaken};
 
 /// A channel or named user has no room for a change. Nothing was written for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +36,7 @@ pub(crate) struct Limit {
 #[derive(Default)]
 pub(crate) struct Batch {
     n_changed: usize,
+    mistaken: Vec<Mistaken>,
     /// Holders without room, with their names.
     full: Vec<(String, Full)>,
 }
@@ -87,6 +90,15 @@ impl Limit {
 }
 
 impl Batch {
+    /// The channels to change, without those that the request mistakes.
+    pub(crate) fn of(Meant { installed, mistaken }: Meant) -> (Self, Vec<Holder>) {
+        (Self { mistaken, ..Self::default() }, installed)
+    }
+
+    pub(crate) fn mistake(&mut self, mistaken: Option<Mistaken>) {
+        self.mistaken.extend(mistaken);
+    }
+
     pub(crate) fn add(&mut self, name: impl FnOnce() -> String, room: Room) {
         match room {
             Ok(()) => self.n_changed += 1,
@@ -94,16 +106,15 @@ impl Batch {
         }
     }
 
-    /// A sentence about every holder that was passed over. Fails when there was no other.
+    /// A sentence about every holder that was passed over. Fails when those without room have kept it from changing anything.
     pub(crate) fn finish(self) -> Result<Vec<String>> {
-        let Self { n_changed, mut full } = self;
+        let Self { n_changed, mistaken, mut full } = self;
         if n_changed == 0 && !full.is_empty() {
             return Err(full.swap_remove(0).1.into());
         }
-        let n_more = full.len().saturating_sub(MOST_NAMED);
-        let named = full.into_iter().take(MOST_NAMED);
-        let mut sentences: Vec<String> =
-            named.map(|(name, full)| format!("The {name} is passed over. {}", full.message)).collect();
+        let n_more = (mistaken.len() + full.len()).saturating_sub(MOST_NAMED);
+        let full = full.iter().map(|(name, full)| format!("The {name} is passed over. {}", full.message));
+        let mut sentences: Vec<String> = mistaken.iter().map(Mistaken::sentence).chain(full).take(MOST_NAMED).collect();
         if n_more > 0 {
             sentences.push(format!("{n_more} more are passed over."));
         }

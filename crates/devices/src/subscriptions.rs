@@ -35,13 +35,14 @@ pub struct SubscriptionListView {
 
 #[boxed]
 impl Devices {
-    /// Channels that are unknown, uninstalled or of another type are skipped. Named users, who are created if necessary,
-    /// subscribe for all of their channels. Those without room are skipped, and each is told in a sentence.
+    /// Channels that are unknown or uninstalled are skipped. Named users, who are created if necessary, subscribe for all of their
+    /// channels. Channels of another type and those without room are skipped, and each is told in a sentence.
     pub async fn change_subscriptions(&self, app: AppId, update: SubscriptionUpdate) -> Result<Vec<String>> {
         let everywhere = Scope::ALL.map(Some);
         self.change_audience(app, move |tx, context| {
-            let (now, mut batch) = (context.journal.now(), Batch::default());
-            for row in context.installed(tx, update.audience.channels())? {
+            let now = context.journal.now();
+            let (mut batch, channels) = Batch::of(context.meant(tx, update.audience.channels())?);
+            for row in channels {
                 let room = context.try_change_own(tx, &row, &[OwnChange::Subscriptions(&update.operations)])?;
                 batch.add(|| format!("channel {}", row.id), room);
             }

@@ -106,8 +106,8 @@ pub(super) async fn list(
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let Uninstalls(uninstalls) = input.parse(Uninstalls::parse).await?;
-    edge.engine.devices().uninstall_channels(app.id, uninstalls).await?;
-    Ok(Answer::done()?.status(StatusCode::ACCEPTED))
+    let passed_over = edge.engine.devices().uninstall_channels(app.id, uninstalls).await?;
+    Ok(Answer::done_except(passed_over)?.status(StatusCode::ACCEPTED))
 }
 
 /// Not a method that is wrong, but a kind of channel that is missing.

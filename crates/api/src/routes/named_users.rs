@@ -43,8 +43,7 @@ pub(super) async fn associate(
 ) -> Result<Answer> {
     let association = input.parse(Association::parse).await?;
     of_users.need_association(association.channel.id, &association.named_user_id)?;
-    rights.devices(&edge).associate(app.id, association).await?;
-    Answer::done()
+    Answer::done_except(rights.devices(&edge).associate(app.id, association).await?)
 }
 
 pub(super) async fn disassociate(
@@ -55,8 +54,7 @@ pub(super) async fn disassociate(
 ) -> Result<Answer> {
     let disassociation = input.parse(Disassociation::parse).await?;
     of_users.need_leave(disassociation.channel.id, disassociation.named_user_id.as_ref())?;
-    edge.engine.devices().disassociate(app.id, disassociation).await?;
-    Answer::done()
+    Answer::done_except(edge.engine.devices().disassociate(app.id, disassociation).await?)
 }
 
 pub(super) async fn update(
@@ -82,8 +80,7 @@ pub(super) async fn update(
     if !update.attributes.is_empty() {
         of_users.need(UserAspect::Attributes, &user)?;
     }
-    rights.devices(&edge).update_named_user(app.id, user, update).await?;
-    Answer::done()
+    Answer::done_except(rights.devices(&edge).update_named_user(app.id, user, update).await?)
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {

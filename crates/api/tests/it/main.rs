@@ -48,6 +48,7 @@ mod location_audiences;
 mod logs;
 mod malformed_requests;
 mod memory;
+mod mistaken_types;
 mod moving;
 mod named_users;
 mod neighbours;

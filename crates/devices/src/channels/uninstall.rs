@@ -3,7 +3,7 @@
 
 use base::Result;
 use boxed::boxed;
-use model::channel::{OpenAddress, Uninstall};
+use model::channel::{ChannelRef, OpenAddress, Uninstall};
 use model::device_type::DeviceType;
 use model::event;
 use model::ids::{AppId, Ordinal};
@@ -17,19 +17,18 @@ use super::state::State;
 use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::journal::NewEvent;
+use crate::room::Batch;
 
 #[boxed]
 impl Devices {
-    /// Uninstalls channels. Ids that are unknown, uninstalled already or of another device type are skipped.
-    pub async fn uninstall_channels(&self, app: AppId, uninstalls: Vec<Uninstall>) -> Result<()> {
+    /// Uninstalls channels. Ids that are unknown, uninstalled already or of another device type are skipped; each of the latter is
+    /// told in a sentence.
+    pub async fn uninstall_channels(&self, app: AppId, uninstalls: Vec<Uninstall>) -> Result<Vec<String>> {
+        let wanted: Vec<ChannelRef> = uninstalls.into_iter().map(ChannelRef::from).collect();
         self.change_audience(app, move |tx, context| {
-            let mut ordinals = Vec::with_capacity(uninstalls.len());
-            for uninstall in &uninstalls {
-                let channel = channels::by_id(tx, app, uninstall.channel_id)?;
-                let meant = channel.filter(|channel| uninstall.device_type.matches(&channel.device_type));
-                ordinals.extend(meant.map(|channel| channel.ordinal));
-            }
-            uninstall_in(tx, context, ordinals)
+            let (batch, channels) = Batch::of(context.meant(tx, &wanted)?);
+            uninstall_in(tx, context, channels.iter().map(|channel| channel.ordinal))?;
+            batch.finish()
         })
         .await
     }

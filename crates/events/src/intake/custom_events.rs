@@ -114,7 +114,7 @@ fn take(
     }
     let (channels, customer_id) = match &custom.about {
         About::Channel(channel) => {
-            let found = context.installed(tx, std::slice::from_ref(channel))?;
+            let found = context.meant(tx, std::slice::from_ref(channel))?.installed;
             if found.is_empty() {
                 return Ok(());
             }

@@ -1,6 +1,6 @@
 //! Uninstalling channels by their ids.
 
-use super::ClaimedType;
+use super::{ChannelRef, ClaimedType};
 use crate::ids::ChannelId;
 use crate::json::body::{Body, Read};
 use crate::json::{At, Json, OneOrMany};
@@ -19,6 +19,12 @@ pub struct Uninstall {
     pub channel_id: ChannelId,
     /// Its type.
     pub device_type: ClaimedType,
+}
+
+impl From<Uninstall> for ChannelRef {
+    fn from(Uninstall { channel_id, device_type }: Uninstall) -> Self {
+        Self { id: channel_id, claimed: Some(device_type) }
+    }
 }
 
 impl Uninstalls {

@@ -171,7 +171,7 @@ impl MemberChange<'_> {
                 Member::Alias(_) => {}
             }
         }
-        Ok(Meant { users, channels: self.context.installed(tx, &wanted)? })
+        Ok(Meant { users, channels: self.context.meant(tx, &wanted)?.installed })
     }
 
     fn change_users(&mut self, tx: &mut Tx<'_>, users: Vec<NamedUser>, membership: Membership) -> Result<()> {

@@ -52,7 +52,7 @@ pub(super) fn area() -> Area {
         "Takes one or an array of up to 1,000. They can no longer be reached.",
     )
     .body(body::of::<Uninstalls>, json!([{"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"}]))
-    .done()
+    .done_except()
     .status(202);
     area.post("/api/channels/email", "Register an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
     area.get("/api/channels/email/{*below}", "Look up an email channel", NO_EMAIL).refuses(404, NO_EMAIL);

@@ -31,11 +31,11 @@ pub(super) fn area() -> Area {
         "Gives a channel to a user, who is created if need be. One that has not registered yet is associated when it does.",
     )
     .body(body::of::<Association>, association.clone())
-    .done()
+    .done_except()
     .refuses(403, SERVERS_ONLY);
     area.post("/api/named_users/disassociate", "Disassociate a channel", "Takes a channel from its user.")
         .body(body::of::<Disassociation>, association)
-        .done()
+        .done_except()
         .refuses(403, SERVERS_ONLY);
     area.post(
         "/api/named_users/uninstall",
@@ -59,7 +59,7 @@ pub(super) fn area() -> Area {
         body::of::<NamedUserUpdate>,
         json!({"tags": {"add": {"loyalty": ["gold"]}}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]}),
     )
-    .done()
+    .done_except()
     .refuses(403, READ_ONLY);
     area
 }
