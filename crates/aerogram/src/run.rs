@@ -52,7 +52,8 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     if node.public_url.is_none() && are_links_needed(address, &engine.tenancy().apps().await?) {
         tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
     }
-    let mut parts = Parts::start(node, engine, listener, &operator_token)?;
+    let mut parts = Parts::start(node, engine.clone(), listener, &operator_token)?;
+    tokio::spawn(read_atlas(engine));
     let mut signals = StopSignals::catch()?;
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(listen = %address, %database, roles = ?node.roles, version, "serving");
@@ -68,6 +69,14 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     store.close().await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Beside everything else: the first request about places finds the atlas in memory, or waits for what is left of it.
+async fn read_atlas(engine: Engine) {
+    match engine.devices().read_atlas().await {
+        Ok(()) => tracing::info!("the atlas of places is in memory"),
+        Err(error) => tracing::error!(error = &error as &dyn std::error::Error, "the atlas of places cannot be read"),
+    }
 }
 
 /// Creates the data folder with the operator token, and warns about files that others can access.

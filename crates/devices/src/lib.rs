@@ -26,6 +26,7 @@ use model::ids::AppId;
 use model::time::Clock;
 use store::Store;
 use tenancy::Tenancy;
+use tokio::sync::OnceCell;
 
 pub use addresses::{Refusal, refused_in, served_among, served_in};
 pub use attributes::{Attributes, parse_stored as parse_stored_attribute};
@@ -64,6 +65,7 @@ struct Parts {
     index: Indexes,
     contact_keys: ContactKeys,
     locations: LocationSettings,
+    atlas_is_read: OnceCell<()>,
     growth: Growth,
 }
 
@@ -76,6 +78,7 @@ impl Devices {
             index: index.clone(),
             contact_keys: ContactKeys::default(),
             locations,
+            atlas_is_read: OnceCell::new(),
             growth: base.growth.clone(),
         });
         Self(parts, Author::Servers)

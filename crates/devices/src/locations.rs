@@ -47,8 +47,19 @@ pub struct Whereabouts {
 
 #[boxed]
 impl Devices {
-    /// Asks something of the atlas. The first one to ask waits until it is read.
+    /// Has the atlas read, which takes a good part of a second and as much of a processor. A server does so when it starts, so that
+    /// no request waits for it. Callers who come meanwhile wait together, without a thread each.
+    pub async fn read_atlas(&self) -> Result<()> {
+        let read = || async {
+            let read = tokio::task::spawn_blocking(|| geo::atlas().map(drop));
+            read.await.map_err(Error::internal)?.map_err(Error::internal)
+        };
+        self.0.atlas_is_read.get_or_try_init(read).await.copied()
+    }
+
+    /// Asks something of the atlas.
     pub async fn ask_atlas<T: Send + 'static>(&self, question: impl FnOnce(&Atlas) -> T + Send + 'static) -> Result<T> {
+        self.read_atlas().await?;
         let asked = tokio::task::spawn_blocking(move || geo::atlas().map(question));
         asked.await.map_err(Error::internal)?.map_err(Error::internal)
     }

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::Value;
 
+const SERVING: &str = "serving";
+
 pub(crate) struct Server {
     child: Child,
     pub(crate) url: String,
@@ -49,16 +51,32 @@ impl Server {
         prlimit(Some(Pid::from_child(&self.child)), Resource::Fsize, Rlimit { current: None, maximum: None }).unwrap();
     }
 
-    fn start_command(mut command: Command) -> Self {
+    /// Starts and returns when it has said something in its log as well.
+    pub(crate) fn start_and_hear(folder: &Path, message: &str) -> Self {
+        let mut command = aerogram(folder);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--log", "json"]);
+        Self::start_until(command, message)
+    }
+
+    fn start_command(command: Command) -> Self {
+        Self::start_until(command, SERVING)
+    }
+
+    fn start_until(mut command: Command, message: &str) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
+        let (mut url, mut is_heard) = (None, false);
         let url = loop {
+            if let (Some(url), true) = (&url, is_heard) {
+                break format!("http://{url}");
+            }
             let start = said.len();
             assert_ne!(log.read_line(&mut said).unwrap(), 0, "the server ended:\n{said}");
             let Ok(line) = serde_json::from_str::<Value>(&said[start..]) else { continue };
-            if line["message"] == "serving" {
-                break format!("http://{}", line["listen"].as_str().unwrap());
+            is_heard |= line["message"] == message;
+            if line["message"] == SERVING {
+                url = Some(line["listen"].as_str().unwrap().to_owned());
             }
         };
         let stdout = child.stdout.take();

@@ -32,6 +32,16 @@ fn the_first_start_writes_credentials_down_once_and_sigterm_ends_in_order() {
 }
 
 #[test]
+fn the_atlas_is_read_before_anybody_asks_for_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start_and_hear(folder.path(), "the atlas of places is in memory");
+    server.signal("TERM");
+    let (code, _, log) = server.wait();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(!log.contains("/api/location"), "{log}");
+}
+
+#[test]
 fn without_the_key_of_the_database_nothing_starts() {
     let folder = tempfile::tempdir().unwrap();
     let stop = |server: Server| {
