@@ -10,6 +10,7 @@ import inside
 import names
 import pack
 import provinces as province_data
+import regions
 import shapes
 import sources
 import united_states as us
@@ -22,6 +23,7 @@ NAMES_IN_THE_US = (100_000, 300_000)
 def main(cache: pathlib.Path, result: pathlib.Path) -> None:
     packages = sources.get(cache)
     program, work = sources.mapshaper(cache), cache / "work"
+    regions.write(packages["provinces"])
 
     outlines = dict(country_data.outlines(packages["coasts"], province_data.REDRAWN))
     provinces, geometries = province_data.load(packages["provinces"], outlines)

@@ -53,7 +53,7 @@ def load(folder: pathlib.Path, outlines: dict[str, dict]) -> tuple[list[Province
     provinces, geometries = [], []
     for feature in features:
         attributes, geometry = feature["properties"], feature["geometry"]
-        country = _country(attributes)
+        country = country_of(attributes)
         # The United States and its territories come from their own census.
         if country in (None, "US", "PR", "VI", "GU", "MP", "AS") or not geometry:
             continue
@@ -90,7 +90,7 @@ def drop_shared_codes(provinces: list[Province]) -> None:
                     setattr(province, kind, "")
 
 
-def _country(attributes: dict) -> str | None:
+def country_of(attributes: dict) -> str | None:
     subdivision = (attributes.get("region_code") or "")[:2]
     iso = (attributes.get("iso_3166_2") or "")[:2]
     if subdivision in BY_SUBDIVISION or iso in BY_SUBDIVISION:

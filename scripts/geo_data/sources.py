@@ -43,10 +43,10 @@ PACKAGES = {
 TOOLS = pathlib.Path(__file__).parent / "tools"
 
 
-def get(folder: pathlib.Path) -> dict[str, pathlib.Path]:
+def get(folder: pathlib.Path, wanted=tuple(PACKAGES)) -> dict[str, pathlib.Path]:
     """Downloads and unpacks what is not there yet; the folder of every package."""
     folder.mkdir(parents=True, exist_ok=True)
-    return {name: _get(folder, *source) for name, source in PACKAGES.items()}
+    return {name: _get(folder, *PACKAGES[name]) for name in wanted}
 
 
 def mapshaper(folder: pathlib.Path) -> pathlib.Path:

@@ -12,6 +12,7 @@ mod fold;
 mod load;
 mod names;
 mod outline;
+mod regions;
 mod shape;
 
 use std::sync::LazyLock;

@@ -11,6 +11,7 @@ use crate::cells::Cells;
 use crate::circles::{Circle, Circles};
 use crate::data::{CityDetails, Records, Texts, Unpacked};
 use crate::names::NamesBuilder;
+use crate::regions::{self, Region};
 
 /// The sides of cells, in steps of the grid: a quarter of a degree where shapes are large, less where they are cities.
 const LAND_CELL: i32 = 250;
@@ -24,6 +25,7 @@ impl Atlas {
         let contents = file.contents()?;
         let mut gazetteer = Gazetteer::default();
         gazetteer.add_countries(contents.countries)?;
+        gazetteer.add_regions(&contents.provinces)?;
         let first_province = gazetteer.next();
         gazetteer.add_provinces(contents.provinces)?;
         gazetteer.add_states(contents.states)?;
@@ -60,6 +62,8 @@ struct Gazetteer {
     boundaries: Vec<Boundary>,
     names: NamesBuilder,
     countries: HashMap<String, u32>,
+    /// The region of a province, by the key of the province.
+    regions: HashMap<&'static str, u32>,
     /// By their numbers.
     states: HashMap<String, u32>,
 }
@@ -124,6 +128,32 @@ impl Gazetteer {
         Ok(())
     }
 
+    /// Before their provinces, whose numbers follow each other.
+    fn add_regions(&mut self, provinces: &Records<'_>) -> Result<(), Damaged> {
+        let known: HashMap<&str, (&str, Extent)> = std::iter::zip(provinces.texts.iter(), &provinces.extents)
+            .map(|(texts, extent)| Ok((field(&texts, 0)?, (field(&texts, 1)?, *extent))))
+            .collect::<Result<_, Damaged>>()?;
+        for Region { code, country, names, provinces } in regions::read()? {
+            let extents = provinces.iter().map(|key| match known.get(key) {
+                Some((of, extent)) if *of == country => Ok(*extent),
+                Some(_) | None => Err(Damaged),
+            });
+            let extents: Vec<Extent> = extents.collect::<Result<_, Damaged>>()?;
+            let number = self.add(Entry {
+                kind: Kind::Province,
+                source: Source::NaturalEarth,
+                id: place_id(Kind::Province, "iso", code),
+                names: &names,
+                extent: Extent::around(&extents).ok_or(Damaged)?,
+                population: 0,
+                codes: vec![(Code::Province, code.to_owned())],
+                parent: Some(self.country(country)?),
+            })?;
+            self.regions.extend(provinces.into_iter().map(|key| (key, number)));
+        }
+        Ok(())
+    }
+
     fn add_provinces(&mut self, records: Records<'_>) -> Result<(), Damaged> {
         for (texts, extent) in records.into_iter() {
             let [key, country, iso, hasc, fips, names @ ..] = &texts[..] else { return Err(Damaged) };
@@ -139,7 +169,10 @@ impl Gazetteer {
                     (Code::Hasc, (*hasc).to_owned()),
                     (Code::Fips, (*fips).to_owned()),
                 ],
-                parent: Some(self.country(country)?),
+                parent: Some(match self.regions.get(key) {
+                    Some(region) => *region,
+                    None => self.country(country)?,
+                }),
             })?;
         }
         Ok(())

@@ -20,6 +20,8 @@ const MOST_NAMED: usize = 100;
 /// A box around a continent touches tens of thousands of places.
 const MOST_TOUCHED: usize = 1_000;
 const MOST_NAME_CHARS: usize = 128;
+/// A province around provinces, where it is told of one of its parts.
+const REGION: &str = "region";
 const ZOOMS: RangeInclusive<u32> = 1..=20;
 
 #[derive(Serialize, JsonSchema)]
@@ -193,12 +195,14 @@ impl Feature {
     fn of(atlas: &Atlas, boundary: &Boundary) -> Self {
         let degrees = |micro: i32| f64::from(micro) / 1_000_000.0;
         let extent = boundary.extent;
-        let mut context = BTreeMap::new();
+        let (mut context, mut below) = (BTreeMap::new(), boundary);
         for parent in atlas.parents(boundary) {
+            let key = if parent.kind == below.kind { REGION } else { parent.kind.name() };
             let (key, code) = match parent.code(Code::UsState) {
                 Some(code) => (Code::UsState.name(), Some(code)),
-                None => (parent.kind.name(), parent.code(Code::Province).or_else(|| parent.code(Code::Country))),
+                None => (key, parent.code(Code::Province).or_else(|| parent.code(Code::Country))),
             };
+            below = parent;
             context.extend(code.map(|code| (key.to_owned(), code.to_owned())));
             context.insert(format!("{key}_name"), parent.name.to_string());
         }

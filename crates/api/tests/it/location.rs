@@ -78,6 +78,32 @@ async fn places_are_found_by_name_point_and_box() {
 }
 
 #[tokio::test]
+async fn regions_are_found_as_provinces() {
+    on_each_database(async |app| {
+        for (name, code) in
+            [("Catalonia", "ES-CT"), ("England", "GB-ENG"), ("toscana", "IT-52"), ("Bretagne", "FR-BRE")]
+        {
+            let region = &found(&app, &format!("?q={name}&type=province")).await[0];
+            let properties = &region["properties"];
+            assert_eq!(
+                (&properties["boundary_type"], &properties["aliases"]["province"]),
+                (&json!("province"), &json!(code))
+            );
+            let by_code = app.master().get(&format!("/api/location/from-alias?province={code}")).await.expect(200);
+            assert_eq!(by_code["id"], region["id"]);
+        }
+        let around = found(&app, "41.39,2.17?type=province").await;
+        assert_eq!(names(&around), ["Barcelona", "Catalonia"]);
+        let context = json!({"region": "ES-CT", "region_name": "Catalonia", "country": "ES", "country_name": "Spain"});
+        assert_eq!(around[0]["properties"]["context"], context);
+        let city = &found(&app, "?q=Barcelona,%20Catalonia&type=city").await[0]["properties"];
+        let expected = (&json!("Barcelona"), &json!("Catalonia"));
+        assert_eq!((&city["context"]["province_name"], &city["context"]["region_name"]), expected);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn places_are_found_by_their_aliases() {
     on_each_database(async |app| {
         let one = app.master().get("/api/location/from-alias?us_state=or").await.expect(200);
@@ -88,7 +114,7 @@ async fn places_are_found_by_their_aliases() {
         let refused = app.master().get("/api/location/from-alias?us_zip=97201&us_state=OR").await.expect(400);
         assert_eq!(refused["details"]["path"], "us_zip", "{refused}");
         app.master().get("/api/location/from-alias").await.expect(400);
-        // The code of a region, of whose eight provinces none is meant by it.
+        // A code that the eight provinces of a region share, none of which is meant by it.
         app.master().get("/api/location/from-alias?hasc=ES.AN").await.expect(404);
         let cadiz = &found(&app, "36.53,-6.29?type=province").await[0]["properties"];
         assert_eq!((&cadiz["aliases"]["hasc"], &cadiz["aliases"]["province"]), (&Value::Null, &json!("ES-CA")));

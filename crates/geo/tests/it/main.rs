@@ -3,6 +3,7 @@
 
 mod countries;
 mod places;
+mod regions;
 mod special;
 
 use std::sync::LazyLock;

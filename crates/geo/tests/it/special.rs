@@ -207,7 +207,7 @@ fn a_code_names_one_place() {
         }
     }
     assert!(n_codes > 11_000, "{n_codes}");
-    // Codes of regions, of which the atlas has only the parts, and what stands for no code at all.
+    // Codes that several provinces of a region share, and what stands for no code at all.
     for (kind, code) in [
         (Code::Hasc, "ES.AN"),
         (Code::Hasc, "ES.CT"),
