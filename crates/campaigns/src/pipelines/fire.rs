@@ -89,7 +89,9 @@ impl Campaigns {
             let waiting = take_waiting(tx, app, list, due)?;
             // An unreadable pipeline sends nothing, and what has waited for it in vain does not stay behind.
             let Some(Stored { pipeline, .. }) = &stored else { return Ok(0) };
-            if !pipeline.enabled || !pipeline.active.contains(due) {
+            // Of pushes that are sent together, some have instants a moment before the first, when it may not have begun.
+            let is_active = [due, now].into_iter().any(|at| pipeline.active.contains(at));
+            if !pipeline.enabled || !is_active {
                 return Ok(0);
             }
             let firing = Firing { app, list, pipeline, index: &index, now };

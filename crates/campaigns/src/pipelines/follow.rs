@@ -1,17 +1,15 @@
 //! The follower of the log that triggers pipelines: one per app that has any to trigger.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use base::Result;
 use jobs::{ClaimedJob, Job, JobId, NEVER, Stop};
 use model::event::{EventOffset, RecordKind};
-use model::ids::{AppId, Id, Offset, PipelineId, PushId};
-use model::origin::Origin;
+use model::ids::{AppId, Id, Offset};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::log::Record;
-use store::{Tx, followers, log, origins};
+use store::{Tx, followers, log, pipeline_timers};
 use uuid::Uuid;
 
 use super::reading::{Effect, Effects, Reading};
@@ -20,9 +18,6 @@ use super::timers::{self, Waiting, WaitingList};
 use crate::Campaigns;
 
 const RECORDS_PER_READ: u32 = 1_000;
-/// How long channels are gathered after a push of a pipeline.
-pub(super) const GATHERING: Duration = Duration::from_secs(5);
-
 /// An app has one follower of this kind, so its id can be the same in all. It sorts before others: of the jobs due at the same
 /// instant, reading the log comes first.
 pub(super) const AUTOMATION: JobId = Id::from_uuid(Uuid::from_u128(0xa070));
@@ -131,7 +126,7 @@ impl Campaigns {
         if at_once.is_empty() {
             return Ok(());
         }
-        let mut dues = Dues::new(soonest(tx, app, list.pipeline, now)?, effect.until);
+        let mut dues = Dues::new(pending(tx, app, list, now)?.unwrap_or(now), effect.until);
         // A push has each channel once. A channel that was triggered several times is in as many pushes.
         while !at_once.is_empty() {
             let due = dues.take();
@@ -151,31 +146,21 @@ impl Campaigns {
     }
 }
 
-/// The instants of the pushes that are sent one after the other to channels that were triggered several times.
+/// The instants of pushes that are all sent at once, to channels that were triggered several times. None of them is to come, and
+/// none is after the end of the pipeline: channels that were triggered in time get their pushes, even if that is read later.
 struct Dues {
     next: UtcMillis,
-    /// The last instant of the pipeline that has no push yet. Channels that were triggered in time get their pushes, even if the
-    /// pipeline ends before those are gathered.
-    last: Option<UtcMillis>,
 }
 
 impl Dues {
     fn new(first: UtcMillis, until: Option<UtcMillis>) -> Self {
-        Self { next: first, last: until.map(before) }
+        Self { next: until.map_or(first, |until| first.min(before(until))) }
     }
 
     fn take(&mut self) -> UtcMillis {
-        match self.last {
-            Some(last) if last < self.next => {
-                self.last = Some(before(last));
-                last
-            }
-            Some(_) | None => {
-                let due = self.next;
-                self.next = due.plus(GATHERING);
-                due
-            }
-        }
+        let due = self.next;
+        self.next = before(due);
+        due
     }
 }
 
@@ -183,12 +168,11 @@ fn before(instant: UtcMillis) -> UtcMillis {
     UtcMillis(instant.0.saturating_sub(1))
 }
 
-/// When a message without delay is sent: now, unless the pipeline has just sent one. Then more channels are waited for, since
-/// every push leaves rows behind, and a pipeline that is triggered all the time would make one for every channel.
-fn soonest(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, now: UtcMillis) -> Result<UtcMillis> {
-    let last = origins::last_pushes(tx, app, Origin::Pipeline(pipeline), 1)?;
-    let last = last.first().and_then(PushId::time).filter(|last| *last <= now);
-    Ok(last.map_or(now, |last| last.plus(GATHERING).max(now)))
+/// The instant of channels that are due and whose push is not made yet. Others join them: a pipeline that is triggered faster than
+/// it can send makes few pushes for many channels, and nobody waits for company.
+fn pending(tx: &mut Tx<'_>, app: AppId, list: WaitingList, now: UtcMillis) -> Result<Option<UtcMillis>> {
+    let first = pipeline_timers::first_due(tx, app, list.key())?;
+    Ok(first.filter(|first| *first <= now))
 }
 
 /// The next records of some kinds, and how far the log was read for them.
@@ -215,12 +199,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pushes_that_would_come_after_the_end_have_instants_of_their_own_before_it() {
+    fn pushes_that_are_sent_at_once_have_instants_of_their_own_that_have_passed() {
         let mut dues = Dues::new(UtcMillis(1_000), Some(UtcMillis(6_500)));
-        assert_eq!([(); 5].map(|()| dues.take().0), [1_000, 6_000, 6_499, 6_498, 6_497]);
+        assert_eq!([(); 3].map(|()| dues.take().0), [1_000, 999, 998]);
         let mut dues = Dues::new(UtcMillis(9_000), Some(UtcMillis(6_500)));
         assert_eq!([(); 2].map(|()| dues.take().0), [6_499, 6_498]);
         let mut dues = Dues::new(UtcMillis(1_000), None);
-        assert_eq!([(); 3].map(|()| dues.take().0), [1_000, 6_000, 11_000]);
+        assert_eq!([(); 2].map(|()| dues.take().0), [1_000, 999]);
     }
 }

@@ -21,7 +21,6 @@ use store::{Tx, terms};
 use targeting::Planner;
 
 use super::conditions::holds;
-use super::follow::GATHERING;
 use super::timers::{Canceling, Waiting, WaitingList};
 use super::watch::{Aim, Watch, Watched, Wish};
 
@@ -228,7 +227,7 @@ impl<'a, 'c> Reading<'a, 'c> {
             }
             Aim::Cancel => {
                 // Including channels whose trigger was recorded late and that are about to be sent to.
-                let last = last_canceled(pipeline, moment).max(self.now.plus(GATHERING));
+                let last = last_canceled(pipeline, moment).max(self.now);
                 effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.remove(&channels));
                 *effect.canceled.entry(last).or_default() |= channels;
             }

@@ -13,7 +13,7 @@ use tokio::time::{self, Instant};
 use super::POLL;
 use crate::Jobs;
 
-/// A log that grows many times in a moment is looked at once.
+/// A log that grows many times in a moment is looked at once in that; one that has not grown for a while, at once.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Jobs {
@@ -28,7 +28,7 @@ impl Jobs {
             time::sleep(self.rest_after(began.elapsed())).await;
             let growth = async { while !matches!(signals.next().await, Signal::Log(_)) {} };
             let _ = time::timeout(POLL, growth).await;
-            time::sleep(PAUSE).await;
+            time::sleep_until(began + PAUSE).await;
         }
     }
 
