@@ -41,7 +41,7 @@ mod tags;
 mod templates;
 mod webhooks;
 
-use ::events::Metric;
+use ::events::{Metric, Opted};
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
@@ -207,8 +207,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/location/{place}", Master, location::by_place),
         get("/api/reports/sends", Master, reports::count_of("sends", &[Metric::Sends])),
         get("/api/reports/opens", Master, reports::count_of("opens", &[Metric::Opens])),
-        get("/api/reports/optins", Master, reports::count_of("optins", &[Metric::OptedInOpens])),
-        get("/api/reports/optouts", Master, reports::count_of("optouts", &[Metric::OptedOutOpens])),
+        get("/api/reports/optins", Master, reports::devices_of("optins", Opted::In)),
+        get("/api/reports/optouts", Master, reports::devices_of("optouts", Opted::Out)),
         get("/api/reports/timeinapp", Master, reports::time_in_app),
         get("/api/reports/responses", Master, reports::responses),
         get("/api/reports/responses/list", Master, reports::list),

@@ -6,12 +6,12 @@ mod sets;
 
 use base::Result;
 use boxed::boxed;
-use model::ids::{AppId, TermId};
+use model::ids::{AppId, Ordinal, TermId};
 use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, OPEN_DAYS_KEPT};
 use model::term::{DAY_GROUP, DayKind, DayTerm, Term};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use store::{Tx, term_sets};
+use store::{Tx, term_sets, terms};
 
 use crate::Devices;
 use crate::change_context::ChangeContext;
@@ -19,15 +19,34 @@ use crate::change_context::ChangeContext;
 impl ChangeContext<'_> {
     /// Notes that something happened to channels today.
     pub fn happened(&mut self, tx: &mut Tx<'_>, kind: DayKind, channels: &RoaringBitmap) -> Result<()> {
-        self.happened_on(tx, kind, self.journal.now().day(), channels)
+        self.happened_on(tx, kind, self.journal.now().day(), channels).map(drop)
     }
 
-    /// Notes that something happened to channels on a day, unless the day is too old for any list.
-    pub fn happened_on(&mut self, tx: &mut Tx<'_>, kind: DayKind, day: i32, channels: &RoaringBitmap) -> Result<()> {
+    /// Notes that something happened to channels on a day, unless the day is too old for any list. Says whether it is the first
+    /// time on that day, for one of them at least.
+    pub fn happened_on(&mut self, tx: &mut Tx<'_>, kind: DayKind, day: i32, channels: &RoaringBitmap) -> Result<bool> {
         if day < self.journal.now().day() - days_kept(kind) {
-            return Ok(());
+            return Ok(false);
         }
         self.join(tx, &Term::Day(DayTerm { kind, day }), channels)
+    }
+
+    /// Whether something happened to a channel on one of some days, as far as these are kept.
+    pub fn has_happened(
+        &self,
+        tx: &mut Tx<'_>,
+        kind: DayKind,
+        days: impl IntoIterator<Item = i32>,
+        ordinal: Ordinal,
+    ) -> Result<bool> {
+        for day in days {
+            if let Some(term) = terms::find(tx, self.app, &Term::Day(DayTerm { kind, day }))?
+                && self.holds(tx, term, ordinal)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

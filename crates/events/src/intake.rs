@@ -5,6 +5,7 @@ mod attribution;
 mod changes;
 mod counts;
 mod custom_events;
+mod openings;
 mod seen;
 mod taking;
 mod upload_rate;

@@ -20,7 +20,7 @@ use tenancy::Tenancy;
 pub use intake::{Taken, Upload};
 pub use reports::DevicesReport;
 pub use reports::{Buckets, Counts, DeviceCounts, EventTotals, GroupReport, PushReport, Series};
-pub use store::counters::{Metric, Pushes};
+pub use store::counters::{Metric, Opted, Pushes};
 pub use store::event_counters::{EventTotal, Sum};
 pub use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};
 pub use stream::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};

@@ -33,16 +33,10 @@ pub struct Buckets {
 
 #[boxed]
 impl Events {
-    pub async fn report(
-        &self,
-        app: AppId,
-        metrics: &'static [Metric],
-        period: Period,
-        at_most: usize,
-    ) -> Result<Buckets> {
+    pub async fn report(&self, app: AppId, metrics: &[Metric], period: Period, at_most: usize) -> Result<Buckets> {
         let page = period.page(at_most);
-        let (hours, grain) = (page.hours.clone(), grain(period.precision));
-        let sums = self.0.store.read(move |tx| counters::sums(tx, app, metrics, &hours, grain)).await?;
+        let (hours, grain, metrics) = (page.hours.clone(), grain(period.precision), metrics.to_vec());
+        let sums = self.0.store.read(move |tx| counters::sums(tx, app, &metrics, &hours, grain)).await?;
         Ok(fill(&page, period.precision, sums))
     }
 }

@@ -7,6 +7,7 @@ mod sums;
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
+use model::report::Precision;
 use model::time::UtcMillis;
 
 pub use groups::forget_group;
@@ -40,10 +41,14 @@ pub enum Metric {
     Opens,
     /// The openings whose device says what its clock shows, by the hours of that clock instead of UTC.
     LocalOpens,
-    /// Openings by channels that were opted in at the time.
-    OptedInOpens,
-    /// Openings by channels that were opted out at the time.
-    OptedOutOpens,
+    /// Channels that opened the app: the first opening of each in an hour, a day and a month of UTC, by whether it was opted in at
+    /// that time.
+    OptedInOfHour,
+    OptedInOfDay,
+    OptedInOfMonth,
+    OptedOutOfHour,
+    OptedOutOfDay,
+    OptedOutOfMonth,
     /// Sessions that have ended, and for how many seconds they lasted.
     Sessions,
     SessionSeconds,
@@ -59,8 +64,27 @@ pub enum Metric {
     RichDeletions,
 }
 
+/// Whether a channel shows notifications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opted {
+    In,
+    Out,
+}
+
 impl Metric {
-    pub const ALL: [Metric; 20] = [
+    /// The devices that opened the app in buckets of a precision.
+    pub const fn devices(opted: Opted, precision: Precision) -> Self {
+        match (opted, precision) {
+            (Opted::In, Precision::Hourly) => Metric::OptedInOfHour,
+            (Opted::In, Precision::Daily) => Metric::OptedInOfDay,
+            (Opted::In, Precision::Monthly) => Metric::OptedInOfMonth,
+            (Opted::Out, Precision::Hourly) => Metric::OptedOutOfHour,
+            (Opted::Out, Precision::Daily) => Metric::OptedOutOfDay,
+            (Opted::Out, Precision::Monthly) => Metric::OptedOutOfMonth,
+        }
+    }
+
+    pub const ALL: [Metric; 24] = [
         Metric::Sends,
         Metric::AlertingSends,
         Metric::Controls,
@@ -70,8 +94,12 @@ impl Metric {
         Metric::LateResponses,
         Metric::Opens,
         Metric::LocalOpens,
-        Metric::OptedInOpens,
-        Metric::OptedOutOpens,
+        Metric::OptedInOfHour,
+        Metric::OptedInOfDay,
+        Metric::OptedInOfMonth,
+        Metric::OptedOutOfHour,
+        Metric::OptedOutOfDay,
+        Metric::OptedOutOfMonth,
         Metric::Sessions,
         Metric::SessionSeconds,
         Metric::Created,
@@ -94,8 +122,12 @@ impl Metric {
             Metric::LateResponses => "late",
             Metric::Opens => "opens",
             Metric::LocalOpens => "local_opens",
-            Metric::OptedInOpens => "opted_in_opens",
-            Metric::OptedOutOpens => "opted_out_opens",
+            Metric::OptedInOfHour => "opted_in_of_hour",
+            Metric::OptedInOfDay => "opted_in_of_day",
+            Metric::OptedInOfMonth => "opted_in_of_month",
+            Metric::OptedOutOfHour => "opted_out_of_hour",
+            Metric::OptedOutOfDay => "opted_out_of_day",
+            Metric::OptedOutOfMonth => "opted_out_of_month",
             Metric::Sessions => "sessions",
             Metric::SessionSeconds => "session_seconds",
             Metric::Created => "created",

@@ -40,9 +40,9 @@ enum What {
     Sends,
     /// Openings of the app
     Opens,
-    /// Openings by those who were opted in
+    /// Devices that opened the app and were opted in, each once a row
     Optins,
-    /// Openings by those who were opted out
+    /// Devices that opened the app and were opted out
     Optouts,
     /// Seconds per session, on average
     Timeinapp,

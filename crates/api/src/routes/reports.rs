@@ -11,7 +11,7 @@ pub(super) mod series;
 pub(super) mod statistics;
 
 pub(super) use activity::activity;
-pub(super) use buckets::{count_of, responses, time_in_app, web_interaction};
+pub(super) use buckets::{count_of, devices_of, responses, time_in_app, web_interaction};
 pub(super) use details::{group_detail, push_body, push_detail, push_details};
 pub(super) use devices::{active_users, devices};
 pub(super) use events::{events, events_of_group, events_of_push};

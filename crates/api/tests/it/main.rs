@@ -19,6 +19,7 @@ mod crowd;
 mod database_file;
 mod database_troubles;
 mod deleted_apps;
+mod device_counts;
 mod doc_examples;
 mod event_facts;
 mod event_schema;

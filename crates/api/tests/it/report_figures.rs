@@ -85,8 +85,8 @@ async fn opens_time_in_app_and_responses_have_their_forms() {
         let at = UtcMillis(1_709_208_000_000);
         for (metric, platform, n) in [
             (Metric::Opens, "ios", 7),
-            (Metric::OptedInOpens, "ios", 4),
-            (Metric::OptedOutOpens, "ios", 3),
+            (Metric::OptedInOfDay, "ios", 4),
+            (Metric::OptedOutOfDay, "ios", 3),
             (Metric::Sessions, "ios", 3),
             (Metric::SessionSeconds, "ios", 200),
             (Metric::DirectResponses, "android", 1),

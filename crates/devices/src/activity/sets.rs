@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use audience::block::slices;
 use audience::codec;
 use base::{Error, Result};
-use model::ids::TermId;
+use model::ids::{Ordinal, TermId};
 use model::term::Term;
 use roaring::RoaringBitmap;
 use store::Tx;
@@ -15,13 +15,13 @@ use store::term_sets::{self, Part};
 use crate::change_context::ChangeContext;
 
 impl ChangeContext<'_> {
-    /// Adds channels to a set that is kept apart.
-    pub(crate) fn join(&mut self, tx: &mut Tx<'_>, term: &Term, channels: &RoaringBitmap) -> Result<()> {
+    /// Adds channels to a set that is kept apart. Says whether one of them was not in it.
+    pub(crate) fn join(&mut self, tx: &mut Tx<'_>, term: &Term, channels: &RoaringBitmap) -> Result<bool> {
         let term = self.number(tx, term)?;
         let mut kept = self.around(tx, term, channels)?;
         let added = kept.values().fold(channels.clone(), |left, part| left - part);
         if added.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let parts = slices(&added).into_iter().map(|(slice, new)| {
             let part = Part::Slice(slice);
@@ -30,7 +30,12 @@ impl ChangeContext<'_> {
         });
         term_sets::put(tx, self.app, term, parts)?;
         self.journal.change_set(term, &added, &RoaringBitmap::new());
-        Ok(())
+        Ok(true)
+    }
+
+    pub(crate) fn holds(&self, tx: &mut Tx<'_>, term: TermId, ordinal: Ordinal) -> Result<bool> {
+        let kept = self.around(tx, term, &RoaringBitmap::from([ordinal.0]))?;
+        Ok(kept.values().any(|members| members.contains(ordinal.0)))
     }
 
     /// Takes channels out of a set that is kept apart.

@@ -83,7 +83,7 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     attributes::forget(tx, context.app, &Owner::Channel(row.ordinal))?;
     unknown_users::delete(tx, context.app, row.ordinal)?;
     context.forget_last_place(tx, row.ordinal)?;
-    sessions::set(tx, context.app, row.ordinal, None)?;
+    sessions::forget(tx, context.app, row.ordinal)?;
     context.journal.event(Some(row.ordinal), NewEvent::Uninstall(event::Uninstall { decay: false }))
 }
 

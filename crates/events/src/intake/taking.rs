@@ -16,13 +16,13 @@ use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use sending::{Recent, stored_push};
 use store::channels::{self, Channel};
-use store::counters::Metric;
-use store::sessions::{self, Session};
-use store::{Tx, push_responses, pushes};
+use store::counters::{Metric, Opted};
+use store::{Tx, push_responses, pushes, sessions};
 
 use super::attribution::{Attribution, Tapped};
 use super::changes::Changes;
 use super::counts::{Counts, count_custom};
+use super::openings::Openings;
 use super::seen::Seen;
 use super::{Taken, Timed};
 
@@ -51,9 +51,16 @@ pub(super) fn take(
     let attribution = Attribution::new(context.app, row.ordinal, row.id, &device_type, recent, now);
     attribution.foresee(tx, events);
     let new = new_events(tx, context, events)?;
+    let mut new_days = BTreeSet::new();
     for day in new.iter().filter(|timed| is_opening(timed)).map(|timed| timed.at.day()).collect::<BTreeSet<_>>() {
-        context.happened_on(tx, DayKind::Open, day, &RoaringBitmap::from([row.ordinal.0]))?;
+        if context.happened_on(tx, DayKind::Open, day, &RoaringBitmap::from([row.ordinal.0]))? {
+            new_days.insert(day);
+        }
     }
+    let openings = match new.iter().any(|timed| is_of_session(timed)) {
+        true => Openings::load(tx, context, row.ordinal, new_days)?,
+        false => Openings::default(),
+    };
     context.seen(tx, row.ordinal, new.iter().filter_map(|timed| timed.seen.as_ref()))?;
     let profile = stored_profile(&row)?;
     let mut taking = Taking {
@@ -62,7 +69,7 @@ pub(super) fn take(
         changes: Changes::new(usage.clone()),
         counts: Counts::new(context.app, device_type.clone()),
         direct_days: BTreeSet::new(),
-        session: None,
+        openings,
         profile,
         locations,
         context,
@@ -98,14 +105,8 @@ struct Taking<'a, 'd> {
     counts: Counts,
     /// The days on which the app was opened from a notification.
     direct_days: BTreeSet<i32>,
-    session: Option<Sessions>,
+    openings: Openings,
     locations: LocationSettings,
-}
-
-/// The session that the channel is in, and the one that the database knows.
-struct Sessions {
-    stored: Option<Session>,
-    current: Option<Session>,
 }
 
 impl Taking<'_, '_> {
@@ -144,8 +145,10 @@ impl Taking<'_, '_> {
         };
         self.changes.opened(opened);
         self.counts.add(tx, Metric::Opens, timed.at, 1)?;
-        let state = if self.profile.opt_in { Metric::OptedInOpens } else { Metric::OptedOutOpens };
-        self.counts.add(tx, state, timed.at, 1)?;
+        let opted = if self.profile.opt_in { Opted::In } else { Opted::Out };
+        for precision in self.openings.firsts(tx, self.context, self.ordinal, timed.at)? {
+            self.counts.add(tx, Metric::devices(opted, precision), timed.at, 1)?;
+        }
         if let Some(offset) = opened.utc_offset_seconds.or_else(|| self.profile.utc_offset_seconds(timed.at)) {
             let shown = UtcMillis(timed.at.0.saturating_add(i64::from(offset) * 1000));
             self.counts.add(tx, Metric::LocalOpens, shown, 1)?;
@@ -156,8 +159,7 @@ impl Taking<'_, '_> {
         }
         self.direct_days.extend(due.to().is_some().then(|| timed.at.day()));
         let session_id = session_name(timed);
-        let session = Session { id: SessionId::of(&session_id), opened: timed.at };
-        self.sessions(tx)?.current = Some(session);
+        self.openings.begin(SessionId::of(&session_id), timed.at);
         // Readers of events must not count it again either.
         let triggering_push = due.to().filter(|_| is_direct).cloned();
         let body = event::Open { session_id, last_delivered: due.last_delivered, triggering_push };
@@ -185,9 +187,8 @@ impl Taking<'_, '_> {
 
     fn closed(&mut self, tx: &mut Tx<'_>, timed: &Timed) -> Result<()> {
         let session_id = session_name(timed);
-        let id = SessionId::of(&session_id);
-        if let Some(session) = self.sessions(tx)?.current.take_if(|session| session.id == id) {
-            let lasted = timed.at.0.saturating_sub(session.opened.0);
+        if let Some(began) = self.openings.end(SessionId::of(&session_id)) {
+            let lasted = timed.at.0.saturating_sub(began.0);
             let lasted = u64::try_from(lasted).ok().map(Duration::from_millis);
             if let Some(lasted) = lasted.filter(|lasted| *lasted <= LONGEST_SESSION) {
                 self.counts.add(tx, Metric::Sessions, timed.at, 1)?;
@@ -200,17 +201,6 @@ impl Taking<'_, '_> {
             }
         }
         self.record(timed, NewEvent::Close(event::Close { session_id }))
-    }
-
-    fn sessions(&mut self, tx: &mut Tx<'_>) -> Result<&mut Sessions> {
-        let known = match self.session.take() {
-            Some(known) => known,
-            None => {
-                let stored = sessions::get(tx, self.context.app, self.ordinal)?;
-                Sessions { stored, current: stored }
-            }
-        };
-        Ok(self.session.insert(known))
     }
 
     fn custom(&mut self, tx: &mut Tx<'_>, timed: &Timed, custom: &UploadedCustom) -> Result<()> {
@@ -299,21 +289,21 @@ impl Taking<'_, '_> {
     }
 
     fn finish(self, tx: &mut Tx<'_>, row: Channel) -> Result<()> {
-        let Self { context, ordinal, profile, changes, direct_days, session, .. } = self;
+        let Self { context, ordinal, profile, changes, direct_days, openings, .. } = self;
         for day in direct_days {
             context.happened_on(tx, DayKind::DirectOpen, day, &RoaringBitmap::from([ordinal.0]))?;
         }
-        if let Some(Sessions { stored, current }) = session
-            && stored != current
-        {
-            sessions::set(tx, context.app, ordinal, current)?;
-        }
+        openings.write(tx, context, ordinal)?;
         changes.write(tx, context, row, profile)
     }
 }
 
 fn is_opening(timed: &Timed) -> bool {
     matches!(timed.event.content, Content::Opened(_))
+}
+
+fn is_of_session(timed: &Timed) -> bool {
+    matches!(timed.event.content, Content::Opened(_) | Content::Closed)
 }
 
 /// Libraries name every session. An unnamed one is identified by the event.

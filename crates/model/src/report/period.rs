@@ -14,7 +14,7 @@ const HOUR_MILLIS: i64 = 60 * 60 * 1000;
 const HOURS_PER_DAY: i64 = 24;
 
 /// How long a bucket is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Precision {
     Hourly,
     Daily,

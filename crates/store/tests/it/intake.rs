@@ -4,7 +4,7 @@ use model::ids::{AppId, EventId, Id, Ordinal, PushId, SessionId};
 use model::time::UtcMillis;
 use store::counters::Pushes;
 use store::event_counters::{self, Conversion, Counted, EventTotal, Sum};
-use store::sessions::{self, Session};
+use store::sessions::{self, LastOpening};
 use store::{Error, seen_events};
 
 use uuid::Uuid;
@@ -53,17 +53,19 @@ async fn custom_events_are_added_up() {
 }
 
 #[tokio::test]
-async fn a_channel_is_in_one_session_at_most() {
+async fn a_channel_has_one_last_opening() {
     with_apps(async |store, _| {
-        let session = |text: &str, opened| Some(Session { id: SessionId::of(text), opened: UtcMillis(opened) });
-        for session in [session("a", 1), session("b", 2), None, None, session("a", 3)] {
+        let last = |session: Option<&str>, at| LastOpening { session: session.map(SessionId::of), at: UtcMillis(at) };
+        for last in [last(Some("a"), 1), last(Some("b"), 2), last(None, 2), last(Some("a"), 3)] {
             let write = move |tx: &mut store::Tx<'_>| {
-                sessions::set(tx, APP, Ordinal(5), session)?;
+                sessions::set(tx, APP, Ordinal(5), last)?;
                 sessions::get(tx, APP, Ordinal(5))
             };
-            assert_eq!(store.write(APP, write).await.unwrap(), session);
+            assert_eq!(store.write(APP, write).await.unwrap(), Some(last));
         }
         assert_eq!(store.read(|tx| sessions::get(tx, OTHER, Ordinal(5))).await.unwrap(), None);
+        store.write(APP, |tx| sessions::forget(tx, APP, Ordinal(5))).await.unwrap();
+        assert_eq!(store.read(|tx| sessions::get(tx, APP, Ordinal(5))).await.unwrap(), None);
     })
     .await;
 }
@@ -98,10 +100,10 @@ async fn an_announced_question_is_answered_as_of_when_it_is_asked() {
                 sessions::foresee(tx, APP, Ordinal(5));
                 let known = seen_events::known(tx, APP, &events)?;
                 let new: Vec<_> = events.into_iter().filter(|event| !known.contains(event)).collect();
-                let n_before = sessions::get(tx, APP, Ordinal(5))?.map_or(0, |session| session.opened.0);
+                let n_before = sessions::get(tx, APP, Ordinal(5))?.map_or(0, |last| last.at.0);
                 seen_events::add(tx, APP, &new)?;
-                let session = Session { id: SessionId::of("a"), opened: UtcMillis(n_before + 1) };
-                sessions::set(tx, APP, Ordinal(5), Some(session))?;
+                let last = LastOpening { session: Some(SessionId::of("a")), at: UtcMillis(n_before + 1) };
+                sessions::set(tx, APP, Ordinal(5), last)?;
                 Ok((n, new.len()))
             })
         };
@@ -109,8 +111,8 @@ async fn an_announced_question_is_answered_as_of_when_it_is_asked() {
         let answers: Vec<(u128, usize)> = answers.into_iter().map(Result::unwrap).collect();
         assert_eq!(answers.iter().map(|(_, n_new)| n_new).sum::<usize>(), 9, "{answers:?}");
         assert_eq!(n_commits, 1);
-        let session = store.read(|tx| sessions::get(tx, APP, Ordinal(5))).await.unwrap().unwrap();
-        assert_eq!(session.opened, UtcMillis(8), "each sees what those before it have written");
+        let last = store.read(|tx| sessions::get(tx, APP, Ordinal(5))).await.unwrap().unwrap();
+        assert_eq!(last.at, UtcMillis(8), "each sees what those before it have written");
     })
     .await;
 }

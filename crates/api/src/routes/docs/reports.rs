@@ -29,12 +29,18 @@ pub(super) fn area() -> Area {
         ("/api/reports/opens", "Report opens", "How often the app was opened, by platform.", |g| {
             row::<u64>(g, "opens")
         }),
-        ("/api/reports/optins", "Report opens by opted-in devices", "Openings by devices that are opted in.", |g| {
-            row::<u64>(g, "optins")
-        }),
-        ("/api/reports/optouts", "Report opens by opted-out devices", "Openings by devices that are not.", |g| {
-            row::<u64>(g, "optouts")
-        }),
+        (
+            "/api/reports/optins",
+            "Report opted-in devices",
+            "How many devices that are opted in opened the app; each counts once in a row.",
+            |g| row::<u64>(g, "optins"),
+        ),
+        (
+            "/api/reports/optouts",
+            "Report opted-out devices",
+            "How many devices that are not opted in opened the app; each counts once in a row.",
+            |g| row::<u64>(g, "optouts"),
+        ),
         ("/api/reports/timeinapp", "Report the time in the app", "The average length of a session, in seconds.", |g| {
             row::<f64>(g, "timeinapp")
         }),

@@ -1,7 +1,7 @@
 //! Reports of an app over time, bucket by bucket.
 
 use axum::extract::State;
-use events::{Buckets, Counts, Metric};
+use events::{Buckets, Counts, Metric, Opted};
 use futures_util::future::BoxFuture;
 use model::report::{Period, Precision};
 use schemars::JsonSchema;
@@ -65,6 +65,21 @@ pub(in crate::routes) fn count_of(
             let period: Period = period(params, Precision::Daily)?;
             let report = edge.engine.events().report(app.id, metric, period, MOST_BUCKETS).await?;
             shown(&links, name, &report, |counts, platform| counts.on(platform, metric[0]))
+        })
+    }
+}
+
+/// Answers with how many devices opened the app, each of them once in a bucket.
+pub(in crate::routes) fn devices_of(
+    name: &'static str,
+    opted: Opted,
+) -> impl Fn(State<Edge>, CallingApp, Links, Params) -> BoxFuture<'static, Result<Answer>> + Clone {
+    move |State(edge), CallingApp(app), links, params| {
+        Box::pin(async move {
+            let period = period(params, Precision::Daily)?;
+            let metric = Metric::devices(opted, period.precision);
+            let report = edge.engine.events().report(app.id, &[metric], period, MOST_BUCKETS).await?;
+            shown(&links, name, &report, |counts, platform| counts.on(platform, metric))
         })
     }
 }

@@ -66,7 +66,6 @@ async fn openings_are_due_to_the_push_that_was_tapped_or_delivered() {
             }
         }
         assert_eq!(count(&app, Metric::Opens, "ios").await, 15);
-        assert_eq!(count(&app, Metric::OptedInOpens, "ios").await, 15);
         assert_eq!(count(&app, Metric::DirectResponses, "ios").await, 3);
         assert_eq!(count(&app, Metric::InfluencedResponses, "ios").await, 5);
         assert_eq!(count_of_push(&app, &push, Metric::DirectResponses).await, 3);

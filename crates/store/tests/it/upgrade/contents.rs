@@ -33,7 +33,7 @@ use store::pipeline_spans::{self, SpanKey, Width};
 use store::pipeline_timers::{self, TimerPart};
 use store::pushes::{self, PushRow, PushState, Tally};
 use store::sandbox::{self, Filter};
-use store::sessions::{self, Session};
+use store::sessions::{self, LastOpening};
 use store::term_sets::{self, Part};
 use store::unknown_users::{self, UnknownUser};
 use store::webhooks::{self, Attempt, DeadLetter, Entry, EntryKind, Position, Webhook};
@@ -116,7 +116,7 @@ fn fill_channels(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(apps::take_ordinal(tx, APP)?, CHANNEL);
     channels::insert(tx, APP, &channel())?;
     channels::add_keys(tx, APP, CHANNEL, [&key("fcm", "it's an address")])?;
-    sessions::set(tx, APP, CHANNEL, Some(Session { id: id(20), opened: NOW }))?;
+    sessions::set(tx, APP, CHANNEL, LastOpening { session: Some(id(20)), at: NOW })?;
     addresses::put_served(tx, APP, [(1, vec![4, 5])])?;
     addresses::put_refused(tx, APP, [refused()])?;
     seen_events::add(tx, APP, &[(472_222, id(21))])?;
@@ -130,7 +130,7 @@ fn fill_channels(tx: &mut Tx<'_>) -> Result<()> {
 fn check_channels(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(channels::by_id(tx, APP, channel().id)?, Some(channel()));
     assert_eq!(channels::by_key(tx, APP, &key("fcm", "it's an address"))?, Some(CHANNEL));
-    assert_eq!(sessions::get(tx, APP, CHANNEL)?, Some(Session { id: id(20), opened: NOW }));
+    assert_eq!(sessions::get(tx, APP, CHANNEL)?, Some(LastOpening { session: Some(id(20)), at: NOW }));
     assert_eq!(addresses::served(tx, APP, [1])?, [(1, vec![4, 5])]);
     assert_eq!(addresses::refused(tx, APP, [CHANNEL])?, [refused()]);
     assert_eq!(seen_events::known(tx, APP, &[(472_222, id(21))])?.len(), 1);
