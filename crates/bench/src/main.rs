@@ -41,6 +41,7 @@ mod sample;
 mod server;
 mod soak;
 mod timers;
+mod triggers;
 mod usage;
 mod webhooks;
 mod writes;
@@ -153,6 +154,12 @@ const BENCHES: [Bench; 19] = [
         about: "200,000 channels that wait for pipelines, all due within one second, beside bare commits",
         needs_server: true,
         run: |size| Box::pin(timers::run(size)),
+    },
+    Bench {
+        name: "triggers",
+        about: "from a trigger of a pipeline to the delivery of its message, at 1, 100 and 10,000 a second",
+        needs_server: true,
+        run: |size| Box::pin(triggers::run(size)),
     },
     Bench {
         name: "reports",
