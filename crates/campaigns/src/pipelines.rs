@@ -34,6 +34,7 @@ use tenancy::IdempotencyKey;
 
 use crate::Campaigns;
 pub(crate) use clearing::ClearWaitingList;
+use counts::{Added, is_active};
 pub use counts::{PipelineCounts, PipelineLimits};
 pub(crate) use fire::FirePipeline;
 pub(crate) use follow::FollowTriggers;
@@ -104,7 +105,8 @@ impl Campaigns {
                 for (id, pipeline) in created.ids.iter().zip(&pipelines) {
                     campaigns.put_pipeline(tx, app, WaitingList::first(*id), pipeline, None, now)?;
                 }
-                campaigns.0.pipeline_limits.check(tx, app, now)?;
+                let added = Added { total: true, active: pipelines.iter().any(|pipeline| is_active(pipeline, now)) };
+                campaigns.0.pipeline_limits.check(tx, app, added, now)?;
                 campaigns.ensure_trigger_follower(tx, app, now)?;
                 Ok(created.clone())
             })
@@ -178,7 +180,9 @@ impl Campaigns {
                     }
                 };
                 campaigns.put_pipeline(tx, app, list, &pipeline, before.as_ref(), now)?;
-                campaigns.0.pipeline_limits.check(tx, app, now)?;
+                let was_active = before.is_some_and(|before| is_active(&before.pipeline, now));
+                let added = Added { total: false, active: is_active(&pipeline, now) && !was_active };
+                campaigns.0.pipeline_limits.check(tx, app, added, now)?;
                 campaigns.ensure_trigger_follower(tx, app, now)
             })
             .await

@@ -128,6 +128,12 @@ impl TestApp {
         Self { caller: Caller::new(parts.base.clone()), parts, ..self }
     }
 
+    /// As [`TestApp::restart`], and apps may have only so many pipelines from then on.
+    pub async fn restart_with_pipelines(mut self, pipelines: PipelineLimits) -> Self {
+        self.setup.pipelines = pipelines;
+        self.restart().await
+    }
+
     /// As [`TestApp::restart`], but the audience index has to be built from the channels again.
     pub async fn restart_without_snapshots(self) -> Self {
         self.parts.stop().await;

@@ -221,6 +221,16 @@ async fn the_operator_limits_how_many_there_are() {
         let limits = json!({"total_limit": 5, "active_limit": 2, "total_count": 5, "active_count": 2});
         let shown = app.master().get("/api/pipelines/limits").await.expect(200);
         assert_eq!(shown, json!({"ok": true, "limits": limits}));
+
+        // With lower limits than there are pipelines they can be changed and disabled, and nothing is added.
+        let app = app.restart_with_pipelines(PipelineLimits { total: 3, active: 0 }).await;
+        let listed = app.master().get("/api/pipelines?enabled=true").await.expect(200);
+        let on = format!("/api/pipelines/{}", listed["pipelines"][0]["uid"].as_str().unwrap());
+        let mut renamed = enabled.clone();
+        renamed["name"] = json!("Two");
+        app.master().put(&on, &renamed).await.expect(200);
+        app.master().put(&on, &disabled).await.expect(200);
+        app.master().put(&on, &enabled).await.expect(409);
         app.stop().await;
     }
 }

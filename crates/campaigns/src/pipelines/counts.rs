@@ -2,7 +2,7 @@
 
 use base::{Error, Result};
 use model::ids::AppId;
-use model::pipeline::PipelineStatus;
+use model::pipeline::{Pipeline, PipelineStatus};
 use model::time::UtcMillis;
 use store::Tx;
 use store::documents::{self, DocumentKind, Order};
@@ -24,19 +24,30 @@ pub struct PipelineCounts {
     pub active: usize,
 }
 
+/// Of which there are more after a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Added {
+    pub(super) total: bool,
+    pub(super) active: bool,
+}
+
 impl PipelineLimits {
     pub const DEFAULT: Self = Self { total: 1000, active: 1000 };
 
-    /// Called after the change, which is rolled back with everything else.
-    pub(super) fn check(self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+    /// Called after the change, which is rolled back with everything else. What there is already may be more than the limits, which
+    /// the operator can lower; only a change that adds to it is refused.
+    pub(super) fn check(self, tx: &mut Tx<'_>, app: AppId, added: Added, now: UtcMillis) -> Result<()> {
+        if added == Added::default() {
+            return Ok(());
+        }
         let PipelineCounts { total, active } = PipelineCounts::read(tx, app, now)?;
-        if total > self.total {
+        if added.total && total > self.total {
             let most = self.total;
             return Err(Error::Conflict(format!(
                 "An app has at most {most} pipelines; delete one first, or have the operator raise the setting 'pipelines'."
             )));
         }
-        if active > self.active {
+        if added.active && active > self.active {
             let most = self.active;
             return Err(Error::Conflict(format!(
                 "At most {most} pipelines can be enabled at once; disable one first, or have the operator raise the setting \
@@ -52,13 +63,18 @@ impl PipelineCounts {
         let mut counts = Self::default();
         documents::visit(tx, app, DocumentKind::Pipeline, Order::Ascending, |document| {
             counts.total += 1;
-            let status = Stored::read(&document.body).ok().map(|stored| stored.pipeline.status(now));
-            counts.active += match status {
-                Some(PipelineStatus::Live | PipelineStatus::Pending) => 1,
-                Some(PipelineStatus::Completed | PipelineStatus::Disabled) | None => 0,
-            };
+            let stored = Stored::read(&document.body);
+            counts.active += usize::from(stored.is_ok_and(|stored| is_active(&stored.pipeline, now)));
             Ok(())
         })?;
         Ok(counts)
+    }
+}
+
+/// Whether a pipeline is enabled and not over.
+pub(super) fn is_active(pipeline: &Pipeline, now: UtcMillis) -> bool {
+    match pipeline.status(now) {
+        PipelineStatus::Live | PipelineStatus::Pending => true,
+        PipelineStatus::Completed | PipelineStatus::Disabled => false,
     }
 }

@@ -134,8 +134,7 @@ impl<'a, 'c> Reading<'a, 'c> {
             | RecordKind::InAppMessageDisplay
             | RecordKind::InAppMessageResolution
             | RecordKind::InAppMessageExpiration
-            | RecordKind::Unrecognized
-            | RecordKind::Face => (record.at, Vec::new()),
+            | RecordKind::Unrecognized => (record.at, Vec::new()),
         };
         Ok(Heard { occurred, event: None, wishes })
     }
