@@ -62,6 +62,7 @@ impl Devices {
                 ContactAction::Resolve(last) => {
                     let row = context.installed_one(tx, &channel)?;
                     if let Some((last, user)) = returning_user(tx, app, &row, *last, author)? {
+                        take_id_of_user(tx, context, &user, last)?;
                         join(tx, context, &channel, &user)?;
                         id_of_user = last;
                     }
@@ -185,6 +186,19 @@ fn tell_id_of_user(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channe
     let mut after = opened.state.clone();
     after.profile.named_contact = Some(new);
     context.save(tx, opened, after)
+}
+
+/// Takes an id from the channel that has it, which its device has left for another: it must not end with that one.
+fn take_id_of_user(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, user: &NamedUserId, id: ContactId) -> Result<()> {
+    for row in named_users::channels_of(tx, context.app, user)? {
+        let opened = context.open(tx, row)?;
+        if opened.state.profile.named_contact == Some(id) {
+            let mut after = opened.state.clone();
+            after.profile.named_contact = None;
+            context.save(tx, opened, after)?;
+        }
+    }
+    Ok(())
 }
 
 /// The named user of a device that had to register anew and still knows its last contact. The device need not have been told the
