@@ -40,7 +40,8 @@ pub(crate) struct Callers {
     )]
     pub(crate) wrong_credentials_per_minute: u32,
 
-    /// For how many seconds a node that stops still serves callers that keep their connection
+    /// For how many seconds a node that stops still serves callers that keep their connection; a service manager has to wait half a
+    /// minute longer
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = number_in(0_u64..=300))]
     drain_seconds: u64,
 }

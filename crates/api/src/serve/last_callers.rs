@@ -17,13 +17,8 @@ const HANDSHAKE: Duration = Duration::from_millis(200);
 pub(super) async fn take_last(listener: TcpListener, begin: impl Fn(TcpStream, SocketAddr)) {
     match make_no_more(&listener) {
         Ok(()) => {
-            let take = async {
-                while let Ok((stream, address)) = listener.accept().await {
-                    begin(stream, address);
-                }
-            };
-            // An error of accept is as good as the end: there is nothing more to take.
-            drop(tokio::time::timeout(HANDSHAKE, take).await);
+            // Never ends by itself.
+            drop(tokio::time::timeout(HANDSHAKE, super::accept(&listener, &begin)).await);
         }
         Err(error) => tracing::debug!(%error, "a caller that connects in the last moment may be cut off"),
     }
