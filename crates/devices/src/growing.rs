@@ -9,6 +9,9 @@ use store::{Tx, terms};
 
 use crate::change_context::ChangeContext;
 
+/// Of what is kept for events, for devices that may send only so many of those.
+const BYTES_OF_AN_EVENT: usize = 1024;
+
 impl ChangeContext<'_> {
     /// Whether a device asks for the change, which anybody can be.
     pub(crate) fn is_by_device(&self) -> bool {
@@ -45,6 +48,16 @@ impl ChangeContext<'_> {
         match self.growth {
             Some(growth) => growth.send(Growing::Attributes, n_operations as u64, self.journal.now()),
             None => Ok(()),
+        }
+    }
+
+    /// When a change keeps what a channel looked like. A kilobyte counts as an event, with which it is kept.
+    pub(crate) fn admit_face(&self, n_bytes: usize) -> Result<()> {
+        match self.growth {
+            Some(growth) if n_bytes > 0 => {
+                growth.send(Growing::Events, n_bytes.div_ceil(BYTES_OF_AN_EVENT) as u64, self.journal.now())
+            }
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -15,8 +15,8 @@ use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
 use model::term::{Term, TermChange, TermSet, TermsRecord};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use store::Tx;
 use store::log::{self, NewRecord};
+use store::{Tx, faces};
 
 use crate::change_context::TermDifference;
 
@@ -65,14 +65,17 @@ impl Journal {
 
     /// Keeps what a channel looked like for the events that were recorded before this transaction, and if the channel is
     /// uninstalled (`is_last`), also for those of this one.
-    pub(crate) fn end_face(&mut self, ordinal: Ordinal, face: &Face, is_last: bool) -> Result<()> {
+    ///
+    /// Returns how many bytes are kept.
+    pub(crate) fn end_face(&mut self, ordinal: Ordinal, face: &Face, is_last: bool) -> Result<usize> {
         if let Some(ended) = self.faces.get_mut(&ordinal) {
             ended.is_last |= is_last;
-            return Ok(());
+            return Ok(0);
         }
         let body = serde_json::to_vec(face).map_err(Error::internal)?;
+        let n_bytes = body.len();
         self.faces.insert(ordinal, EndedFace { body, is_last });
-        Ok(())
+        Ok(n_bytes)
     }
 
     /// Writes a TAG_CHANGE event, if there is a change.
@@ -124,25 +127,31 @@ impl Journal {
 
     /// Appends everything to the app's log, the terms first, and returns the log's new end.
     pub fn write(mut self, tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
-        self.write_faces();
-        if self.terms != TermsRecord::default() {
-            let body = postcard::to_stdvec(&self.terms).map_err(Error::internal)?;
-            self.records.insert(0, NewRecord { kind: RecordKind::Terms, ordinal: None, body });
+        let faces = std::mem::take(&mut self.faces);
+        // A face ends where no other face of the channel does: there is a record after it.
+        if self.terms != TermsRecord::default() || (self.records.is_empty() && !faces.is_empty()) {
+            let record = terms_record(&self.terms)?;
+            self.records.insert(0, record);
         }
-        Ok(log::append(tx, app, self.now, self.records)?)
+        if faces.values().any(|face| face.is_last) {
+            self.records.push(terms_record(&TermsRecord::default())?);
+        }
+        let n_records = i64::try_from(self.records.len()).unwrap_or(i64::MAX);
+        let end = log::append(tx, app, self.now, self.records)?;
+        if !faces.is_empty() {
+            let ended = |(ordinal, EndedFace { body, is_last })| {
+                let until = if is_last { Offset(end.0 - 1) } else { Offset(end.0 - n_records) };
+                faces::EndedFace { ordinal, until, body }
+            };
+            faces::insert(tx, app, faces.into_iter().map(ended).collect())?;
+        }
+        Ok(end)
     }
+}
 
-    /// A face stands after the events that show it.
-    fn write_faces(&mut self) {
-        let mut first = Vec::new();
-        for (ordinal, EndedFace { body, is_last }) in std::mem::take(&mut self.faces) {
-            let record = NewRecord { kind: RecordKind::Face, ordinal: Some(ordinal), body };
-            if is_last { self.records.push(record) } else { first.push(record) }
-        }
-        if !first.is_empty() {
-            self.records.splice(0..0, first);
-        }
-    }
+fn terms_record(terms: &TermsRecord) -> Result<NewRecord> {
+    let body = postcard::to_stdvec(terms).map_err(Error::internal)?;
+    Ok(NewRecord { kind: RecordKind::Terms, ordinal: None, body })
 }
 
 /// The tags of `left` that are not in `right`. There are few groups, and inserting few is cheaper than collecting them.

@@ -61,12 +61,10 @@ pub enum RecordKind {
     Unrecognized,
     /// A channel that existed already can be shown notifications for the first time. Not shown to customers.
     FirstOptIn,
-    /// What a channel looked like up to here: [`Face`]. Not shown by itself, but by the events before it.
-    Face,
 }
 
 impl RecordKind {
-    pub const NUMBERED: [(i64, RecordKind); 22] = [
+    pub const NUMBERED: [(i64, RecordKind); 21] = [
         (0, RecordKind::Terms),
         (1, RecordKind::PushBody),
         (2, RecordKind::Send),
@@ -88,7 +86,6 @@ impl RecordKind {
         (18, RecordKind::InAppMessageExpiration),
         (19, RecordKind::Unrecognized),
         (20, RecordKind::FirstOptIn),
-        (21, RecordKind::Face),
     ];
 
     pub fn number(self) -> i64 {
@@ -108,7 +105,7 @@ impl RecordKind {
     /// The type under which customers know it; `None` for internal records.
     pub const fn public_name(self) -> Option<&'static str> {
         Some(match self {
-            RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn | RecordKind::Face => return None,
+            RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => return None,
             RecordKind::PushBody => "PUSH_BODY",
             RecordKind::Send => "SEND",
             RecordKind::FirstOpen => "FIRST_OPEN",

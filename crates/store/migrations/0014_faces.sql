@@ -1,3 +1,11 @@
--- What channels looked like before they changed (kind 21), which earlier events go on showing. Found by
--- channel, and few among all other records.
-create index log_faces on log (app, ordinal, position) where kind = 21;
+-- What channels looked like before they changed, which earlier events go on showing.
+create table face (
+    app bigint not null,
+    -- The position in the log up to which events show it.
+    until bigint not null,
+    ordinal bigint not null,
+    -- What events show, and whose the channel was, as JSON.
+    body blob not null,
+    primary key (app, until, ordinal)
+);
+create index face_by_channel on face (app, ordinal, until);

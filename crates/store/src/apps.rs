@@ -166,6 +166,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("group_counter", "grp, metric, hour, platform"),
     ("group_counter_day", "grp, metric, day, platform"),
     ("group_event", "grp, name, conversion"),
+    ("face", "until, ordinal"),
     ("follower", "id"),
     ("seen_event", "hour, id"),
     ("event_counter", "hour, name, conversion, push"),

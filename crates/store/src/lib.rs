@@ -18,6 +18,7 @@ mod error;
 pub mod event_counters;
 pub mod examine;
 pub mod experiment_groups;
+pub mod faces;
 pub mod followers;
 pub mod growth;
 pub mod idempotency;

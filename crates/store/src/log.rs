@@ -7,7 +7,6 @@
 //! Records are inserted at the end of their transaction, or when it reads the log itself.
 
 mod bounds;
-mod faces;
 mod pending;
 mod retention;
 mod sends;
@@ -24,7 +23,6 @@ use model::time::UtcMillis;
 use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 
 pub(crate) use bounds::LogBounds;
-pub use faces::{EndedFace, faces};
 pub(crate) use pending::PendingRecords;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub use sends::visit_sends;

@@ -180,7 +180,8 @@ impl ChangeContext<'_> {
             return Ok(());
         }
         let face = Face::of(&before.profile, before.named_user.as_ref());
-        self.journal.end_face(row.ordinal, &face, !row.installed)
+        let n_bytes = self.journal.end_face(row.ordinal, &face, !row.installed)?;
+        self.admit_face(n_bytes)
     }
 
     /// Puts a state into a row and writes the consequences for the index and for other channels.

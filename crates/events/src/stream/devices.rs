@@ -9,8 +9,8 @@ use model::event::{EventDevice, EventUser, Face};
 use model::ids::{AppId, ChannelId, NamedUserId, Offset, Ordinal};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use store::log::{self, Record};
-use store::{Tx, devices};
+use store::log::Record;
+use store::{Tx, devices, faces};
 
 /// Clocks are set forward and back at whole quarters of an hour.
 const QUARTER_MILLIS: i64 = 15 * 60 * 1000;
@@ -120,7 +120,7 @@ pub(super) fn read(
     if let Some(error) = unreadable {
         return Err(Error::internal(error));
     }
-    let ended = log::faces(tx, app, shown)?;
+    let ended = faces::at(tx, app, shown)?;
     let devices = if ended.is_empty() { now } else { with_ended(now, &ended)? };
     Ok(PageDevices { devices, contact_key })
 }
@@ -137,7 +137,7 @@ fn device(row: devices::Device<'_>) -> serde_json::Result<Device> {
 }
 
 /// Puts what channels looked like before what they look like now.
-fn with_ended(now: Vec<Device>, ended: &[log::EndedFace]) -> Result<Vec<Device>> {
+fn with_ended(now: Vec<Device>, ended: &[faces::EndedFace]) -> Result<Vec<Device>> {
     let mut devices = Vec::with_capacity(now.len() + ended.len());
     let mut ended = ended.iter().peekable();
     for device in now {

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::channel::{Profile, WebDetails};
+use crate::channel::{OpenDetails, Profile, WebDetails};
 use crate::ids::{ChannelId, NamedUserId};
 use crate::time::UtcMillis;
 
 use super::device::EventDevice;
 
-/// A channel and whose it was, as stored (JSON) in a record of the log.
+/// A channel and whose it was, as stored (JSON) beside the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Face {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ impl Face {
             usage: shown.usage,
             identifiers: shown.identifiers,
             web: shown.web.map(|web| WebDetails { user_agent_string: web.user_agent_string, ..WebDetails::default() }),
-            open: shown.open,
+            open: shown.open.map(|open| OpenDetails { identifiers: open.identifiers, ..OpenDetails::default() }),
             ..Profile::new(shown.device_type)
         };
         Self { named_user: named_user.cloned(), profile }
@@ -77,6 +77,7 @@ mod tests {
             "named_contact": "00000000-0000-5000-8000-000000000001",
             "usage": {"package_name": "p", "connection_type": "wifi", "locale_variant": "v", "location_permission": "always"},
             "identifiers": {"crm": "7"},
+            "open": {"identifiers": {"model": "F1"}, "old_address": "secret"},
             "web": {"user_agent_string": "Mozilla/5.0 Chrome/73.0", "subscription": {"p256dh": "k", "auth": "secret"}},
         });
         let profile: Profile = serde_json::from_str(&profile.to_string()).unwrap();

@@ -48,40 +48,6 @@ async fn records_come_back_as_they_were() {
     .await;
 }
 
-/// More than are read at once.
-const CHANGES: i64 = 600;
-
-#[tokio::test]
-async fn a_channel_is_found_as_it_was_however_often_it_has_changed() {
-    on_both(async |store, _| {
-        let app = make_app(store, 1).await;
-        // Every other record is of the restless channel 7, the rest of one that is not asked for.
-        let face = |n: i64| NewRecord {
-            kind: RecordKind::Face,
-            ordinal: Some(Ordinal(if n % 2 == 0 { 7 } else { 8 })),
-            body: n.to_string().into_bytes(),
-        };
-        let faces = (1..=CHANGES).map(face).collect::<Vec<_>>();
-        store.write(app, move |tx| log::append(tx, app, NOW, faces.clone())).await.unwrap();
-        for first in [1, CHANGES - 20] {
-            let shown: Vec<(Ordinal, Offset)> = (first..=CHANGES + 1)
-                .step_by(3)
-                .flat_map(|n| [7, 9].map(|channel| (Ordinal(channel), Offset(n))))
-                .collect();
-            let asked = shown.clone();
-            let found = store.read(move |tx| log::faces(tx, app, &asked)).await.unwrap();
-            assert!(found.is_sorted_by_key(|face| (face.ordinal, face.until)));
-            for (ordinal, offset) in shown {
-                let face = found.iter().find(|face| face.ordinal == ordinal && face.until >= offset);
-                let expected = (ordinal == Ordinal(7) && offset.0 <= CHANGES).then_some(offset.0 + offset.0 % 2);
-                assert_eq!(face.map(|face| face.until.0), expected, "channel {} at {}", ordinal.0, offset.0);
-                assert_eq!(face.map(|face| face.body.clone()), expected.map(|n| n.to_string().into_bytes()));
-            }
-        }
-    })
-    .await;
-}
-
 #[tokio::test]
 async fn what_is_rolled_back_leaves_no_gap() {
     on_both(async |store, _| {

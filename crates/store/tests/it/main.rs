@@ -18,6 +18,7 @@ mod counters;
 mod documents;
 mod examining;
 mod expanding;
+mod faces;
 mod failing_commands;
 mod failover;
 mod followers;

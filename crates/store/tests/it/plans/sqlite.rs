@@ -47,12 +47,11 @@ const BY_APP_ALONE: [&str; 25] = [
 ];
 
 /// Statements and the index that each of them is for.
-const MADE_FOR: [(&str, &str); 8] = [
+const MADE_FOR: [(&str, &str); 7] = [
     ("select owner, value from attribute where app = $1 and name = $2", "COVERING INDEX attribute_short"),
     ("select c.ordinal, a.value from attribute a cross join channel c", "COVERING INDEX attribute_short"),
     ("select position, body from log where app = $1 and position > $2 and position <= $3 and kind = 2", "log_sends"),
-    ("select ordinal, position, body from log where app = $1 and kind = 21 and ordinal between", "log_faces"),
-    ("select ordinal, position, body from log where app = $1 and kind = 21 and ordinal = $2", "log_faces"),
+    ("select ordinal, until, body from face where app = $1 and ordinal = $2", "face_by_channel"),
     ("select ordinal from inbox_message where app = $1 and number = $2", "inbox_message_by_number"),
     ("select push from push_origin where app = $1 and origin = $2 and run = $3", "push_origin_by_run"),
     ("select id, tag from term where app = $1 and grp = $2", "term_by_name"),

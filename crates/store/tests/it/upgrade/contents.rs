@@ -23,6 +23,7 @@ use store::counters::{self, Grain, Metric, Pushes};
 use store::documents::{self, DocumentKind};
 use store::event_counters::{self, Conversion, Counted};
 use store::experiment_groups::{self, Channels, GroupKey, NewGroup};
+use store::faces::{self, EndedFace};
 use store::idempotency::{self, Kept};
 use store::jobs::{self, NewJob};
 use store::last_places::{self, LastPlaces};
@@ -117,6 +118,7 @@ fn fill_channels(tx: &mut Tx<'_>) -> Result<()> {
     channels::insert(tx, APP, &channel())?;
     channels::add_keys(tx, APP, CHANNEL, [&key("fcm", "it's an address")])?;
     sessions::set(tx, APP, CHANNEL, LastOpening { session: Some(id(20)), at: NOW })?;
+    faces::insert(tx, APP, vec![EndedFace { ordinal: CHANNEL, until: Offset(1), body: Vec::new() }])?;
     addresses::put_served(tx, APP, [(1, vec![4, 5])])?;
     addresses::put_refused(tx, APP, [refused()])?;
     seen_events::add(tx, APP, &[(472_222, id(21))])?;
@@ -137,7 +139,6 @@ fn check_channels(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(named_users::get(tx, APP, &jo())?.unwrap().created, NOW);
     let association = Association { channel: waiting(), named_user_id: jo() };
     assert_eq!(named_users::pending(tx, APP, waiting().id)?, Some(association));
-    assert_eq!(contacts::named_user(tx, APP, contact())?, Some(jo()));
     assert_eq!(unknown_users::get(tx, APP, CHANNEL)?, Some(unknown_user()));
     Ok(())
 }

@@ -1,0 +1,78 @@
+//! What channels looked like before they changed. Each is kept as long as the events that show it: those up to a position in the
+//! log.
+
+use std::collections::HashSet;
+
+use model::ids::{AppId, Offset, Ordinal};
+
+use crate::{Result, Row, Tx, app_numbers};
+
+/// How many are read at once, apart from one for each event that is shown.
+const FEW: usize = 256;
+
+/// A channel as it was up to an offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedFace {
+    pub ordinal: Ordinal,
+    pub until: Offset,
+    /// As JSON of the caller's making.
+    pub body: Vec<u8>,
+}
+
+/// Keeps what channels looked like. They count with the size of the log, which is limited.
+pub fn insert(tx: &mut Tx<'_>, app: AppId, faces: Vec<EndedFace>) -> Result<()> {
+    let n_bytes: usize = faces.iter().map(|face| face.body.len()).sum();
+    app_numbers::to_change(tx, app)?.log_bytes += i64::try_from(n_bytes).unwrap_or(i64::MAX);
+    let rows = faces
+        .into_iter()
+        .map(|EndedFace { ordinal, until, body }| [app.into(), until.into(), ordinal.into(), body.into()]);
+    let sql = "insert into face (app, until, ordinal, body) values ($1, $2, $3, $4)";
+    tx.write_many(sql, rows)
+}
+
+/// What channels looked like at offsets, as far as they have changed since: sorted by channel and offset. There may be more than
+/// was asked for.
+pub fn at(tx: &mut Tx<'_>, app: AppId, shown: &[(Ordinal, Offset)]) -> Result<Vec<EndedFace>> {
+    let Some(since) = shown.iter().map(|(_, offset)| *offset).min() else { return Ok(Vec::new()) };
+    let at_most = u32::try_from(FEW + shown.len()).unwrap_or(u32::MAX);
+    // Hardly any channel has changed since a recent event, so all that have are read at once.
+    let sql = "select ordinal, until, body from face where app = $1 and until >= $2 order by until limit $3";
+    let wanted: HashSet<Ordinal> = shown.iter().map(|(ordinal, _)| *ordinal).collect();
+    let (mut found, mut n_read) = (Vec::new(), 0);
+    tx.for_each(sql, &[app.into(), since.into(), at_most.into()], |row| {
+        n_read += 1;
+        if wanted.contains(&row.get(0)?) {
+            found.push(read(row)?);
+        }
+        Ok(())
+    })?;
+    if n_read == at_most {
+        found = one_by_one(tx, app, shown)?;
+    }
+    found.sort_unstable_by_key(|face| (face.ordinal, face.until));
+    found.dedup_by_key(|face| (face.ordinal, face.until));
+    Ok(found)
+}
+
+/// Looks each of them up: somebody reads old events, or many channels change.
+fn one_by_one(tx: &mut Tx<'_>, app: AppId, shown: &[(Ordinal, Offset)]) -> Result<Vec<EndedFace>> {
+    let sql = "select ordinal, until, body from face
+               where app = $1 and ordinal = $2 and until >= $3 order by until limit 1";
+    let params = shown.iter().map(|(ordinal, offset)| [app.into(), (*ordinal).into(), (*offset).into()]);
+    tx.query_many(sql, params, read)
+}
+
+fn read(row: &Row<'_>) -> Result<EndedFace> {
+    Ok(EndedFace { ordinal: row.next()?, until: row.next()?, body: row.next()? })
+}
+
+/// Deletes those that only events before an offset showed, which are deleted, too, and no event before `start`. Returns their
+/// size.
+pub(crate) fn delete_between(tx: &mut Tx<'_>, app: AppId, start: Offset, end: Offset) -> Result<i64> {
+    // Bounded on both sides, as for the log.
+    let old = [app.into(), Offset(start.0 - 1).into(), end.into()];
+    let sql = "select coalesce(sum(length(body)), 0) from face where app = $1 and until >= $2 and until < $3";
+    let n_bytes = tx.query_one(sql, &old, |row| row.get(0))?;
+    tx.execute("delete from face where app = $1 and until >= $2 and until < $3", &old)?;
+    Ok(n_bytes)
+}
