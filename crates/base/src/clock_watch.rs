@@ -32,12 +32,14 @@ struct Look {
     off_by: i64,
     /// The last jump, while the clock is in doubt.
     jumped: Option<Moment>,
+    /// Whether the clock was set back, so that waits may last until times that were set by a wrong clock.
+    may_strand: bool,
 }
 
 impl ClockWatch {
-    /// Trusts the clock as it is.
+    /// Trusts the clock as it is. That it was not set back since the last run is not known.
     pub fn new(clock: &Clock) -> Self {
-        let look = Look { wall: clock.now(), moment: clock.moment(), off_by: 0, jumped: None };
+        let look = Look { wall: clock.now(), moment: clock.moment(), off_by: 0, jumped: None, may_strand: true };
         Self(Arc::new(Parts { clock: clock.clone(), last: Mutex::new(look) }))
     }
 
@@ -51,6 +53,7 @@ impl ClockWatch {
         if jump.unsigned_abs() > millis(JUMP).unsigned_abs() {
             last.off_by = last.off_by.saturating_add(jump);
             last.jumped = Some(moment);
+            last.may_strand |= jump < 0;
             let (by_s, now) = (jump / 1000, wall.to_iso());
             tracing::error!(
                 by_s,
@@ -67,6 +70,20 @@ impl ClockWatch {
         (last.off_by, last.jumped) = (0, None);
         tracing::warn!(is_back, now = wall.to_iso(), "the clock has settled; schedules and other timed work go on");
         true
+    }
+}
+
+impl ClockWatch {
+    /// Looks at the clock, and returns whether it was set back since the last call: there may be waits until times that were set by
+    /// a wrong clock. So it is at the start.
+    pub fn take_setback(&self) -> bool {
+        self.is_settled();
+        std::mem::take(&mut self.0.last.lock().may_strand)
+    }
+
+    /// What followed from [`ClockWatch::take_setback`] has failed, and has to be done again.
+    pub fn give_setback_back(&self) {
+        self.0.last.lock().may_strand = true;
     }
 }
 
@@ -115,6 +132,21 @@ mod tests {
             clock.step(Duration::from_millis(1));
             assert!(watch.is_settled());
         }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_strands_waits_and_one_that_is_set_forward_does_not() {
+        let (clock, watch) = watched();
+        assert!(watch.take_setback(), "what was before the start is not known");
+        assert!(!watch.take_setback());
+        clock.set_forward(24 * HOUR);
+        assert!(!watch.take_setback());
+        clock.set_forward(-24 * HOUR);
+        // Whoever notices it first.
+        watch.is_settled();
+        assert!(watch.take_setback());
+        watch.give_setback_back();
+        assert!(watch.take_setback() && !watch.take_setback());
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use base::{Error, Result};
 use model::ids::PushId;
+use model::time::LONGEST_WAIT;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::jobs::ClaimedJob;
@@ -28,6 +30,10 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
 
     /// Whether the calendar decides what the job does, so that it waits while the clock is in doubt.
     const IS_TIMED: bool = false;
+
+    /// How long the job waits at most before it runs again, or `None` if it waits for a time that somebody has chosen. A wait that is
+    /// longer was set by a clock that was wrong, and ends when the clock is put right, so running it early has to be harmless.
+    const LONGEST_WAIT: Option<Duration> = Some(LONGEST_WAIT);
 
     /// Jobs of one lane of an app share a few slots and can be canceled together.
     fn lane(&self) -> String {
@@ -62,6 +68,7 @@ pub struct Kind {
     name: &'static str,
     slots: SlotKind,
     is_timed: bool,
+    longest_wait: Option<Duration>,
     run: Box<Run>,
 }
 
@@ -76,6 +83,7 @@ impl Kind {
             name: J::NAME,
             slots: J::SLOTS,
             is_timed: J::IS_TIMED,
+            longest_wait: J::LONGEST_WAIT,
             run: Box::new(move |claimed, stop| run::<J>(&room, claimed, stop)),
         }
     }
@@ -109,6 +117,11 @@ impl Kinds {
 
     pub(crate) fn is_timed(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|kind| kind.is_timed)
+    }
+
+    /// The kinds that wait for no time that somebody has chosen, with how long they wait at most.
+    pub(crate) fn longest_waits(&self) -> Vec<(&'static str, Duration)> {
+        self.0.values().filter_map(|kind| Some((kind.name, kind.longest_wait?))).collect()
     }
 
     pub(crate) async fn run(&self, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {

@@ -5,6 +5,7 @@ mod followers;
 mod nodes;
 mod running;
 mod slots;
+mod stranded;
 mod waiting;
 
 use std::panic::AssertUnwindSafe;

@@ -21,6 +21,9 @@ pub fn schema(_: &mut SchemaGenerator) -> Schema {
 #[serde(transparent)]
 pub struct UtcMillis(pub i64);
 
+/// Nothing that is tried again waits for longer than this, whoever asks for it.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60 * 60);
+
 /// By how many seconds clocks are ahead of UTC, wherever on earth they are.
 pub const UTC_OFFSETS: RangeInclusive<i32> = -12 * 3600..=14 * 3600;
 
@@ -31,6 +34,12 @@ impl UtcMillis {
 
     pub fn minus(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// When a wait until this time ends. One that would last for longer than any does was set by a clock that was wrong, and has been
+    /// put right since: it is over.
+    pub fn end_of_wait(self, now: Self) -> Self {
+        if self > now.plus(LONGEST_WAIT) { now } else { self }
     }
 
     pub const fn seconds(self) -> i64 {

@@ -159,7 +159,7 @@ impl Gate {
         };
         let now = sending.0.clock.now();
         if !health.is_due(now) || !sending.claim_probe(app, device_type).await? {
-            return Ok(Gate::Until(health.probe_at.unwrap_or(now)));
+            return Ok(Gate::Until(health.next_probe(now)));
         }
         if let Some(route) = route {
             route.start_over();

@@ -144,7 +144,7 @@ impl Sending {
                 // A block that tries again then finds out that the platform is held.
                 Some(known) if known.hindrance == Hindrance::Held => return Ok((false, now.plus(PROBE_EVERY))),
                 // An existing hindrance stays as it is, except for the reason, which may have changed.
-                Some(known) if known.hindrance == Hindrance::Refused => (known.since, known.probe_at.unwrap_or(now)),
+                Some(known) if known.hindrance == Hindrance::Refused => (known.since, known.next_probe(now)),
                 Some(_) | None => (now, now.plus(PROBE_EVERY)),
             };
             let health = PlatformHealth {
@@ -250,7 +250,12 @@ impl Sending {
 impl PlatformHealth {
     /// Whether it is time to try a message.
     pub(crate) fn is_due(&self, now: UtcMillis) -> bool {
-        self.probe_at.is_none_or(|probe_at| probe_at <= now)
+        self.next_probe(now) <= now
+    }
+
+    /// When the next message is tried.
+    pub(crate) fn next_probe(&self, now: UtcMillis) -> UtcMillis {
+        self.probe_at.map_or(now, |probe_at| probe_at.end_of_wait(now))
     }
 
     pub(crate) fn find(tx: &mut Tx<'_>, app: AppId, device_type: &DeviceType) -> Result<Option<Self>> {

@@ -161,18 +161,20 @@ impl Route {
     }
 
     pub(crate) fn leave_alone(&self, until: UtcMillis) {
-        self.quiet_until.fetch_max(until.0, Ordering::Relaxed);
+        let longer = |known: i64| Some(UtcMillis(known).end_of_wait(until).max(until).0);
+        // Always succeeds, since the closure always has a value.
+        let _ = self.quiet_until.fetch_update(Ordering::Relaxed, Ordering::Relaxed, longer);
     }
 
     /// Lets a provider be asked again that is to be left alone for longer than this.
     pub(crate) fn end_quiet_beyond(&self, instant: UtcMillis) {
-        if self.quiet_until() > instant {
+        if self.quiet_until.load(Ordering::Relaxed) > instant.0 {
             self.quiet_until.store(i64::MIN, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn quiet_until(&self) -> UtcMillis {
-        UtcMillis(self.quiet_until.load(Ordering::Relaxed))
+    pub(crate) fn quiet_until(&self, now: UtcMillis) -> UtcMillis {
+        UtcMillis(self.quiet_until.load(Ordering::Relaxed)).end_of_wait(now)
     }
 
     /// The provider took a message for an address that had taken one before, if `is_proven`.

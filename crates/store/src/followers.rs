@@ -6,7 +6,7 @@ use model::ids::AppId;
 use model::time::UtcMillis;
 
 use crate::jobs::{self, ClaimedJob, JobId, NEVER};
-use crate::{Part, Result, Row, Signal, Tx, log};
+use crate::{Part, Result, Row, Tx, log};
 
 /// Lets a follower begin after an offset. One that is there already is moved.
 pub fn start(tx: &mut Tx<'_>, app: AppId, follower: JobId, after: EventOffset) -> Result<()> {
@@ -60,7 +60,15 @@ pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Res
 /// Ends a follower's rest, whatever it waits for. A running follower is left alone.
 pub fn rouse(tx: &mut Tx<'_>, app: AppId, follower: JobId, now: UtcMillis) -> Result<()> {
     tx.write("update follower set retry_at = 0 where app = $1 and id = $2", &[app.into(), follower.into()])?;
-    wake(tx, &[(app, follower)], now)
+    jobs::wake(tx, &[(app, follower)], now)
+}
+
+/// Ends rests that last beyond an instant, unless they last until they are ended. The jobs are woken apart from that.
+pub fn end_rests_beyond(tx: &mut Tx<'_>, part: &Part, latest: UtcMillis) -> Result<()> {
+    let mut params = vec![latest.into(), NEVER.into()];
+    let sql = part.narrow("update follower set retry_at = 0 where retry_at > $1 and retry_at < $2", &mut params);
+    tx.execute(&sql, &params)?;
+    Ok(())
 }
 
 /// The sleeping followers whose log has grown.
@@ -76,12 +84,4 @@ pub fn behind(tx: &mut Tx<'_>, part: &Part, now: UtcMillis) -> Result<Vec<(AppId
     let grown: Vec<(AppId, JobId)> = tx.query(&sql, &params, keys)?;
     let sql = "select app, id from job where app = $1 and id = $2 and leased = 0 and due > $3";
     tx.query_many(sql, grown.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]), keys)
-}
-
-/// Makes the jobs of followers due that sleep.
-pub fn wake(tx: &mut Tx<'_>, followers: &[(AppId, JobId)], now: UtcMillis) -> Result<()> {
-    let sql = "update job set due = $3 where app = $1 and id = $2 and leased = 0 and due > $3";
-    tx.write_many(sql, followers.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]))?;
-    tx.signal(Signal::Jobs);
-    Ok(())
 }

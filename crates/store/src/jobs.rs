@@ -282,6 +282,22 @@ pub fn wake_lane(tx: &mut Tx<'_>, lane: &Lane, now: UtcMillis) -> Result<u64> {
     Ok(n_woken)
 }
 
+/// Up to `at_most` waiting jobs of a kind that are due after an instant, but those that wait to be woken.
+pub fn due_after(tx: &mut Tx<'_>, part: &Part, kind: &str, latest: UtcMillis, at_most: u32) -> Result<Vec<JobKey>> {
+    let mut params = vec![latest.into(), ParkUntil::LaneOrPushWoken.due().into(), kind.into(), at_most.into()];
+    let sql = "select app, id from job where due > $1 and due < $2 and kind = $3 and leased = 0 order by due limit $4";
+    let sql = part.narrow(sql, &mut params);
+    tx.query(&sql, &params, |row| Ok((row.next()?, row.next()?)))
+}
+
+/// Makes waiting jobs due.
+pub fn wake(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis) -> Result<()> {
+    let sql = "update job set due = $3 where app = $1 and id = $2 and leased = 0 and due > $3";
+    tx.write_many(sql, wanted.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]))?;
+    tx.signal(Signal::Jobs);
+    Ok(())
+}
+
 /// Removes a job, even while it runs; its worker has lost its lease then.
 pub fn cancel(tx: &mut Tx<'_>, app: AppId, job: JobId) -> Result<()> {
     tx.write("delete from job where app = $1 and id = $2", &[app.into(), job.into()])?;

@@ -5,11 +5,16 @@ use std::time::Duration;
 use engine::SETTLES_IN;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
+use testkit::event_receiver::{EventReceiver, Reaction};
+use testkit::receiver::OpenReceiver;
 
+use crate::crowd::Crowd;
 use crate::logs::Log;
+use crate::webhooks::{DEVICES, create, tag};
 
 const HOUR: i64 = 60 * 60 * 1000;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const FIRST_BACK_OFF: Duration = Duration::from_secs(2);
 
 async fn register(app: &TestApp) {
     let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token"}});
@@ -119,6 +124,107 @@ async fn nothing_is_deleted_by_a_clock_in_doubt() {
         app.advance(SETTLES_IN);
         app.step_all().await;
         assert!(n_records().await < before, "the clock has settled, so it is a year later");
+    })
+    .await;
+}
+
+/// When a clock that was wrong is put right.
+#[derive(Clone, Copy)]
+enum PutRight {
+    WhileItRuns,
+    BeforeItStarts,
+    AfterItStarted,
+}
+
+const PUT_RIGHT: [PutRight; 3] = [PutRight::WhileItRuns, PutRight::BeforeItStarts, PutRight::AfterItStarted];
+
+async fn set_back(app: TestApp, by: i64, when: PutRight) -> TestApp {
+    let clock = app.clock().clone();
+    match when {
+        PutRight::WhileItRuns => {
+            clock.set_forward(-by);
+            app
+        }
+        PutRight::BeforeItStarts => {
+            clock.set_forward(-by);
+            app.restart().await
+        }
+        PutRight::AfterItStarted => {
+            let app = app.restart().await;
+            clock.set_forward(-by);
+            app
+        }
+    }
+}
+
+/// What backs off while the clock is a day ahead is due by that clock, and must not wait for that day when it is put right.
+#[tokio::test]
+async fn a_delivery_that_failed_by_a_wrong_clock_is_tried_again_in_time() {
+    on_each_database(async |mut app| {
+        let receiver = OpenReceiver::start().await;
+        let config = json!({"url": receiver.url(), "validate": false});
+        let kiosk = format!("/operator/apps/{}/platforms/open::kiosk", app.app.key);
+        app.operator().put(&kiosk, config).await.expect(200);
+        let open = json!({"channel": {"type": "open", "opt_in": true, "address": "lobby",
+                                      "open": {"open_platform_name": "kiosk"}}});
+        app.master().post("/api/channels/open", open).await.expect(200);
+        for when in PUT_RIGHT {
+            app.clock().set_forward(24 * HOUR);
+            receiver.answer_with([503]);
+            let body = json!({"audience": "all", "device_types": ["open::kiosk"], "notification": {"alert": "Hi"}});
+            let push = app.master().post("/api/push", body).await.expect(200)["push_ids"][0].clone();
+            let path = format!("/api/push/{}", push.as_str().unwrap());
+            app.step_all().await;
+            assert_eq!(app.master().get(&path).await.expect(200)["push"]["state"], "sending");
+            app = set_back(app, 24 * HOUR, when).await;
+            app.step_all().await;
+            app.advance(FIRST_BACK_OFF);
+            app.step_all().await;
+            assert_eq!(app.master().get(&path).await.expect(200)["push"]["state"], "done");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_webhook_that_failed_by_a_wrong_clock_is_tried_again_in_time() {
+    on_each_database(async |mut app| {
+        let crowd = Crowd::register(&app, &DEVICES).await;
+        let receiver = EventReceiver::start().await;
+        create(&app, &receiver, &["TAG_CHANGE"]).await;
+        for (n_before, when) in PUT_RIGHT.into_iter().enumerate() {
+            app.clock().set_forward(24 * HOUR);
+            receiver.react(|_| Reaction::Status(500));
+            tag(&app, crowd.id("a"), &format!("tag{n_before}")).await;
+            app.step_all().await;
+            assert_eq!(receiver.taken().len(), n_before);
+            receiver.react(|_| Reaction::Status(200));
+            app = set_back(app, 24 * HOUR, when).await;
+            app.step_all().await;
+            app.advance(FIRST_BACK_OFF);
+            app.step_all().await;
+            assert_eq!(receiver.taken().len(), n_before + 1);
+        }
+    })
+    .await;
+}
+
+/// The sweep has nothing to do with a time that somebody chose, although it waits for a clock in doubt.
+#[tokio::test]
+async fn the_sweep_goes_on_when_a_clock_that_it_went_by_is_put_right() {
+    on_each_database(async |app| {
+        let due = async || {
+            let due = app.engine().store().read(store::jobs::next_due).await;
+            due.unwrap_or_else(|error: store::Error| panic!("{error}")).unwrap()
+        };
+        app.clock().set_forward(365 * 24 * HOUR);
+        app.step_all().await;
+        app.advance(SETTLES_IN);
+        app.step_all().await;
+        assert!(due().await > app.clock().now());
+        app.clock().set_forward(-365 * 24 * HOUR);
+        app.step_all().await;
+        assert!(due().await <= app.clock().now());
     })
     .await;
 }

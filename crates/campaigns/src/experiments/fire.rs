@@ -40,6 +40,7 @@ impl Job for FireVariant {
     type Room = Campaigns;
     const NAME: &'static str = "fire_variant";
     const IS_TIMED: bool = true;
+    const LONGEST_WAIT: Option<Duration> = None;
 
     async fn run(self, campaigns: &Campaigns, claimed: &ClaimedJob, _: &Stop) -> Result<()> {
         campaigns.fire_variant(claimed, self.experiment, self.variant).await

@@ -54,6 +54,7 @@ impl Job for FirePipeline {
     type Room = Campaigns;
     const NAME: &'static str = "fire_pipeline";
     const IS_TIMED: bool = true;
+    const LONGEST_WAIT: Option<Duration> = None;
 
     fn lane(&self) -> String {
         lane(self.pipeline)

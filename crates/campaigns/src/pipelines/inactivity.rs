@@ -32,6 +32,7 @@ impl Job for CheckInactivity {
     type Room = Campaigns;
     const NAME: &'static str = "check_inactivity";
     const IS_TIMED: bool = true;
+    const LONGEST_WAIT: Option<Duration> = Some(DAY);
 
     fn lane(&self) -> String {
         lane(self.pipeline)

@@ -1,6 +1,7 @@
 //! Firing a schedule: its push is accepted like any other.
 
 use std::iter;
+use std::time::Duration;
 
 use base::{Error, Result};
 use jobs::{ClaimedJob, Job, Stop};
@@ -41,6 +42,7 @@ impl Job for FireSchedule {
     type Room = Campaigns;
     const NAME: &'static str = "fire_schedule";
     const IS_TIMED: bool = true;
+    const LONGEST_WAIT: Option<Duration> = None;
 
     async fn run(self, campaigns: &Campaigns, claimed: &ClaimedJob, _: &Stop) -> Result<()> {
         campaigns.fire_schedule(claimed, self.schedule).await

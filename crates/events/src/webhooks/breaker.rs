@@ -66,6 +66,13 @@ impl Breaker {
         self.new_from.or(self.open_until)
     }
 
+    /// Ends a wait that was set by a clock which has been put right since.
+    pub(super) fn end_stranded_wait(&mut self, now: UtcMillis) {
+        for until in [&mut self.open_until, &mut self.new_from].into_iter().flatten() {
+            *until = until.end_of_wait(now);
+        }
+    }
+
     /// The same for a webhook that is there.
     fn closed(&self) -> Self {
         Self { last_taken: self.last_taken, fruitless: self.fruitless, ..Self::default() }
@@ -142,6 +149,18 @@ mod tests {
     use super::*;
 
     const PROBE: Failure = Failure { counts: false, is_probe: true, asked: None };
+
+    #[test]
+    fn a_pause_that_a_wrong_clock_has_set_is_over_when_the_clock_is_right() {
+        let (mut breaker, noon) = (Breaker::default(), UtcMillis(0));
+        breaker.failed(EventId::random(), PROBE, noon.plus(Duration::from_secs(24 * 60 * 60)));
+        breaker.end_stranded_wait(noon);
+        assert_eq!((breaker.open_until(), breaker.new_from()), (Some(noon), Some(noon)));
+        breaker.failed(EventId::random(), PROBE, noon);
+        let until = breaker.open_until();
+        breaker.end_stranded_wait(noon);
+        assert!(until > Some(noon) && breaker.open_until() == until);
+    }
 
     #[test]
     fn pauses_grow_and_differ_from_event_to_event() {

@@ -143,6 +143,7 @@ impl Run<'_> {
                 self.stop_reason.get_or_insert(StopReason::Yield);
             }
             let now = self.events.0.clock.now();
+            self.window.end_stranded_waits(now);
             if self.stop_reason.is_none() && self.attempts.letters.len() < CHECKPOINT {
                 self.attempts.letters.extend(self.window.make_room(now));
             }

@@ -186,6 +186,21 @@ impl Window {
         }
     }
 
+    /// Ends waits that were set by a clock which has been put right since.
+    pub(super) fn end_stranded_waits(&mut self, now: UtcMillis) {
+        self.breaker.end_stranded_wait(now);
+        while let Some((retry_at, number)) = self.waiting.pop_last() {
+            let is_stranded = retry_at.end_of_wait(now) != retry_at;
+            self.waiting.insert((retry_at.end_of_wait(now), number));
+            if !is_stranded {
+                break;
+            }
+            if let Some(trouble) = &mut self.held.at_mut(number).trouble {
+                trouble.retry_at = now;
+            }
+        }
+    }
+
     /// The next event to send, if there is one for now.
     pub(super) fn next(&mut self, now: UtcMillis) -> Option<OutgoingEvent> {
         let number = match self.breaker.open_until() {

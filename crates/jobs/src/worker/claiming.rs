@@ -65,6 +65,7 @@ pub(super) struct Begun {
 impl Worker {
     /// Looks for due jobs.
     pub(super) async fn look(&self, slots: &Slots) -> Result<Backlog> {
+        self.jobs.end_stranded_waits().await;
         let (parts, now) = (&self.jobs.0, self.jobs.0.clock.now());
         // Running jobs, of this or another worker of this process, may be due as well.
         let limit = u32::try_from(LOOKED_AT + parts.running.len()).unwrap_or(u32::MAX);

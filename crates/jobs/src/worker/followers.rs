@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::Result;
 use futures_util::future;
-use store::jobs::JobKey;
+use store::jobs::{self, JobKey};
 use store::{Part, Signal, followers};
 use tokio::time::{self, Instant};
 
@@ -43,7 +43,7 @@ impl Jobs {
             }
             let wakings = by_part
                 .into_iter()
-                .map(|(part, behind)| store.write_part(&part, move |tx| followers::wake(tx, &behind, now)));
+                .map(|(part, behind)| store.write_part(&part, move |tx| jobs::wake(tx, &behind, now)));
             let woken: store::Result<Vec<()>> = future::join_all(wakings).await.into_iter().collect();
             Ok(woken.map(drop)?)
         };

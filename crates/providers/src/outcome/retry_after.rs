@@ -6,24 +6,21 @@ use http::HeaderMap;
 use http::header::RETRY_AFTER;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use model::time::UtcMillis;
+use model::time::{LONGEST_WAIT, UtcMillis};
 
 /// The form in use, then the two obsolete ones that receivers must still understand.
 const DATE_FORMS: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// The longest wait that a provider can ask for, by mistake or on purpose.
-const LONGEST: Duration = Duration::from_secs(60 * 60);
-
-/// How long the provider wants to be left alone, but no longer than an hour; `None` without a header that can be
+/// How long the provider wants to be left alone, but no longer than [`LONGEST_WAIT`], by mistake or on purpose; `None` without a header that can be
 /// understood. A date in the past is zero.
 pub fn retry_after(headers: &HeaderMap, now: UtcMillis) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds).min(LONGEST));
+        return Some(Duration::from_secs(seconds).min(LONGEST_WAIT));
     }
     let date = DATE_FORMS.iter().find_map(|form| DateTime::strptime(form, text).ok())?;
     let millis = date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond();
-    Some(Duration::from_millis(u64::try_from(millis.saturating_sub(now.0)).unwrap_or(0)).min(LONGEST))
+    Some(Duration::from_millis(u64::try_from(millis.saturating_sub(now.0)).unwrap_or(0)).min(LONGEST_WAIT))
 }
 
 #[cfg(test)]

@@ -171,13 +171,13 @@ impl Service {
 
     /// How long to leave the service alone, if it asked for that.
     fn rest(&self, now: UtcMillis) -> Option<Duration> {
-        let until = *self.rests_until.lock();
+        let until = self.rests_until.lock().end_of_wait(now);
         u64::try_from(until.0.saturating_sub(now.0)).ok().filter(|left| *left > 0).map(Duration::from_millis)
     }
 
     pub(super) fn rest_until(&self, until: UtcMillis) {
         let mut rests_until = self.rests_until.lock();
-        *rests_until = (*rests_until).max(until);
+        *rests_until = rests_until.end_of_wait(until).max(until);
     }
 }
 

@@ -240,7 +240,7 @@ impl<'a> SendRun<'a> {
             return;
         }
         let is_throttled = match self.context.transport {
-            Transport::Provider(provider) => self.tally.says_wait(OF_MESSAGES) || provider.route.quiet_until() > now,
+            Transport::Provider(provider) => self.tally.says_wait(OF_MESSAGES) || provider.route.quiet_until(now) > now,
             Transport::Open(_) => self.tally.says_wait(OF_BATCHES),
             Transport::Sandbox | Transport::Missing { .. } => false,
         };

@@ -165,7 +165,7 @@ impl Provider {
 
     /// Whether Amazon asked for time that is not over.
     pub(super) fn is_amazon_quiet(&self, now: UtcMillis) -> bool {
-        self.amazon.as_ref().is_some_and(|amazon| amazon.quiet_until() > now)
+        self.amazon.as_ref().is_some_and(|amazon| amazon.quiet_until(now) > now)
     }
 
     /// The provider refuses the credentials of a message. Returns whether there are others to try.

@@ -58,7 +58,7 @@ async fn a_follower_sleeps_until_its_log_grows() {
         store.write(app, append).await.unwrap();
         let sleeping = behind(store, 1_000).await;
         assert_eq!(sleeping, [(app, id)]);
-        store.write(AppId(0), move |tx| followers::wake(tx, &sleeping, NOW)).await.unwrap();
+        store.write(AppId(0), move |tx| jobs::wake(tx, &sleeping, NOW)).await.unwrap();
         let job = claim(store).await.unwrap();
 
         let until = move |tx: &mut Tx<'_>| followers::rest_until(tx, &job, UtcMillis(1_500));

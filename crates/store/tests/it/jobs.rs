@@ -84,6 +84,30 @@ async fn the_backlog_is_what_is_due_and_not_held() {
     .await;
 }
 
+/// Of those that wait for a time, and not those that wait to be woken or are held.
+#[tokio::test]
+async fn jobs_that_wait_beyond_an_instant_are_found() {
+    with_apps(async |store, _| {
+        for (n, due) in [(0, 10), (1, 101), (2, 100), (3, jobs::NEVER.0), (4, jobs::NEVER.0 - 1), (5, 102)] {
+            enqueue(store, APP, n, due).await;
+        }
+        claim(store, 10, 200, 1).await;
+        let beyond = async |kind: &'static str, at_most| {
+            let part = store::Part::ALL;
+            let read = move |tx: &mut Tx<'_>| jobs::due_after(tx, &part, kind, UtcMillis(100), at_most);
+            store.read(read).await.unwrap_or_else(|error: Error| panic!("{error}"))
+        };
+        assert_eq!(beyond("sample", 10).await, [(APP, id(1)), (APP, id(5))]);
+        assert_eq!(beyond("sample", 1).await, [(APP, id(1))]);
+        assert_eq!(beyond("another", 10).await, []);
+        let found = beyond("sample", 10).await;
+        store.write(OPERATOR, move |tx| jobs::wake(tx, &found, UtcMillis(50))).await.unwrap();
+        assert_eq!(beyond("sample", 10).await, []);
+        assert_eq!(claim(store, 50, 200, 10).await.len(), 2);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_job_exists_once() {
     with_apps(async |store, _| {

@@ -116,11 +116,11 @@ impl SendRun<'_> {
                 let health = self.context.sending.platform_health(self.context.app, self.context.device_type).await?;
                 match health {
                     Some(health) if health.hindrance == Hindrance::Held => Next::Hold(until_released),
-                    Some(health) => Next::WaitUntil(in_time(health.probe_at.unwrap_or(now))),
+                    Some(health) => Next::WaitUntil(in_time(health.next_probe(now))),
                     None => Next::WaitUntil(now),
                 }
             }
-            Some(StopReason::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
+            Some(StopReason::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until(now).max(now))),
             stop_reason @ (Some(StopReason::Throttled) | None) => {
                 let tries = if self.has_served { 1 } else { self.block.block.tries + 1 };
                 // A few unreachable devices are no outage.
@@ -160,9 +160,9 @@ impl SendRun<'_> {
         }
     }
 
-    fn quiet_until(&self) -> UtcMillis {
+    fn quiet_until(&self, now: UtcMillis) -> UtcMillis {
         match self.context.transport {
-            Transport::Provider(provider) => provider.route.quiet_until(),
+            Transport::Provider(provider) => provider.route.quiet_until(now),
             Transport::Open(_) | Transport::Sandbox | Transport::Missing { .. } => UtcMillis(0),
         }
     }
