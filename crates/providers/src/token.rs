@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::HeaderValue;
-use model::time::UtcMillis;
+use model::time::{LONGEST_WAIT, UtcMillis};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::outcome::Outcome;
@@ -32,6 +32,8 @@ pub(crate) struct TokenCache {
 #[derive(Debug, Default)]
 struct State {
     token: Option<Token>,
+    /// When it came.
+    since: UtcMillis,
     /// How many fetches have ended, and how the last one failed, if it did.
     n_fetches: u64,
     failure: Option<Outcome>,
@@ -116,25 +118,33 @@ impl TokenCache {
 
 impl State {
     fn fresh(&self, now: UtcMillis) -> Option<HeaderValue> {
-        self.token.as_ref().filter(|token| now < token.renew_at).map(|token| token.header.clone())
+        self.current(now).filter(|token| now < token.renew_at).map(|token| token.header.clone())
     }
 
     fn usable(&self, now: UtcMillis) -> Option<HeaderValue> {
-        self.token.as_ref().filter(|token| now < token.expires_at).map(|token| token.header.clone())
+        self.current(now).filter(|token| now < token.expires_at).map(|token| token.header.clone())
+    }
+
+    /// Not one from a time that is far ahead: the clock was wrong then, and what it says of when the token ends as well. Providers
+    /// refuse tokens that say so themselves.
+    fn current(&self, now: UtcMillis) -> Option<&Token> {
+        self.token.as_ref().filter(|_| self.since <= now.plus(LONGEST_WAIT))
     }
 
     fn settle(&mut self, fetched: Result<Token, Outcome>, now: UtcMillis) -> Result<HeaderValue, Outcome> {
         self.n_fetches += 1;
         match fetched {
             Ok(token) => {
-                self.failure = None;
+                (self.failure, self.since) = (None, now);
                 Ok(self.token.insert(token).header.clone())
             }
-            Err(failure) => match self.token.as_mut().filter(|token| now < token.expires_at) {
-                Some(token) => {
-                    token.renew_at = now.plus(RENEWAL_PAUSE).min(token.expires_at);
+            Err(failure) => match self.usable(now) {
+                Some(header) => {
+                    if let Some(token) = &mut self.token {
+                        token.renew_at = now.plus(RENEWAL_PAUSE).min(token.expires_at);
+                    }
                     self.failure = None;
-                    Ok(token.header.clone())
+                    Ok(header)
                 }
                 None => {
                     self.failure = Some(failure.clone());
@@ -183,6 +193,15 @@ mod tests {
         assert_eq!(cache.get(at(3359), unasked).await.unwrap(), "Bearer a");
         assert_eq!(cache.get(at(3599), async || Err(down())).await.unwrap(), "Bearer a");
         assert_eq!(cache.get(at(3600), async || Err(down())).await, Err(down()));
+    }
+
+    #[tokio::test]
+    async fn a_token_of_a_wrong_clock_is_not_used_when_the_clock_is_right() {
+        let (cache, noon) = (TokenCache::default(), UtcMillis(0));
+        let tomorrow = noon.plus(24 * HOUR);
+        cache.get(tomorrow, async || Ok(token("a", tomorrow))).await.unwrap();
+        assert_eq!(cache.get(noon, async || Err(down())).await, Err(down()));
+        assert_eq!(cache.get(noon, async || Ok(token("b", noon))).await.unwrap(), "Bearer b");
     }
 
     #[tokio::test]

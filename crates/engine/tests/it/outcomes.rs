@@ -42,6 +42,28 @@ async fn every_device_gets_its_message_over_one_provider() {
     .await;
 }
 
+/// When the next message is tried was noted by a clock that was wrong.
+#[tokio::test]
+async fn a_platform_that_was_paused_by_a_wrong_clock_is_tried_again_in_time() {
+    const DAY: i64 = 24 * 60 * 60 * 1000;
+    on_each_database(async |app| {
+        let sim = simulator(&app, refusing()).await;
+        configure(&app, "apns", &apple(&sim)).await;
+        devices(&app, &sim, Protocol::Apns, 50).await;
+        app.clock().set_forward(DAY);
+        let id = push(&app, hello(&json!(["ios"]))).await;
+        app.step_all().await;
+        assert_eq!(total(&app, &id).await["pending"], 50);
+        app.clock().set_forward(-DAY);
+        sim.set_faults(Faults::default());
+        app.step_all().await;
+        app.advance(MINUTE);
+        app.step_all().await;
+        assert_eq!(total(&app, &id).await["delivered"], 50);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn refused_credentials_pause_the_platform_until_they_work_again() {
     on_each_database(async |app| {
