@@ -194,11 +194,8 @@ mod tests {
 
     use super::*;
 
-    /// The names are stored with the jobs that wait: never change one. A job that no room hands over would never run.
-    #[tokio::test]
-    async fn every_kind_of_job_has_its_name() {
-        let (store, _home) = fresh(Database::Sqlite).await;
-        let settings = Settings {
+    pub(crate) fn settings() -> Settings {
+        Settings {
             seal_key: SealKey::new(&[7; 32]),
             allow_private_addresses: false,
             public_url: "http://localhost".to_owned(),
@@ -209,8 +206,14 @@ mod tests {
             growth: GrowthLimits::NONE,
             timeouts: testkit::client::PATIENCE,
             push_hosts: PushHosts::default(),
-        };
-        let engine = Engine::start(store, Clock::stepped(testkit::app::START), settings).await.unwrap();
+        }
+    }
+
+    /// The names are stored with the jobs that wait: never change one. A job that no room hands over would never run.
+    #[tokio::test]
+    async fn every_kind_of_job_has_its_name() {
+        let (store, _home) = fresh(Database::Sqlite).await;
+        let engine = Engine::start(store, Clock::stepped(testkit::app::START), settings()).await.unwrap();
         let names: BTreeSet<_> = engine.rooms.all_jobs().iter().map(jobs::Kind::name).collect();
         let expected = [
             "apply_list",

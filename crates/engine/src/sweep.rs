@@ -95,11 +95,15 @@ impl Rooms {
         self.store.write(OPERATOR, write).await
     }
 
-    /// Returns in how long to sweep again.
+    /// Returns in how long to sweep again. Before every portion it looks at the clock, which may jump while this runs: what is left
+    /// then waits until the clock has settled, because only then the job is claimed again.
     async fn sweep_all(&self) -> Result<Duration> {
         let mut again = EVERY;
         for app in self.store.read(apps::list).await? {
             for old in Old::ALL {
+                if !self.clock_watch.is_settled() {
+                    return Ok(SOON);
+                }
                 match self.delete_old(old, app.id).await {
                     Ok(Left::More) => again = SOON,
                     Ok(Left::Nothing) | Err(Error::AppGone) => {}
@@ -123,7 +127,7 @@ impl Rooms {
         let before = self.clock.now().minus(tenancy::ANSWERS_KEPT_FOR);
         let forget =
             move |tx: &mut Tx<'_>, part: &store::Part| store::idempotency::forget_before(tx, part, before, PORTION);
-        while self.store.write_all(forget).await?.contains(&u64::from(PORTION)) {}
+        while self.clock_watch.is_settled() && self.store.write_all(forget).await?.contains(&u64::from(PORTION)) {}
         Ok(())
     }
 
@@ -142,6 +146,47 @@ impl Rooms {
             Old::Messages => self.sending.forget_ended_messages(app).await.map(all_gone),
             Old::PendingAssociations => self.devices.forget_old_associations(app).await.map(all_gone),
             Old::Pushes => self.forget_old_pushes(app).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::time::{Clock, UtcMillis};
+    use store::idempotency::{self, Kept};
+    use testkit::store::{databases, fresh};
+
+    use super::*;
+    use crate::Engine;
+
+    const KEY: &str = "key";
+
+    async fn keep_answer(engine: &Engine, now: UtcMillis) {
+        let kept = Kept { request: Vec::new(), answer: String::new() };
+        let keep = move |tx: &mut Tx<'_>| idempotency::keep(tx, OPERATOR, KEY, &kept, now);
+        engine.rooms.store.write(OPERATOR, keep).await.unwrap_or_else(|error: store::Error| panic!("{error}"));
+    }
+
+    async fn has_answer(engine: &Engine) -> bool {
+        let find = |tx: &mut Tx<'_>| idempotency::find(tx, OPERATOR, KEY);
+        engine.rooms.store.read(find).await.unwrap_or_else(|error: store::Error| panic!("{error}")).is_some()
+    }
+
+    /// The worker does not claim the job when it sees the jump; here the clock jumps after that.
+    #[tokio::test]
+    async fn a_sweep_that_runs_when_the_clock_jumps_deletes_nothing_by_it() {
+        for database in databases() {
+            let (store, _home) = fresh(database).await;
+            let clock = Clock::stepped(testkit::app::START);
+            let engine = Engine::start(store, clock.clone(), crate::tests::settings()).await.unwrap();
+            keep_answer(&engine, clock.now()).await;
+            clock.set_forward(365 * 24 * 60 * 60 * 1000);
+            engine.rooms.sweep_all().await.unwrap();
+            assert!(has_answer(&engine).await);
+            clock.step(base::SETTLES_IN);
+            engine.rooms.sweep_all().await.unwrap();
+            assert!(!has_answer(&engine).await);
+            engine.rooms.store.clone().close().await;
         }
     }
 }
