@@ -31,8 +31,8 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Whether the calendar decides what the job does, so that it waits while the clock is in doubt.
     const IS_TIMED: bool = false;
 
-    /// How long the job waits at most before it runs again, or `None` if it waits for a time that somebody has chosen. A wait that is
-    /// longer was set by a clock that was wrong, and ends when the clock is put right, so running it early has to be harmless.
+    /// How long the job waits at most before it runs again, or `None` if it waits for a time that somebody has chosen. A wait that
+    /// is longer was set by a clock that was wrong, and ends when the clock is put right, so running it early has to be harmless.
     const LONGEST_WAIT: Option<Duration> = Some(LONGEST_WAIT);
 
     /// Jobs of one lane of an app share a few slots and can be canceled together.

@@ -4,6 +4,7 @@
 
 mod held;
 mod room;
+mod stranded;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -183,21 +184,6 @@ impl Window {
         match self.held.at(number).trouble {
             Some(trouble) => drop(self.waiting.insert((trouble.retry_at, number))),
             None => self.ready.push_back(number),
-        }
-    }
-
-    /// Ends waits that were set by a clock which has been put right since.
-    pub(super) fn end_stranded_waits(&mut self, now: UtcMillis) {
-        self.breaker.end_stranded_wait(now);
-        while let Some((retry_at, number)) = self.waiting.pop_last() {
-            let is_stranded = retry_at.end_of_wait(now) != retry_at;
-            self.waiting.insert((retry_at.end_of_wait(now), number));
-            if !is_stranded {
-                break;
-            }
-            if let Some(trouble) = &mut self.held.at_mut(number).trouble {
-                trouble.retry_at = now;
-            }
         }
     }
 

@@ -14,8 +14,8 @@ use crate::Jobs;
 const PORTION: u32 = 1000;
 
 impl Jobs {
-    /// Looks for such jobs at the start, because the clock may have been put right before it, and when the clock was set back. A job
-    /// that waits for something else than a back-off, as one of a paused push for its expiry, looks at it and waits again.
+    /// Looks for such jobs at the start, because the clock may have been put right before it, and when the clock was set back. A
+    /// job that waits for something else than a back-off, as one of a paused push for its expiry, looks at it and waits again.
     pub(super) async fn end_stranded_waits(&self) {
         if !self.0.clock_watch.take_setback() {
             return;

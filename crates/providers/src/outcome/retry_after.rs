@@ -11,8 +11,8 @@ use model::time::{LONGEST_WAIT, UtcMillis};
 /// The form in use, then the two obsolete ones that receivers must still understand.
 const DATE_FORMS: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// How long the provider wants to be left alone, but no longer than [`LONGEST_WAIT`], by mistake or on purpose; `None` without a header that can be
-/// understood. A date in the past is zero.
+/// How long the provider wants to be left alone, but no longer than [`LONGEST_WAIT`], by mistake or on purpose; `None` without
+/// a header that can be understood. A date in the past is zero.
 pub fn retry_after(headers: &HeaderMap, now: UtcMillis) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
