@@ -143,8 +143,8 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
         Error::NotReady(trouble) => {
             let text = match trouble {
                 Trouble::Misplaced => {
-                    "The database file was deleted, moved or replaced while the service runs, so nothing more is stored; the log \
-                     says what to do."
+                    "The database file was deleted, moved, replaced or cut off while the service runs, so nothing more is \
+                     stored; the log says what to do."
                 }
                 Trouble::Damaged => {
                     "Pages of the database file are damaged; restore a backup. The log and `aerogram doctor` say which."

@@ -88,7 +88,7 @@ async fn a_database_that_is_deleted_is_missed_and_not_made_anew() {
     let is_noticed = async || nobody.bearer(TOKEN).get("/metrics").await.text().contains("aerogram_database_up 0");
     until(is_noticed, "the file is missed").await;
     assert_eq!(register(&nobody).await, 503);
-    assert!(nobody.get("/ready").await.expect(503)["error"].as_str().unwrap().contains("deleted, moved or replaced"));
+    assert!(nobody.get("/ready").await.expect(503)["error"].as_str().unwrap().contains("deleted, moved, replaced or cut off"));
     let log = stop(server);
     assert_eq!(log.matches("NO CHANGE IS STORED ANY MORE").count(), 1, "{log}");
     assert!(log.contains("aerogram.db was deleted or moved"), "{log}");

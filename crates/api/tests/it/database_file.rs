@@ -67,7 +67,7 @@ fn damage(path: &Path, at: u64, n_bytes: usize) {
 async fn expect_refusals(app: &TestApp) {
     let unready = app.nobody().get("/ready").await;
     let text = unready.expect(503)["error"].as_str().unwrap().to_owned();
-    assert!(text.contains("deleted, moved or replaced"), "{text}");
+    assert!(text.contains("deleted, moved, replaced or cut off"), "{text}");
     let body = json!({"channel": {"device_type": "ios", "opt_in": true}});
     let refused = app.master().post("/api/channels", body).await;
     assert_eq!(refused.expect(503)["error_code"], 50300);
@@ -101,6 +101,33 @@ async fn nothing_is_accepted_into_a_file_that_is_gone() {
         expect_refusals(&app).await;
         app.stop().await;
     }
+}
+
+/// A file that is written over keeps its name and its number.
+#[tokio::test]
+async fn nothing_is_accepted_into_a_file_that_was_cut_off() {
+    let folder = Folder::new();
+    let app = folder.serve().await;
+    // The last pages of the file are of a table that nobody reads.
+    let fill = |tx: &mut Tx<'_>| {
+        tx.execute("create table item (note blob)", &[])?;
+        tx.execute("insert into item (note) values (zeroblob(100000))", &[])
+    };
+    let filled: store::Result<u64> = app.engine().store().write(store::apps::OPERATOR, fill).await;
+    filled.unwrap();
+    app.stop().await;
+
+    let app = folder.serve().await;
+    assert_eq!(register(&app).await, 201);
+    let content = fs::read(&folder.database).unwrap();
+    let file = OpenOptions::new().write(true).open(&folder.database).unwrap();
+    file.set_len(content.len() as u64 - PAGE_BYTES).unwrap();
+    assert_eq!(register(&app).await, 503);
+    expect_refusals(&app).await;
+    // As long as it was, it may still hold something else.
+    fs::write(&folder.database, content).unwrap();
+    expect_refusals(&app).await;
+    app.stop().await;
 }
 
 #[tokio::test]

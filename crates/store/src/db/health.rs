@@ -12,7 +12,7 @@ use crate::error::Error;
 /// What is wrong with the database. If several things are, the first of these is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// Its file was deleted, moved or replaced while it is open. Changes are refused, since they would be lost.
+    /// Its file was deleted, moved, replaced or cut off while it is open. Changes are refused, since they would be lost.
     Misplaced,
     /// The database cannot even be read.
     Reading,
@@ -91,7 +91,7 @@ impl DatabaseHealth {
         match (was_misplaced, &found) {
             (false, Some(error)) => {
                 let error = error as &dyn std::error::Error;
-                tracing::error!(error, "NO CHANGE IS STORED ANY MORE: the database file is gone");
+                tracing::error!(error, "NO CHANGE IS STORED ANY MORE: the database file is gone or another");
             }
             (true, None) => tracing::warn!("the database file is back under its name; changes are stored again"),
             (true, Some(_)) | (false, None) => {}

@@ -1,13 +1,19 @@
-//! Whether the files of the database are still under their names. A file that was deleted, moved or replaced takes changes for as
-//! long as the process has it open, and loses all of them when the process ends.
+//! Whether the files of the database are still under their names, and the database as long as it was. A file that was deleted,
+//! moved or replaced takes changes for as long as the process has it open, and loses all of them when the process ends. One that
+//! was cut off or written over is still under its name, but no longer the database.
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::path_with;
 use crate::error::{Cause, Error, Result};
+
+/// In the place of a length: the file was shorter than before. It stays so, because a file that is written over ends as long as it
+/// was, or longer.
+const WAS_CUT: u64 = u64::MAX;
 
 /// The open files: the database and its write-ahead log.
 pub(crate) struct OpenFiles(Vec<OpenFile>);
@@ -15,6 +21,9 @@ pub(crate) struct OpenFiles(Vec<OpenFile>);
 struct OpenFile {
     path: PathBuf,
     id: FileId,
+    /// The greatest length that was seen of a file that only grows: SQLite gives no room back to the file system unless it vacuums
+    /// a database in place, which nothing here does. A write-ahead log has none: it is cut when it starts over.
+    longest: Option<AtomicU64>,
 }
 
 /// A file, whatever its name.
@@ -34,9 +43,12 @@ impl OpenFiles {
     /// To be called when the database was read at least once, which makes the write-ahead log.
     pub(crate) fn of(database: &Path) -> Result<Self> {
         let mut files = Vec::new();
-        for path in [database.to_owned(), path_with(database, "-wal")] {
+        for (path, only_grows) in [(database.to_owned(), true), (path_with(database, "-wal"), false)] {
             match fs::metadata(&path) {
-                Ok(found) => files.push(OpenFile { path, id: (&found).into() }),
+                Ok(found) => {
+                    let longest = only_grows.then(|| AtomicU64::new(found.len()));
+                    files.push(OpenFile { path, id: (&found).into(), longest });
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => {
                     let text = format!("{} cannot be looked at", path.display());
@@ -55,9 +67,16 @@ impl OpenFiles {
 
 impl OpenFile {
     fn misplaced(&self) -> Option<Error> {
+        // Read before the file is looked at, because another thread may see it grow meanwhile.
+        let longest = self.longest.as_ref().map(|longest| longest.load(Ordering::SeqCst));
         let what = match fs::metadata(&self.path) {
-            Ok(found) if FileId::from(&found) == self.id => return None,
-            Ok(_) => "was replaced by another file",
+            Ok(found) if FileId::from(&found) != self.id => "was replaced by another file",
+            Ok(found) => {
+                let (known, longest) = (self.longest.as_ref()?, longest?);
+                let is_cut = found.len() < longest;
+                known.fetch_max(if is_cut { WAS_CUT } else { found.len() }, Ordering::SeqCst);
+                return is_cut.then(|| self.cut());
+            }
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 "was deleted or moved"
             }
@@ -70,6 +89,14 @@ impl OpenFile {
              written back when the service is stopped; else restore a backup",
             self.path.display()
         )))
+    }
+
+    fn cut(&self) -> Error {
+        Error::unavailable(format!(
+            "{} was cut off or written over while the service runs, so that it is no longer the database that was opened; \
+             stop the service and restore a backup, without the files -wal and -shm that lie beside the database",
+            self.path.display()
+        ))
     }
 }
 
@@ -94,5 +121,22 @@ mod tests {
             fs::rename(&aside, path).unwrap();
             assert!(files.misplaced().is_none());
         }
+    }
+
+    #[test]
+    fn a_database_that_was_cut_is_not_trusted_again_and_a_log_may_be_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let [database, log] = ["a.db", "a.db-wal"].map(|name| folder.path().join(name));
+        fs::write(&database, "data").unwrap();
+        fs::write(&log, "log").unwrap();
+        let files = OpenFiles::of(&database).unwrap();
+        fs::write(&log, "").unwrap();
+        fs::write(&database, "database").unwrap();
+        assert!(files.misplaced().is_none(), "it has grown");
+        fs::write(&database, "data").unwrap();
+        let cut = files.misplaced().unwrap().to_string();
+        assert!(cut.contains(&format!("{} was cut off or written over", database.display())), "{cut}");
+        fs::write(&database, "another database").unwrap();
+        assert!(files.misplaced().is_some());
     }
 }
