@@ -5,6 +5,7 @@
 
 mod callers;
 mod campaigns;
+mod database;
 mod file;
 mod layers;
 mod values;
@@ -19,11 +20,12 @@ use devices::MOST_KEPT_DAYS;
 use engine::Retention;
 use model::app::{AppKey, Secret};
 use providers::webpush::HostPattern;
-use store::{DatabaseUrl, PostgresSettings};
+use store::DatabaseUrl;
 use tracing_subscriber::filter::Targets;
 
 pub(crate) use callers::{Callers, GrowthSettings};
 pub(crate) use campaigns::PipelineSettings;
+pub(crate) use database::DatabaseUse;
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, number_in, secret};
 
@@ -87,38 +89,6 @@ pub(crate) struct Node {
     pub(crate) sealing: Sealing,
     #[command(flatten)]
     pub(crate) logging: Logging,
-}
-
-/// How much a node asks of a PostgreSQL server.
-#[derive(Args, Debug)]
-#[command(next_help_heading = HEADING)]
-pub(crate) struct DatabaseUse {
-    /// How many connections the node keeps to a PostgreSQL server
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value_t = PostgresSettings::CONNECTIONS,
-        value_parser = number_in(PostgresSettings::FEWEST_CONNECTIONS..=PostgresSettings::MOST_CONNECTIONS)
-    )]
-    pub(crate) database_connections: usize,
-
-    /// After how many seconds a PostgreSQL server ends a statement
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = PostgresSettings::STATEMENT_SECONDS,
-        value_parser = number_in(1_u64..=86_400)
-    )]
-    pub(crate) database_statement_seconds: u64,
-}
-
-impl DatabaseUse {
-    pub(crate) fn settings(&self) -> PostgresSettings {
-        PostgresSettings {
-            n_connections: self.database_connections,
-            statement_limit: Duration::from_secs(self.database_statement_seconds),
-        }
-    }
 }
 
 /// How much of what happened is kept.

@@ -120,6 +120,7 @@ async fn engine_settings(
         public_url: node.url(address).to_string(),
         timeouts: Timeouts::default(),
         push_hosts: PushHosts::with(&node.push_hosts),
+        page_checks: node.database.page_checks(),
     })
 }
 

@@ -15,7 +15,29 @@ use crate::Engine;
 const ID: &str = "trial";
 /// A disk with room for this much counts as not full.
 const TRIAL_BYTES: usize = 256 * 1024;
-const CHECK_PAGES_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+/// A check that did not come to its end is tried again after this, or sooner if checks are more frequent.
+const CHECK_AGAIN: Duration = Duration::from_secs(60 * 60);
+
+/// When the pages of a database that is a file are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageCheckTimes {
+    /// `None`: never, except when somebody asks for it.
+    pub every: Option<Duration>,
+    /// How long after the start, which has enough to read by itself.
+    pub first_after: Duration,
+}
+
+impl PageCheckTimes {
+    pub const HOURS: u64 = 24;
+    pub const DELAY_SECONDS: u64 = 300;
+}
+
+impl Default for PageCheckTimes {
+    fn default() -> Self {
+        let every = Some(Duration::from_secs(Self::HOURS * 60 * 60));
+        Self { every, first_after: Duration::from_secs(Self::DELAY_SECONDS) }
+    }
+}
 
 #[boxed]
 impl Engine {
@@ -59,22 +81,36 @@ impl Engine {
         Ok(self.rooms.store.check_pages().await?)
     }
 
-    /// Checks the pages now and then every day. A server of PostgreSQL does that by itself.
+    /// Checks the pages some time after the start and then regularly. A server of PostgreSQL does that by itself.
     pub(crate) async fn keep_checking_pages(self) {
+        let PageCheckTimes { every: Some(every), first_after } = self.rooms.page_checks else { return };
+        time::sleep(first_after).await;
         loop {
             let began = time::Instant::now();
-            match self.check_pages().await {
+            let pause = match self.check_pages().await {
                 Ok(None) => return,
                 Ok(Some(Pages::Whole)) => {
                     tracing::info!(took_ms = began.elapsed().as_millis(), "the pages of the database are whole");
+                    every
                 }
-                Ok(Some(Pages::Damaged(_) | Pages::Unknown)) => {}
+                Ok(Some(Pages::Damaged(_))) => every,
+                Ok(Some(Pages::Unknown)) => {
+                    let again = every.min(CHECK_AGAIN);
+                    tracing::warn!(
+                        took_ms = began.elapsed().as_millis(),
+                        again_in_s = again.as_secs(),
+                        "not all pages of the database were read, because the write-ahead log got long or the file is gone; it is \
+                         tried again"
+                    );
+                    again
+                }
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "the pages of the database cannot be checked");
+                    tracing::warn!(error, "the pages of the database cannot be checked; it is tried again");
+                    every.min(CHECK_AGAIN)
                 }
-            }
-            time::sleep(CHECK_PAGES_EVERY).await;
+            };
+            time::sleep(pause).await;
         }
     }
 

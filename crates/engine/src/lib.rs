@@ -27,6 +27,7 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::{SealKey, Tenancy};
 
+pub use database_check::PageCheckTimes;
 pub use base::{Error, GrowthLimits, Metrics, Quota, Result, SETTLES_IN};
 pub use campaigns::PipelineLimits;
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
@@ -55,6 +56,7 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Where the push services of browsers are.
     pub push_hosts: PushHosts,
+    pub page_checks: PageCheckTimes,
 }
 
 /// A handle on the running service; clones share everything.
@@ -71,6 +73,7 @@ struct Rooms {
     metrics: Metrics,
     exposition: metrics::Exposition,
     retention: Retention,
+    page_checks: PageCheckTimes,
     tenancy: Tenancy,
     index: Indexes,
     devices: Devices,
@@ -98,6 +101,7 @@ impl Engine {
         let rooms = Arc::new(Rooms {
             exposition: metrics::Exposition::new(&base.metrics),
             retention: settings.retention,
+            page_checks: settings.page_checks,
             tenancy,
             index,
             devices,
@@ -206,6 +210,7 @@ mod tests {
             growth: GrowthLimits::NONE,
             timeouts: testkit::client::PATIENCE,
             push_hosts: PushHosts::default(),
+            page_checks: PageCheckTimes::default(),
         }
     }
 

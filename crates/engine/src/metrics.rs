@@ -83,7 +83,7 @@ impl Exposition {
         let text = "1 while the database can be read and written, otherwise 0";
         registry.register("database_up", text, self.database_up.clone());
         registry.register("database_bytes", "Room that the database takes on its disk", self.database_bytes.clone());
-        let text = "1 while the last check has found damaged pages in the database file, otherwise 0";
+        let text = "1 while damaged pages are known in the database file, otherwise 0";
         registry.register("database_damaged", text, self.database_damaged.clone());
         let text = "Log records that were missing when the database file was opened";
         registry.register("database_records_missing", text, self.database_records_missing.clone());

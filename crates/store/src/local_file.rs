@@ -66,7 +66,7 @@ impl Store {
         Ok(Some(pages))
     }
 
-    /// Whether the last check has found damaged pages.
+    /// Whether the last check has found damaged pages, or a statement has met one.
     pub fn is_damaged(&self) -> bool {
         self.shared.health.is_damaged()
     }

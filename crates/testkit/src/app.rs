@@ -240,6 +240,7 @@ impl Parts {
             public_url: base.clone(),
             timeouts: PATIENCE,
             push_hosts: PushHosts::default(),
+            page_checks: engine::PageCheckTimes::default(),
         };
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");
         let (stop, stops) = watch::channel(false);

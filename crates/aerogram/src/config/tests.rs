@@ -70,7 +70,9 @@ fn nothing_set_gives_the_defaults() {
     assert!(!node.allow_private_addresses);
     assert!(node.app.credentials().unwrap().is_none());
     assert_eq!(node.logging.log, LogFormat::Text);
-    assert_eq!(node.database.settings(), PostgresSettings::default());
+    assert_eq!(node.database.settings(), store::PostgresSettings::default());
+    assert_eq!(node.database.page_checks(), engine::PageCheckTimes::default());
+    assert_eq!(serve("database_check_hours = 0").node().database.page_checks().every, None);
     assert_eq!(DataFolder::of(&node.data).path(), Path::new("./aerogram-data"));
 }
 
@@ -173,6 +175,8 @@ fn every_setting_refuses_nonsense() {
         ("database", "postgres://localhost,b/x?target_session_attrs=standby"),
         ("database_connections", "2"),
         ("database_statement_seconds", "0"),
+        ("database_check_hours", "8761"),
+        ("database_check_delay_seconds", "86401"),
         ("event_days", "week"),
         ("event_gigabytes", "0"),
         ("keep_places_days", "1462"),

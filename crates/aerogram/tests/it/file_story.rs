@@ -29,7 +29,8 @@ impl Installation {
     }
 
     fn start(&self) -> (Server, Caller) {
-        let server = Server::start(self.0.path(), &[&APP[..], &["--operator-token", TOKEN]].concat());
+        let own = ["--operator-token", TOKEN, "--database-check-delay-seconds", "0"];
+        let server = Server::start(self.0.path(), &[&APP[..], &own].concat());
         let caller = Caller::new(server.url.clone());
         (server, caller)
     }
@@ -88,7 +89,12 @@ async fn a_database_that_is_deleted_is_missed_and_not_made_anew() {
     let is_noticed = async || nobody.bearer(TOKEN).get("/metrics").await.text().contains("aerogram_database_up 0");
     until(is_noticed, "the file is missed").await;
     assert_eq!(register(&nobody).await, 503);
-    assert!(nobody.get("/ready").await.expect(503)["error"].as_str().unwrap().contains("deleted, moved, replaced or cut off"));
+    assert!(
+        nobody.get("/ready").await.expect(503)["error"]
+            .as_str()
+            .unwrap()
+            .contains("deleted, moved, replaced or cut off")
+    );
     let log = stop(server);
     assert_eq!(log.matches("NO CHANGE IS STORED ANY MORE").count(), 1, "{log}");
     assert!(log.contains("aerogram.db was deleted or moved"), "{log}");

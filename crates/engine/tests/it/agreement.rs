@@ -291,6 +291,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
         growth: engine::GrowthLimits::NONE,
         pipelines: engine::PipelineLimits::DEFAULT,
         push_hosts: providers::webpush::PushHosts::default(),
+        page_checks: engine::PageCheckTimes::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }

@@ -27,6 +27,7 @@ async fn start(store: &Store, key: [u8; 32]) -> engine::Result<Engine> {
         growth: engine::GrowthLimits::NONE,
         pipelines: engine::PipelineLimits::DEFAULT,
         push_hosts: providers::webpush::PushHosts::default(),
+        page_checks: engine::PageCheckTimes::default(),
     };
     Engine::start(store.clone(), Clock::stepped(START), settings).await
 }

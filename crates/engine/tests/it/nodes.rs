@@ -40,6 +40,7 @@ pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>,
         growth: engine::GrowthLimits::NONE,
         pipelines: engine::PipelineLimits::DEFAULT,
         push_hosts: providers::webpush::PushHosts::default(),
+        page_checks: engine::PageCheckTimes::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }

@@ -43,19 +43,23 @@ struct Failing {
     misplaced: bool,
     reading: bool,
     writing: bool,
+    /// By the last check of the pages.
     damaged: bool,
+    /// By a statement since the start. A check that finds nothing does not end that: it does not compare indexes with their tables,
+    /// nor read what is in the memory of other connections.
+    met_damage: bool,
     /// Since when it can no longer be read or written.
     since: Option<Instant>,
 }
 
 impl Failing {
     fn trouble(&self) -> Option<Trouble> {
-        let Self { misplaced, reading, writing, damaged, since: _ } = *self;
+        let Self { misplaced, reading, writing, damaged, met_damage, since: _ } = *self;
         let all = [
             (misplaced, Trouble::Misplaced),
             (reading, Trouble::Reading),
             (writing, Trouble::Writing),
-            (damaged, Trouble::Damaged),
+            (damaged || met_damage, Trouble::Damaged),
         ];
         all.into_iter().find_map(|(is_so, trouble)| is_so.then_some(trouble))
     }
@@ -73,9 +77,13 @@ impl DatabaseHealth {
         self.failing.lock().trouble()
     }
 
-    /// Whether the pages were damaged when they were last checked.
+    /// Whether the pages were damaged when they were last checked, or a statement has met a damaged one.
     pub(crate) fn is_damaged(&self) -> bool {
-        self.is_failing.load(Ordering::Relaxed) && self.failing.lock().damaged
+        if !self.is_failing.load(Ordering::Relaxed) {
+            return false;
+        }
+        let failing = self.failing.lock();
+        failing.damaged || failing.met_damage
     }
 
     /// The error that stands for every change while a file of the database is not where it was opened.
@@ -110,8 +118,7 @@ impl DatabaseHealth {
         failing.damaged = problems.is_some();
         self.is_failing.store(failing.trouble().is_some(), Ordering::Relaxed);
         if let Some(problems) = problems {
-            let problems = problems.join("; ");
-            tracing::error!(problems, "THE DATABASE FILE IS DAMAGED: stop the service and restore a backup");
+            tell_damage(&problems.join("; "));
         }
     }
 
@@ -132,8 +139,15 @@ impl DatabaseHealth {
 
     /// Remembers an error by which SQLite says that it has met a damaged page; others are ignored.
     pub(crate) fn note_damage(&self, error: &Error) {
-        if sqlite::is_damage(error) && !self.is_damaged() {
-            self.note_pages(&Pages::Damaged(vec![error.to_string()]));
+        if !sqlite::is_damage(error) {
+            return;
+        }
+        let mut failing = self.failing.lock();
+        let is_known = failing.damaged || failing.met_damage;
+        failing.met_damage = true;
+        self.is_failing.store(true, Ordering::Relaxed);
+        if !is_known {
+            tell_damage(&error.to_string());
         }
     }
 
@@ -163,9 +177,14 @@ impl DatabaseHealth {
     }
 }
 
+fn tell_damage(problems: &str) {
+    tracing::error!(problems, "THE DATABASE FILE IS DAMAGED: stop the service and restore a backup");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Cause;
 
     #[test]
     fn each_deed_mends_what_it_broke() {
@@ -195,6 +214,16 @@ mod tests {
         assert!(health.trouble() == Some(Trouble::Damaged) && health.is_damaged());
         health.note_pages(&Pages::Whole);
         assert!(health.trouble().is_none() && !health.is_damaged());
+    }
+
+    #[test]
+    fn damage_that_a_statement_has_met_stays_whatever_a_check_finds() {
+        let health = DatabaseHealth::default();
+        let malformed = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), None);
+        health.failed(Operation::Read, &Error::Corrupt(Cause::new("malformed", malformed)));
+        assert!(health.trouble() == Some(Trouble::Damaged) && health.is_damaged());
+        health.note_pages(&Pages::Whole);
+        assert!(health.trouble() == Some(Trouble::Damaged) && health.is_damaged());
     }
 
     #[test]

@@ -5,18 +5,16 @@ mod checkpoint;
 mod failure;
 mod in_place;
 mod pages;
+mod read_only;
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{OpenFlags, Statement};
 use tokio::runtime::Runtime;
 
 use model::ids::AppId;
@@ -31,6 +29,7 @@ pub(super) use failure::is_damage;
 pub(crate) use in_place::OpenFiles;
 pub use pages::Pages;
 pub(crate) use pages::{PageChecks, check_pages};
+pub(crate) use read_only::open_read_only;
 
 /// How long a statement waits for a lock of another program that has the file open. Our own connections never
 /// block each other for this long.
@@ -108,58 +107,6 @@ impl Database {
             .map_err(failure::opening)?;
         Ok(connection)
     }
-}
-
-/// Opens a file that may be in use by another process, or be no database at all. No file is made or changed.
-pub(crate) fn open_read_only(path: &Path) -> Result<SqliteConnection> {
-    let unusable = |error| Error::Unavailable(Cause::new(format!("{} cannot be opened", path.display()), error));
-    let mut open_file = File::open(path).map_err(unusable)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = match Usage::of(path) {
-        Usage::Possible => rusqlite::Connection::open_with_flags(path, flags),
-        Usage::Excluded { lock } => {
-            open_file = lock.unwrap_or(open_file);
-            rusqlite::Connection::open_with_flags(immutable_url(path), flags | OpenFlags::SQLITE_OPEN_URI)
-        }
-    };
-    let connection = connection.map_err(failure::opening)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(failure::opening)?;
-    SqliteConnection::new(connection, None, &Arc::new(open_file))
-}
-
-/// Whether another process can have a database file open.
-enum Usage {
-    Possible,
-    /// It is complete in its one file, and no node starts on it while the lock is held. Where there is none,
-    /// no node ever did.
-    Excluded {
-        lock: Option<File>,
-    },
-}
-
-impl Usage {
-    fn of(path: &Path) -> Self {
-        let lock = match File::open(path_with(path, ".lock")) {
-            Ok(lock) if lock.try_lock_shared().is_ok() => Some(lock),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Ok(_) | Err(_) => return Usage::Possible,
-        };
-        if path_with(path, "-wal").exists() { Usage::Possible } else { Usage::Excluded { lock } }
-    }
-}
-
-/// The URL by which SQLite opens a file that does not change while it is read. Otherwise SQLite makes files
-/// beside it and leaves them there.
-fn immutable_url(path: &Path) -> OsString {
-    let mut address = OsString::from(if path.is_absolute() { "file://" } else { "file:" });
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'?' | b'#' | b'%' => address.push(format!("%{byte:02x}")),
-            _ => address.push(OsStr::from_bytes(&[*byte])),
-        }
-    }
-    address.push("?immutable=1");
-    address
 }
 
 pub(crate) struct SqliteConnection {

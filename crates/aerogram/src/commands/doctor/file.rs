@@ -21,10 +21,15 @@ pub(super) async fn findings(database: &DatabaseUrl, is_usable: bool) -> Vec<Fin
     findings
 }
 
-/// Takes as long as reading the file does, which a service that runs meanwhile does not wait for.
+/// Takes as long as reading the file does, which a service that runs or starts meanwhile does not wait for.
 async fn damage(path: &Path) -> Option<Finding> {
     match examine::check_pages(path).await {
-        Ok(Pages::Whole | Pages::Unknown) => None,
+        Ok(Pages::Whole) => None,
+        Ok(Pages::Unknown) => Some(Finding::Note(format!(
+            "Not all of {} was read, because the service that uses it writes so much, or was started meanwhile; try again, or \
+             check a backup.",
+            path.display()
+        ))),
         Ok(Pages::Damaged(problems)) => Some(Finding::Wrong(format!(
             "{} is damaged; stop the service and restore a backup: {}.",
             path.display(),
