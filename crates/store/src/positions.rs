@@ -119,12 +119,15 @@ pub(crate) fn write(database: &Path, positions: &Positions) -> io::Result<()> {
     replace(&path(database), &content)
 }
 
-/// Forgets what was noted of a database that is about to be filled with another.
+/// Forgets what was noted of a database that is about to be filled with another, and what was missing of it.
 pub(crate) fn forget(database: &Path) -> io::Result<()> {
-    match fs::remove_file(path(database)) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        removed => removed,
+    for noted in [path(database), missing_path(database)] {
+        match fs::remove_file(noted) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            removed => removed?,
+        }
     }
+    Ok(())
 }
 
 fn read(database: &Path) -> io::Result<Option<Vec<AppPosition>>> {

@@ -39,7 +39,7 @@ pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(Endpoint, V
 /// What was noted of the logs of a database that lay there before is not about the copy.
 fn forget_positions(url: &DatabaseUrl) -> Result<(), CopyError> {
     let DatabaseUrl::Sqlite(path) = url else { return Ok(()) };
-    let failed = |error| Error::Unavailable(Cause::new("its file of positions cannot be removed", error));
+    let failed = |error| Error::Unavailable(Cause::new("what was noted of its logs cannot be removed", error));
     positions::forget(path).map_err(|error| CopyError::Database { url: url.clone(), error: failed(error) })
 }
 

@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 
 use store::copy::{Copied, CopyError, CopyProgress, Occupied, copy};
-use store::{DatabaseUrl, Error, Store, Value};
+use store::{DatabaseUrl, Error, Store, Value, positions};
 use testkit::rows::all_rows;
 use testkit::store::{Database, Home, databases, fresh};
 
@@ -201,6 +201,23 @@ async fn the_target_is_marked_from_the_first_row_to_the_last() {
         assert!(refusal.is_some_and(|text| text.contains("`aerogram copy` again")));
     }
     second.open().await.close().await;
+}
+
+/// What is noted beside a database is not about the one that is copied in its place.
+#[tokio::test]
+async fn what_lay_beside_the_target_is_not_taken_for_the_copy() {
+    let (store, from) = fresh(Database::Sqlite).await;
+    store.close().await;
+    let to = Home::new(Database::Sqlite);
+    let DatabaseUrl::Sqlite(path) = &to.url else { panic!("asked for SQLite") };
+    let noted = [positions::path(path), positions::missing_path(path)];
+    for occupied in [Occupied::Refuse, Occupied::StartOver] {
+        for file in &noted {
+            std::fs::write(file, "{}").unwrap();
+        }
+        copy(&from.url, &to.url, occupied, |_| {}).await.unwrap();
+        assert!(noted.iter().all(|file| !file.exists()), "{noted:?}");
+    }
 }
 
 #[tokio::test]
