@@ -1,6 +1,5 @@
-//! Notices when somebody sets the clock of the system by more than an hour: a wrong date, a machine that slept, a mistaken
-//! administrator. Work that the calendar decides about then waits, instead of sending a year of schedules at once or deleting what
-//! is not old.
+//! Notices when somebody sets the clock of the system by more than an hour: a wrong date, a mistaken administrator. Work that the
+//! calendar decides about then waits, instead of sending a year of schedules at once or deleting what is not old.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,6 +73,24 @@ impl ClockWatch {
 }
 
 impl ClockWatch {
+    /// Looks at the clock, and returns by how many milliseconds it has jumped while it is in doubt.
+    pub fn doubt(&self) -> Option<i64> {
+        if self.is_settled() { None } else { Some(self.0.last.lock().off_by) }
+    }
+
+    /// Goes on doubting a clock that was in doubt when the process before ended, for as long as after a jump.
+    pub fn go_on_doubting(&self, off_by: i64) {
+        let mut last = self.0.last.lock();
+        (last.off_by, last.jumped) = (off_by, Some(self.0.clock.moment()));
+        tracing::error!(
+            off_by_s = off_by / 1000,
+            now = last.wall.to_iso(),
+            wait_s = SETTLES_IN.as_secs(),
+            "THE CLOCK HAD JUMPED when the service ended: schedules, automation and the deletion of old data wait until it \
+             has settled"
+        );
+    }
+
     /// Looks at the clock, and returns whether it was set back since the last call: there may be waits until times that were set by
     /// a wrong clock. So it is at the start.
     pub fn take_setback(&self) -> bool {

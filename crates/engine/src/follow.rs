@@ -37,7 +37,7 @@ impl Engine {
             tokio::select! {
                 _ = shutdown.changed() => {}
                 _ = often.tick() => {
-                    self.rooms.clock_watch.is_settled();
+                    self.look_at_clock().await;
                     self.look_after_file().await;
                 }
                 _ = regularly.tick() => {

@@ -2,6 +2,7 @@
 //! needs all of them is here: following the log, sweeping, retention, metrics, the key of the installation, and looking after the
 //! database.
 
+mod clock_doubt;
 mod database_check;
 mod follow;
 mod installation;
@@ -27,9 +28,9 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::{SealKey, Tenancy};
 
-pub use database_check::PageCheckTimes;
 pub use base::{Error, GrowthLimits, Metrics, Quota, Result, SETTLES_IN};
 pub use campaigns::PipelineLimits;
+pub use database_check::PageCheckTimes;
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
 pub use retention::Retention;
 pub use store::{Pages, Trouble};
@@ -70,6 +71,7 @@ struct Rooms {
     store: Store,
     clock: Clock,
     clock_watch: ClockWatch,
+    noted_doubt: clock_doubt::NotedDoubt,
     metrics: Metrics,
     exposition: metrics::Exposition,
     retention: Retention,
@@ -112,11 +114,13 @@ impl Engine {
             store: base.store.clone(),
             clock: base.clock.clone(),
             clock_watch: base.clock_watch.clone(),
+            noted_doubt: clock_doubt::NotedDoubt::default(),
             metrics: base.metrics.clone(),
         });
         let jobs = Jobs::new(&base, rooms.all_jobs());
         let engine = Self { rooms, jobs };
         engine.claim_installation().await?;
+        engine.resume_doubt().await?;
         engine.jobs.release_own_leases().await?;
         engine.rooms.ensure_sweep().await?;
         engine.try_disk().await?;

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -36,8 +36,8 @@ impl UtcMillis {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// When a wait until this time ends. One that would last for longer than any does was set by a clock that was wrong, and has been
-    /// put right since: it is over.
+    /// When a wait until this time ends. One that would last for longer than any does was set by a clock that was wrong, and has
+    /// been put right since: it is over.
     pub fn end_of_wait(self, now: Self) -> Self {
         if self > now.plus(LONGEST_WAIT) { now } else { self }
     }
@@ -179,14 +179,35 @@ pub struct SteppedTime {
 /// A reading of a clock that nobody sets: only the time between two of them means anything.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment {
-    System(Instant),
+    System(SystemMoment),
     Stepped(i64),
+}
+
+/// On Linux the clock that goes on while the machine sleeps: a laptop that is opened in the morning has not jumped. Elsewhere there
+/// is only one that stands still meanwhile.
+#[cfg(target_os = "linux")]
+type SystemMoment = Duration;
+#[cfg(not(target_os = "linux"))]
+type SystemMoment = std::time::Instant;
+
+#[cfg(target_os = "linux")]
+fn system_moment() -> SystemMoment {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn system_moment() -> SystemMoment {
+    std::time::Instant::now()
 }
 
 impl Moment {
     /// Zero if the other moment is later, or of another clock.
     pub fn since(self, earlier: Self) -> Duration {
         match (self, earlier) {
+            #[cfg(target_os = "linux")]
+            (Moment::System(later), Moment::System(earlier)) => later.saturating_sub(earlier),
+            #[cfg(not(target_os = "linux"))]
             (Moment::System(later), Moment::System(earlier)) => later.saturating_duration_since(earlier),
             (Moment::Stepped(later), Moment::Stepped(earlier)) => {
                 Duration::from_millis(u64::try_from(later.saturating_sub(earlier)).unwrap_or(0))
@@ -215,7 +236,7 @@ impl Clock {
     /// The same instant on the clock that nobody sets.
     pub fn moment(&self) -> Moment {
         match self {
-            Clock::System => Moment::System(Instant::now()),
+            Clock::System => Moment::System(system_moment()),
             Clock::Stepped(time) => Moment::Stepped(time.elapsed.load(Ordering::SeqCst)),
         }
     }
@@ -240,6 +261,19 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_clock_that_nobody_sets_goes_forward() {
+        let clock = Clock::System;
+        let first = clock.moment();
+        let began = std::time::Instant::now();
+        while began.elapsed() < Duration::from_millis(2) {
+            std::hint::spin_loop();
+        }
+        let passed = clock.moment().since(first);
+        assert!(passed >= Duration::from_millis(1), "{passed:?}");
+        assert_eq!(first.since(clock.moment()), Duration::ZERO);
+    }
 
     #[test]
     fn a_time_that_is_too_far_ahead_is_called_that() {

@@ -51,6 +51,8 @@ pub enum DocumentKind {
     InstallationKey,
     /// Something that is written to see whether it can be, and deleted: of the installation.
     WritingTrial,
+    /// That the clock of a node is in doubt, and by how much it has jumped: of the installation.
+    ClockDoubt,
 }
 
 impl DocumentKind {
@@ -76,6 +78,7 @@ impl DocumentKind {
             DocumentKind::Automation => "automation",
             DocumentKind::InstallationKey => "installation_key",
             DocumentKind::WritingTrial => "writing_trial",
+            DocumentKind::ClockDoubt => "clock_doubt",
         }
     }
 }

@@ -128,6 +128,33 @@ async fn nothing_is_deleted_by_a_clock_in_doubt() {
     .await;
 }
 
+/// Whoever restarts a service whose clock is in doubt does not want everything to be sent at once.
+#[tokio::test]
+async fn a_clock_in_doubt_is_in_doubt_after_a_restart() {
+    on_each_database(async |app| {
+        register(&app).await;
+        schedule(&app, "2024-05-02T12:00:00").await;
+        app.clock().set_forward(48 * HOUR);
+        app.engine().look_at_clock().await;
+        let app = app.restart().await;
+        assert!(is_in_doubt(&app).await);
+        assert_eq!(arrived(&app, "Scheduled").await, 0);
+        // A clock that is put right then is trusted at once, and that is so after another restart as well.
+        app.clock().set_forward(-48 * HOUR);
+        assert!(!is_in_doubt(&app).await);
+        app.engine().look_at_clock().await;
+        let app = app.restart().await;
+        assert!(!is_in_doubt(&app).await);
+
+        app.clock().set_forward(48 * HOUR);
+        app.engine().look_at_clock().await;
+        let app = app.restart().await;
+        app.advance(SETTLES_IN);
+        assert_eq!(arrived(&app, "Scheduled").await, 1);
+    })
+    .await;
+}
+
 /// When a clock that was wrong is put right.
 #[derive(Clone, Copy)]
 enum PutRight {
