@@ -76,6 +76,7 @@ fn not_json() -> Vec<BadBody> {
 /// Rows that are too long to write down.
 fn generated() -> Vec<BadBody> {
     let list = |item: &str, n: usize| format!("[{}]", vec![item; n].join(","));
+    let either = |n: usize| format!(r#"{{"OR":{}}}"#, list(r#"{"tag":"a"}"#, n));
     let long = |n: usize| format!("\"{}\"", "x".repeat(n));
     let nested_not = |n: usize| format!(r#"{}{{"tag":"a"}}{}"#, r#"{"not":"#.repeat(n), "}".repeat(n));
     let part =
@@ -90,8 +91,8 @@ fn generated() -> Vec<BadBody> {
         part("audience", &format!(r#"{{"tag":"a","group":{}}}"#, long(129)), ".group"),
         part("audience", &format!(r#"{{"tag":{}}}"#, list(r#""a""#, 101)), ".tag"),
         part("audience", &format!(r#"{{"named_user":{}}}"#, long(129)), ".named_user"),
-        part("audience", &format!(r#"{{"OR":{}}}"#, list(r#"{"tag":"a"}"#, 1001)), ".OR"),
-        part("audience", &format!(r#"{{"OR":{}}}"#, list(r#"{"tag":"a"}"#, 1000)), ".OR[999]"),
+        part("audience", &either(1001), ".OR"),
+        part("audience", &format!(r#"{{"AND":[{},{}]}}"#, either(600), either(402)), ".AND[1].OR[400]"),
         part("audience", &nested_not(51), &".not".repeat(51)),
         part("campaigns", &format!(r#"{{"categories":{}}}"#, list(r#""a""#, 11)), ".categories"),
         part("campaigns", &format!(r#"{{"categories":["a",{}]}}"#, long(65)), ".categories[1]"),
