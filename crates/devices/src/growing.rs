@@ -51,13 +51,14 @@ impl ChangeContext<'_> {
         }
     }
 
-    /// When a change keeps what a channel looked like. A kilobyte counts as an event, with which it is kept.
-    pub(crate) fn admit_face(&self, n_bytes: usize) -> Result<()> {
-        match self.growth {
-            Some(growth) if n_bytes > 0 => {
-                growth.send(Growing::Events, n_bytes.div_ceil(BYTES_OF_AN_EVENT) as u64, self.journal.now())
-            }
-            Some(_) | None => Ok(()),
+    /// When a change keeps what a channel looked like. A kilobyte counts as an event, with which it is kept. It is never refused
+    /// for that: a device can always change, and log out.
+    pub(crate) fn count_face(&self, n_bytes: usize) {
+        if let Some(growth) = self.growth
+            && n_bytes > 0
+        {
+            let n_events = n_bytes.div_ceil(BYTES_OF_AN_EVENT) as u64;
+            drop(growth.send(Growing::Events, n_events, self.journal.now()));
         }
     }
 

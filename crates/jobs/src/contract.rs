@@ -119,9 +119,15 @@ impl Kinds {
         self.0.get(name).is_some_and(|kind| kind.is_timed)
     }
 
-    /// The kinds that wait for no time that somebody has chosen, with how long they wait at most.
-    pub(crate) fn longest_waits(&self) -> Vec<(&'static str, Duration)> {
-        self.0.values().filter_map(|kind| Some((kind.name, kind.longest_wait?))).collect()
+    /// The kinds that wait for no time that somebody has chosen, by how long they wait at most.
+    pub(crate) fn longest_waits(&self) -> BTreeMap<Duration, Vec<&'static str>> {
+        let mut waits = BTreeMap::<Duration, Vec<&'static str>>::new();
+        for kind in self.0.values() {
+            if let Some(wait) = kind.longest_wait {
+                waits.entry(wait).or_default().push(kind.name);
+            }
+        }
+        waits
     }
 
     pub(crate) async fn run(&self, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {

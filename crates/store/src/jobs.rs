@@ -3,6 +3,8 @@
 //! settling it afterwards. A worker that changes a job which it no longer holds gets
 //! [`Constraint::LeaseLost`], and its transaction is rolled back.
 
+mod stranded;
+
 use std::collections::BTreeSet;
 
 use model::ids::{AppId, Id, PushId};
@@ -10,6 +12,8 @@ use model::time::UtcMillis;
 
 use crate::nodes::Node;
 use crate::{Constraint, Part, Result, Row, Signal, Tx, Value};
+
+pub use stranded::{due_after, wake};
 
 pub enum JobIdKind {}
 pub type JobId = Id<JobIdKind>;
@@ -282,20 +286,11 @@ pub fn wake_lane(tx: &mut Tx<'_>, lane: &Lane, now: UtcMillis) -> Result<u64> {
     Ok(n_woken)
 }
 
-/// Up to `at_most` waiting jobs of a kind that are due after an instant, but those that wait to be woken.
-pub fn due_after(tx: &mut Tx<'_>, part: &Part, kind: &str, latest: UtcMillis, at_most: u32) -> Result<Vec<JobKey>> {
-    let mut params = vec![latest.into(), ParkUntil::LaneOrPushWoken.due().into(), kind.into(), at_most.into()];
-    let sql = "select app, id from job where due > $1 and due < $2 and kind = $3 and leased = 0 order by due limit $4";
-    let sql = part.narrow(sql, &mut params);
-    tx.query(&sql, &params, |row| Ok((row.next()?, row.next()?)))
-}
-
-/// Makes waiting jobs due.
-pub fn wake(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis) -> Result<()> {
-    let sql = "update job set due = $3 where app = $1 and id = $2 and leased = 0 and due > $3";
-    tx.write_many(sql, wanted.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]))?;
-    tx.signal(Signal::Jobs);
-    Ok(())
+/// Whether a job is there that runs or is due, and has not failed.
+pub fn is_on_time(tx: &mut Tx<'_>, app: AppId, job: JobId, now: UtcMillis) -> Result<bool> {
+    let sql = "select 1 from job where app = $1 and id = $2 and failures = 0 and (leased > 0 or due <= $3)";
+    let found: Option<i64> = tx.query_opt(sql, &[app.into(), job.into(), now.into()], |row| row.get(0))?;
+    Ok(found.is_some())
 }
 
 /// Removes a job, even while it runs; its worker has lost its lease then.

@@ -38,6 +38,8 @@ pub(crate) struct FollowTriggers {}
 impl Job for FollowTriggers {
     type Room = Campaigns;
     const NAME: &'static str = "follow_triggers";
+    /// When a trigger is answered depends on when it is read.
+    const IS_TIMED: bool = true;
 
     async fn run(self, campaigns: &Campaigns, claimed: &ClaimedJob, _: &Stop) -> Result<()> {
         campaigns.follow_triggers(claimed).await
@@ -68,7 +70,7 @@ impl Campaigns {
     /// Running it twice is harmless: the transaction that lets channels wait moves the position in the log from where they were
     /// read, and fails if another run has moved it.
     pub(crate) async fn follow_triggers(&self, claimed: &ClaimedJob) -> Result<()> {
-        let (campaigns, app, now) = (self.clone(), claimed.app, self.0.clock.now());
+        let (campaigns, app, clock) = (self.clone(), claimed.app, self.0.clock.clone());
         let watch = self.0.store.read(move |tx| campaigns.0.watches.current(tx, app)).await?;
         // Conditions are about the present state; otherwise the index is only needed for names.
         let has_conditions = !watch.conditions.is_empty();
@@ -76,6 +78,8 @@ impl Campaigns {
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             let Some(from) = followers::position(tx, app, AUTOMATION)? else { return Ok(None) };
             let head = log::head(tx, app)?;
+            // After the end of what is read, so that none of it is to come.
+            let now = clock.now();
             let until = if has_conditions { head.min(index.offset()) } else { head };
             let (records, looked) = read_kinds(tx, app, (from.records_done(), until), &watch.kinds())?;
             let effects = Reading::new(tx, app, &index, &watch, now).effects_of(&records)?;
@@ -169,10 +173,14 @@ fn before(instant: UtcMillis) -> UtcMillis {
 }
 
 /// The instant of channels that are due and whose push is not made yet. Others join them: a pipeline that is triggered faster than
-/// it can send makes few pushes for many channels, and nobody waits for company.
+/// it can send makes few pushes for many channels, and nobody waits for company. They do not join a push that could not be made
+/// and waits to be tried again.
 fn pending(tx: &mut Tx<'_>, app: AppId, list: WaitingList, now: UtcMillis) -> Result<Option<UtcMillis>> {
     let first = pipeline_timers::first_due(tx, app, list.key())?;
-    Ok(first.filter(|first| *first <= now))
+    match first.filter(|first| *first <= now) {
+        Some(first) if store::jobs::is_on_time(tx, app, list.job_at(first), now)? => Ok(Some(first)),
+        Some(_) | None => Ok(None),
+    }
 }
 
 /// The next records of some kinds, and how far the log was read for them.

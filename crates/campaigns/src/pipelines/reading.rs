@@ -85,13 +85,19 @@ impl<'a, 'c> Reading<'a, 'c> {
         Ok(self.effects)
     }
 
+    /// A clock that was ahead may have written a time that is still to come.
+    fn recorded(&self, record: &Record) -> UtcMillis {
+        record.at.min(self.now)
+    }
+
     fn read(&mut self, record: &Record) -> Result<()> {
         if record.kind == RecordKind::Terms {
             return self.read_terms(record);
         }
         let Some(ordinal) = record.ordinal else { return Ok(()) };
         let Heard { occurred, event, wishes } = self.wishes(record)?;
-        let moment = Moment { occurred: occurred.min(record.at), recorded: record.at, event };
+        let recorded = self.recorded(record);
+        let moment = Moment { occurred: occurred.min(recorded), recorded, event };
         let channel = RoaringBitmap::from_iter([ordinal.0]);
         for wish in wishes {
             self.grant(wish, record.offset, moment, &channel);
@@ -178,7 +184,8 @@ impl<'a, 'c> Reading<'a, 'c> {
         }
         // Of the changes at the same moment, cancellations come last.
         granted.sort_by_key(|(wish, _)| matches!(wish.aim, Aim::Cancel));
-        let moment = Moment { occurred: record.at, recorded: record.at, event: None };
+        let recorded = self.recorded(record);
+        let moment = Moment { occurred: recorded, recorded, event: None };
         for (wish, channels) in granted {
             self.grant(wish, record.offset, moment, channels);
         }

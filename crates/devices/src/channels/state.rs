@@ -181,7 +181,8 @@ impl ChangeContext<'_> {
         }
         let face = Face::of(&before.profile, before.named_user.as_ref());
         let n_bytes = self.journal.end_face(row.ordinal, &face, !row.installed)?;
-        self.admit_face(n_bytes)
+        self.count_face(n_bytes);
+        Ok(())
     }
 
     /// Puts a state into a row and writes the consequences for the index and for other channels.

@@ -22,9 +22,13 @@ pub(super) struct Openings {
     sessions: Vec<(SessionId, UtcMillis)>,
     /// The days on which the channel had not opened the app before this upload, as far as was known.
     new_days: BTreeSet<i32>,
-    /// The buckets in which the channel was counted for this upload.
-    counted: BTreeSet<(Precision, i64)>,
+    /// The buckets that this upload has openings in so far. Whether the first of them is the first of all is the same for all.
+    looked_at: BTreeSet<(Precision, i64)>,
+    n_old_months: usize,
 }
+
+/// Months before the last one whose days an upload has looked up. Libraries tell of a few days; more months count as told.
+const MOST_OLD_MONTHS: usize = 2;
 
 impl Openings {
     pub(super) fn load(
@@ -35,7 +39,7 @@ impl Openings {
     ) -> Result<Self> {
         let stored = sessions::get(tx, context.app, ordinal)?;
         let sessions = stored.iter().filter_map(|last| Some((last.session?, last.at))).collect();
-        Ok(Self { stored, newest: stored.map(|last| last.at), sessions, new_days, counted: BTreeSet::new() })
+        Ok(Self { stored, newest: stored.map(|last| last.at), sessions, new_days, ..Self::default() })
     }
 
     /// Begins a session. Those that began earlier are over: a channel is in one at a time.
@@ -62,8 +66,7 @@ impl Openings {
         let mut firsts = Vec::with_capacity(3);
         for (_, precision) in Precision::NAMED {
             let bucket = (precision, precision.bucket(hour(at)));
-            if !self.counted.contains(&bucket) && self.is_first(tx, context, ordinal, at, precision)? {
-                self.counted.insert(bucket);
+            if self.looked_at.insert(bucket) && self.is_first(tx, context, ordinal, at, precision)? {
                 firsts.push(precision);
             }
         }
@@ -73,7 +76,7 @@ impl Openings {
     /// Whether nothing that was told before this upload is in the bucket of an opening. This is exact, but for the hour of an
     /// opening that is told after later ones: if the channel had opened the app on that day before, the hour counts as told, too.
     fn is_first(
-        &self,
+        &mut self,
         tx: &mut Tx<'_>,
         context: &ChangeContext<'_>,
         ordinal: Ordinal,
@@ -90,7 +93,9 @@ impl Openings {
             Precision::Monthly if !is_new_day || newest_before == Some(bucket(at)) => false,
             Precision::Monthly if is_newest => true,
             // Of a month before the last one, only its days are known.
+            Precision::Monthly if self.n_old_months == MOST_OLD_MONTHS => false,
             Precision::Monthly => {
+                self.n_old_months += 1;
                 let other_days = days_of(bucket(at)).filter(|day| !self.new_days.contains(day));
                 !context.has_happened(tx, DayKind::Open, other_days, ordinal)?
             }

@@ -10,7 +10,7 @@ use store::{Part, Tx, followers};
 
 use crate::Jobs;
 
-/// Jobs of a kind that are woken in one transaction.
+/// Jobs that are woken in one transaction.
 const PORTION: u32 = 1000;
 
 impl Jobs {
@@ -36,10 +36,10 @@ impl Jobs {
     async fn wake_stranded(&self) -> Result<usize> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         let mut n_woken = 0;
-        for (kind, longest_wait) in self.0.kinds.longest_waits() {
+        for (longest_wait, kinds) in self.0.kinds.longest_waits() {
             loop {
-                let latest = now.plus(longest_wait);
-                let read = move |tx: &mut Tx<'_>, part: &Part| jobs::due_after(tx, part, kind, latest, PORTION);
+                let (latest, kinds) = (now.plus(longest_wait), kinds.clone());
+                let read = move |tx: &mut Tx<'_>, part: &Part| jobs::due_after(tx, part, &kinds, latest, PORTION);
                 let found = store.read_all(read).await?;
                 n_woken += found.len();
                 let is_all = found.len() < PORTION as usize;

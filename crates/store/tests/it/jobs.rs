@@ -86,6 +86,23 @@ async fn the_backlog_is_what_is_due_and_not_held() {
 
 /// Of those that wait for a time, and not those that wait to be woken or are held.
 #[tokio::test]
+async fn a_job_is_on_time_until_it_fails() {
+    with_apps(async |store, _| {
+        enqueue(store, APP, 0, 10).await;
+        let is_on_time = async |job: u32, now: i64| {
+            let read = move |tx: &mut Tx<'_>| jobs::is_on_time(tx, APP, id(job), UtcMillis(now));
+            store.read(read).await.unwrap_or_else(|error: Error| panic!("{error}"))
+        };
+        assert_eq!([is_on_time(0, 9).await, is_on_time(0, 10).await, is_on_time(1, 10).await], [false, true, false]);
+        let claimed = claim(store, 10, 200, 1).await.remove(0);
+        assert!(is_on_time(0, 11).await, "it runs");
+        store.write(APP, move |tx| jobs::postpone_failed(tx, &claimed, UtcMillis(20))).await.unwrap();
+        assert_eq!([is_on_time(0, 11).await, is_on_time(0, 30).await], [false, false]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn jobs_that_wait_beyond_an_instant_are_found() {
     with_apps(async |store, _| {
         for (n, due) in [(0, 10), (1, 101), (2, 100), (3, jobs::NEVER.0), (4, jobs::NEVER.0 - 1), (5, 102)] {
@@ -94,7 +111,7 @@ async fn jobs_that_wait_beyond_an_instant_are_found() {
         claim(store, 10, 200, 1).await;
         let beyond = async |kind: &'static str, at_most| {
             let part = store::Part::ALL;
-            let read = move |tx: &mut Tx<'_>| jobs::due_after(tx, &part, kind, UtcMillis(100), at_most);
+            let read = move |tx: &mut Tx<'_>| jobs::due_after(tx, &part, &[kind], UtcMillis(100), at_most);
             store.read(read).await.unwrap_or_else(|error: Error| panic!("{error}"))
         };
         assert_eq!(beyond("sample", 10).await, [(APP, id(1)), (APP, id(5))]);

@@ -3,7 +3,7 @@
 //! was cut off or written over is still under its name, but no longer the database.
 
 use std::fs::{self, Metadata};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,7 +46,8 @@ impl OpenFiles {
         for (path, only_grows) in [(database.to_owned(), true), (path_with(database, "-wal"), false)] {
             match fs::metadata(&path) {
                 Ok(found) => {
-                    let longest = only_grows.then(|| AtomicU64::new(found.len()));
+                    let is_watched = only_grows && !is_padded(&path, found.len());
+                    let longest = is_watched.then(|| AtomicU64::new(found.len()));
                     files.push(OpenFile { path, id: (&found).into(), longest });
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -100,6 +101,19 @@ impl OpenFile {
     }
 }
 
+/// Whether a file is longer than its database, by what its first page says. A copy may have been padded, which SQLite cuts off.
+fn is_padded(path: &Path, n_bytes: u64) -> bool {
+    const HEAD_BYTES: usize = 32;
+    let mut head = [0; HEAD_BYTES];
+    let is_read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok();
+    let page_bytes = match u64::from(u16::from_be_bytes([head[16], head[17]])) {
+        1 => 65_536,
+        bytes => bytes,
+    };
+    let n_pages = u64::from(u32::from_be_bytes([head[28], head[29], head[30], head[31]]));
+    is_read && n_bytes > n_pages * page_bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +134,21 @@ mod tests {
             assert!(files.misplaced().unwrap().to_string().contains("was replaced"));
             fs::rename(&aside, path).unwrap();
             assert!(files.misplaced().is_none());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_longer_than_its_database_may_be_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        let mut pages = vec![0; 2 * 4096 + 100];
+        pages[16..18].copy_from_slice(&4096_u16.to_be_bytes());
+        pages[28..32].copy_from_slice(&2_u32.to_be_bytes());
+        for (n_bytes, is_cut) in [(2 * 4096 + 100, false), (2 * 4096, true)] {
+            fs::write(&database, &pages[..n_bytes]).unwrap();
+            let files = OpenFiles::of(&database).unwrap();
+            fs::write(&database, &pages[..n_bytes - 100]).unwrap();
+            assert_eq!(files.misplaced().is_some(), is_cut);
         }
     }
 
