@@ -29,6 +29,8 @@ impl PageSize {
     pub(crate) const EVENT_NAMES_OF_PUSH: Self = Self::always(1000);
     pub(crate) const SANDBOX: Self = Self { usual: 100, most: 1000 };
     pub(crate) const PUSHES_ON_THEIR_WAY: Self = Self { usual: 100, most: 1000 };
+    /// Of the account of a push.
+    pub(crate) const RECIPIENTS: Self = Self { usual: 100, most: 1000 };
     /// Of the requests and of the given-up events of a webhook.
     pub(crate) const OF_WEBHOOK: Self = Self { usual: 100, most: 1000 };
 

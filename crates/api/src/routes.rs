@@ -30,6 +30,7 @@ mod pages;
 mod pipelines;
 mod platforms;
 mod push;
+mod recipients;
 mod reference;
 mod remote_data;
 mod reports;
@@ -40,6 +41,7 @@ mod subscription_lists;
 mod tags;
 mod templates;
 mod webhooks;
+mod why;
 
 use ::events::{Metric, Opted};
 use axum::handler::Handler;
@@ -91,6 +93,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/create-and-send/validate", Master, create_and_send::validate),
         get("/api/push/stats", Master, reports::push_stats),
         get("/api/push/{push_id}", Master, push::status),
+        get("/api/push/{push_id}/recipients", Master, recipients::list),
+        get("/api/push/{push_id}/recipients/csv", Master, recipients::download),
+        get("/api/push/{push_id}/why", Master, why::why),
         post("/api/push/{push_id}/pause", Master, push::pause),
         post("/api/push/{push_id}/resume", Master, push::resume),
         post("/api/push/{push_id}/cancel", Master, push::cancel),

@@ -12,7 +12,7 @@ use model::experiment::Experiment;
 use model::ids::{AppId, ExperimentId, OperationId, PushId};
 use model::problem::{Problem, Problems};
 use model::time::UtcMillis;
-use sending::{RequestPath, refuse_unfit_platforms, refuse_unsupported_in_group};
+use sending::{RequestPath, refuse_unfit, refuse_unsupported_in_group};
 use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, DocumentKind, Order};
@@ -187,7 +187,7 @@ fn problems_of(experiment: &Experiment, now: UtcMillis) -> Result<Vec<Problem>> 
 
 /// Variants have the same device types.
 fn refuse_platforms(tx: &mut Tx<'_>, app: AppId, experiment: &Experiment) -> Result<()> {
-    refuse_unfit_platforms(tx, app, experiment.pushes().take(1), RequestPath::WHOLE)
+    refuse_unfit(tx, app, experiment.pushes().take(1), RequestPath::WHOLE)
 }
 
 /// The problems of a variant's push, where they are in the experiment.

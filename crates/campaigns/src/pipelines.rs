@@ -23,13 +23,14 @@ use model::ids::{AppId, OperationId, PipelineId};
 use model::json::OneOrMany;
 use model::limits;
 use model::payload::Push;
-use model::pipeline::{Pipeline, PipelineStatus, Rate};
+use model::pipeline::{Fact, Pipeline, PipelineStatus, Rate};
 use model::problem::Problem;
 use model::time::UtcMillis;
-use sending::{RequestPath, refuse_unfit_platforms, refuse_unsupported_in_group};
+use sending::{RequestPath, refuse_unfit, refuse_unsupported_in_group};
 use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, DocumentKind, Order};
+use targeting::unknown_push;
 use tenancy::IdempotencyKey;
 
 use crate::Campaigns;
@@ -99,9 +100,7 @@ impl Campaigns {
         self.0
             .tenancy
             .write_once(app, idempotency_key, move |tx| {
-                refuse_outcomes(&pipelines, request_path, |push| {
-                    refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
-                })?;
+                refuse_unfit_pipelines(tx, app, &pipelines, request_path)?;
                 for (id, pipeline) in created.ids.iter().zip(&pipelines) {
                     campaigns.put_pipeline(tx, app, WaitingList::first(*id), pipeline, None, now)?;
                 }
@@ -118,11 +117,7 @@ impl Campaigns {
         let request_path = RequestPath::of(&pipelines, "");
         let pipelines = pipelines.into_vec();
         refuse_outcomes(&pipelines, request_path, |push| refuse_unsupported_in_group([push], RequestPath::WHOLE))?;
-        let read = move |tx: &mut Tx<'_>| {
-            refuse_outcomes(&pipelines, request_path, |push| {
-                refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
-            })
-        };
+        let read = move |tx: &mut Tx<'_>| refuse_unfit_pipelines(tx, app, &pipelines, request_path);
         self.0.store.read(read).await
     }
 
@@ -165,10 +160,7 @@ impl Campaigns {
                 let list = stored::waiting_list(id, &document.body);
                 // An unreadable pipeline has done nothing and can be replaced.
                 let before = Stored::read(&document.body).ok();
-                let of_one = slice::from_ref(&pipeline);
-                refuse_outcomes(of_one, RequestPath::WHOLE, |push| {
-                    refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
-                })?;
+                refuse_unfit_pipelines(tx, app, slice::from_ref(&pipeline), RequestPath::WHOLE)?;
                 let list = match before.as_ref().filter(|before| before.pipeline.enabled) {
                     Some(before) if pipeline.enabled => {
                         spans::keep_up(tx, app, list.key(), &before.pipeline, &pipeline)?;
@@ -269,6 +261,25 @@ impl Campaigns {
         stored.put(tx, app, id, now)?;
         self.plan_inactivity(tx, app, id, pipeline, now)
     }
+}
+
+/// Refuses pipelines whose messages or conditions name what is not there.
+fn refuse_unfit_pipelines(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    pipelines: &[Pipeline],
+    request_path: RequestPath,
+) -> Result<()> {
+    refuse_outcomes(pipelines, request_path, |push| refuse_unfit(tx, app, [push], RequestPath::WHOLE))?;
+    let mut problems = Vec::new();
+    for (n, pipeline) in pipelines.iter().enumerate() {
+        for (fact, _) in pipeline.conditions.iter().flat_map(|condition| &condition.facts) {
+            if let Fact::Push(past) = fact {
+                problems.extend(unknown_push(tx, app, past, || request_path.of_push(n, "condition"))?);
+            }
+        }
+    }
+    Error::refuse(problems)
 }
 
 /// Collects the problems of the outcomes, each with its path in the request. `check` finds the problems of one push

@@ -16,7 +16,7 @@ use model::origin::Origin;
 use model::problem::{Problem, ProblemKind};
 use model::schedule::{FirstTime, ScheduledPush};
 use model::time::UtcMillis;
-use sending::{RequestPath, refuse_unfit_platforms, refuse_unsupported_in_group};
+use sending::{RequestPath, refuse_unfit, refuse_unsupported_in_group};
 use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
 use store::{Tx, origins};
@@ -81,7 +81,7 @@ impl Campaigns {
             .tenancy
             .write_once(app, idempotency_key, move |tx| {
                 planned.refuse_past()?;
-                refuse_unfit_platforms(tx, app, planned.pushes(), request_path)?;
+                refuse_unfit(tx, app, planned.pushes(), request_path)?;
                 campaigns.insert_schedules(tx, app, &planned)?;
                 Ok(planned.named.clone())
             })
@@ -195,7 +195,7 @@ impl Campaigns {
                     )));
                 }
                 let scheduled = make(tx)?;
-                refuse_unfit_platforms(tx, app, [&scheduled.push], request_path)?;
+                refuse_unfit(tx, app, [&scheduled.push], request_path)?;
                 let fresh = Timing::starting(&scheduled.schedule, now, name.push);
                 let timing = fresh.in_place_of(&old.timing, &scheduled.schedule, now);
                 // One that has begun keeps its first time, from which the others are counted.

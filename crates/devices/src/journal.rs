@@ -110,6 +110,9 @@ impl Journal {
             ManyEvent::RichDelivery { extra } if !extra.is_empty() => {
                 body.extend(postcard::to_stdvec(extra).map_err(Error::internal)?);
             }
+            ManyEvent::SendRejected(rejection) => {
+                body.extend(postcard::to_stdvec(rejection).map_err(Error::internal)?);
+            }
             ManyEvent::Send { .. } | ManyEvent::Control | ManyEvent::RichDelivery { .. } => {}
         }
         self.record(event.kind(), None, body);

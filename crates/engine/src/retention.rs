@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base::Result;
 use model::ids::{AppId, Offset, PushId};
-use sending::RECIPIENTS_KEPT_FOR;
-use store::{Tx, blocks, log, push_causes, push_responses};
+use sending::{RECIPIENTS_KEPT_FOR, fold_responses};
+use store::{Tx, blocks, log, push_causes};
 
 use crate::Rooms;
 use crate::sweep::Left;
@@ -65,8 +65,8 @@ impl Rooms {
         Ok(Left::More)
     }
 
-    /// Deletes the sets of recipients of pushes that are long done, their causes, and who responded to them: without recipients
-    /// nobody is known to have got them. Their counts stay.
+    /// Deletes what sending and counting needed of pushes that are long done: the progress of their blocks, and their causes. Who
+    /// responded to them is put into sets, because it counts no more; their outcomes stay with them.
     pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<Left> {
         let oldest = self.clock.now().minus(RECIPIENTS_KEPT_FOR);
         let first_kept = PushId::first_at(oldest);
@@ -76,7 +76,8 @@ impl Rooms {
                 let first_recorded = log::time_after(tx, app, Offset(0))?.map_or(first_kept, PushId::first_at);
                 let n_causes = push_causes::delete_before(tx, app, first_kept.min(first_recorded), PORTION)?;
                 let n_blocks = blocks::delete_settled_before(tx, app, oldest, PORTION)?;
-                Ok(n_causes.max(n_blocks).max(push_responses::delete_before(tx, app, oldest, PORTION)?))
+                let n_responses = fold_responses(tx, app, oldest, PORTION)?;
+                Ok(n_causes.max(n_blocks).max(n_responses))
             };
             if self.store.write(app, forget).await? < u64::from(PORTION) {
                 return Ok(Left::Nothing);

@@ -26,7 +26,10 @@ pub use devices::{
 };
 pub use face::Face;
 pub use offset::EventOffset;
-pub use pushes::{AssociatedPush, Campaign, Many, MessageContext, PushBody, PushResource, RichMessage, SharedPush};
+pub use pushes::{
+    AssociatedPush, Campaign, Many, MessageContext, PushBody, PushResource, Rejection, RejectionStatus, RichMessage,
+    SharedPush,
+};
 pub use request::{EventConditions, EventRequest, EventStart, NO_OFFSET};
 pub use types::EventTypes;
 pub use webhook::{ReplayFrom, WebhookStart, webhook_offset};
@@ -61,10 +64,12 @@ pub enum RecordKind {
     Unrecognized,
     /// A channel that existed already can be shown notifications for the first time. Not shown to customers.
     FirstOptIn,
+    /// One record for many channels: [`Many`].
+    SendRejected,
 }
 
 impl RecordKind {
-    pub const NUMBERED: [(i64, RecordKind); 21] = [
+    pub const NUMBERED: [(i64, RecordKind); 22] = [
         (0, RecordKind::Terms),
         (1, RecordKind::PushBody),
         (2, RecordKind::Send),
@@ -86,6 +91,7 @@ impl RecordKind {
         (18, RecordKind::InAppMessageExpiration),
         (19, RecordKind::Unrecognized),
         (20, RecordKind::FirstOptIn),
+        (21, RecordKind::SendRejected),
     ];
 
     pub fn number(self) -> i64 {
@@ -99,7 +105,7 @@ impl RecordKind {
 
     /// Whether a record of this kind is about many channels: [`Many`].
     pub const fn is_of_many(self) -> bool {
-        matches!(self, RecordKind::Send | RecordKind::Control | RecordKind::RichDelivery)
+        matches!(self, RecordKind::Send | RecordKind::Control | RecordKind::RichDelivery | RecordKind::SendRejected)
     }
 
     /// The type under which customers know it; `None` for internal records.
@@ -108,6 +114,7 @@ impl RecordKind {
             RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => return None,
             RecordKind::PushBody => "PUSH_BODY",
             RecordKind::Send => "SEND",
+            RecordKind::SendRejected => "SEND_REJECTED",
             RecordKind::FirstOpen => "FIRST_OPEN",
             RecordKind::Uninstall => "UNINSTALL",
             RecordKind::TagChange => "TAG_CHANGE",
@@ -154,6 +161,6 @@ mod tests {
             }
         }
         let n_public = RecordKind::NUMBERED.iter().filter(|(_, kind)| kind.public_name().is_some()).count();
-        assert_eq!(n_public, 18);
+        assert_eq!(n_public, 19);
     }
 }

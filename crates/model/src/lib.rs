@@ -30,6 +30,7 @@ pub mod pipeline;
 pub mod place;
 pub mod problem;
 pub mod property;
+pub mod push_outcome;
 pub mod report;
 pub mod request_audience;
 pub mod schedule;

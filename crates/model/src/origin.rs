@@ -49,6 +49,9 @@ pub struct VariantPart {
     pub share: Share,
     /// The share that gets nothing. Only pushes of the first variant to be sent have it: the group is recorded once.
     pub control: Option<Share>,
+    /// The same share, if it is not empty, with every push: so each can tell who of the others is in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Share>,
     /// Only channels whose clocks are among these, by the same names; `None` for all.
     pub clocks: Option<Vec<String>>,
 }

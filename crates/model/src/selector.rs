@@ -15,6 +15,7 @@
 //!           | {"mpns": STRING..} | {"device_pin": STRING..}
 //!           | {"sms_id": {"msisdn": DIGITS, "sender": DIGITS}..} | {"sms_sender": STRING..}
 //!           | {"attribute": NAME, ...} | {"activity": NAME, ...} | {"location": {...}}
+//!           | {"push": {"id": UUID, "outcome": WORD}}
 //! X..       = X | [X, ...]                        one value, or up to 100 of which one has to match
 //! ```
 //!
@@ -29,6 +30,7 @@ mod cutoff;
 mod days;
 mod location;
 mod openings;
+mod past_push;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -41,6 +43,7 @@ pub use comparison::{CalendarPart, Comparison, Direction, Moment, MomentUnit, Or
 pub use cutoff::recent_cutoffs;
 pub use location::{Location, Period, Place, RecentForm, Resolution};
 pub use openings::{Asked, Openings};
+pub use past_push::{PastOutcome, PastPush, PastPushId, PastPushKind};
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

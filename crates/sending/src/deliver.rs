@@ -2,6 +2,7 @@
 
 mod batch;
 mod block;
+mod failures;
 mod feed;
 mod outcomes;
 mod render;

@@ -1,6 +1,7 @@
 //! From an accepted push to every device it is for: checking, resolving and delivering it, the platforms that it goes through, and
 //! the inboxes and pages that it fills.
 
+mod account;
 pub mod causes;
 mod deliver;
 pub mod experiment_groups;
@@ -30,6 +31,10 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::Tenancy;
 
+pub use account::{
+    Person, Recipient, RecipientsPage, RecipientsQuery, Response, Standing, Step, StepName, WantedRecipients, Why,
+    WhyOfDevice, fold_responses,
+};
 pub use causes::Causes;
 pub use health::{Hindrance, PlatformHealth};
 pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
@@ -38,11 +43,10 @@ pub use platforms::{
 };
 pub use push::{
     AcceptedPushes, LocalizedId, NewPush, PlatformProgress, PushControl, PushOfApp, PushStatus, Registry, RequestPath,
-    refuse_expiries_beyond_providers, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group,
-    stored_push,
+    refuse_expiries_beyond_providers, refuse_unfit, refuse_unsupported, refuse_unsupported_in_group, stored_push,
 };
 pub use recent::{Deliveries, INFLUENCE, RECIPIENTS_KEPT_FOR, Recent, RecentPush};
-pub use resolve::{ByDeviceType, audience_by_device_type, reachable, union};
+pub use resolve::{ByDeviceType, Excluded, Sorted, recipients_among, sort_for, union, write_left_out};
 pub use sandbox::SandboxFeed;
 pub use store::pushes::Which;
 pub use store::sandbox::{Filter as SandboxFilter, SandboxDelivery};

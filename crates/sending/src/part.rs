@@ -9,6 +9,7 @@ use model::experiment::{Assignment, Share};
 use model::ids::{AppId, Ordinal, PushId};
 use model::origin::{Part, Provenance};
 use model::property::{DeviceClock, device_clocks};
+use model::push_outcome::LeftOut;
 use roaring::RoaringBitmap;
 use store::{Tx, blocks, origins, push_audience};
 use targeting::Planner;
@@ -49,14 +50,11 @@ impl Served {
     }
 }
 
-/// An audience, narrowed step by step to those whom a push is to reach.
+/// An audience, and the part of it that a push is for.
 pub(crate) struct Narrowed {
     pub(crate) whole: Plan,
-    /// The part that this push is for.
-    pub(crate) part: Plan,
-    /// The part without the channels that another push of the same run has served, as those that have moved from one part into
-    /// another since.
-    pub(crate) left: Plan,
+    /// `None` if that is all of it.
+    pub(crate) part: Option<Plan>,
 }
 
 pub(crate) fn part_for(
@@ -64,7 +62,6 @@ pub(crate) fn part_for(
     audience: Plan,
     push: PushId,
     provenance: &Provenance,
-    served: &Served,
 ) -> Result<Narrowed> {
     // The stored set is the audience of a triggered push; the selector of such a push selects nobody.
     let whole = match provenance.part {
@@ -73,19 +70,34 @@ pub(crate) fn part_for(
     };
     let whole = whole.normalize();
     let part = match &provenance.part {
-        Part::Everybody | Part::Triggered => whole.clone(),
-        Part::Clocks(names) => Plan::And(vec![whole.clone(), clocks(planner, names)]).normalize(),
+        Part::Everybody | Part::Triggered => None,
+        Part::Clocks(names) => Some(Plan::And(vec![whole.clone(), clocks(planner, names)]).normalize()),
         Part::Variant(part) => {
             let mut parts = vec![assigned(planner, whole.clone(), provenance, part.share)];
             parts.extend(part.clocks.as_ref().map(|names| clocks(planner, names)));
-            Plan::And(parts).normalize()
+            Some(Plan::And(parts).normalize())
         }
     };
-    let mut left = vec![part.clone()];
-    if provenance.run.is_some() {
-        left.push(Plan::Not(Box::new(Plan::Set(served.channels.clone()))));
+    Ok(Narrowed { whole, part })
+}
+
+/// Why channels of an audience are not in the part that a push is for.
+pub(crate) fn held_back(provenance: &Provenance, channels: RoaringBitmap) -> Vec<(LeftOut, RoaringBitmap)> {
+    match (&provenance.part, provenance.experiment()) {
+        (Part::Variant(part), Some(experiment)) => {
+            let assignment = Assignment::of(experiment);
+            let of = |share: Share| -> RoaringBitmap {
+                channels.iter().filter(|n| share.contains(assignment.position(Ordinal(*n)))).collect()
+            };
+            let control = part.withheld.or(part.control).map(of).unwrap_or_default();
+            let own = of(part.share);
+            let others = &(&channels - &control) - &own;
+            vec![(LeftOut::ControlGroup, control), (LeftOut::OtherWave, own), (LeftOut::OtherVariant, others)]
+        }
+        (Part::Everybody | Part::Triggered | Part::Clocks(_) | Part::Variant(_), _) => {
+            vec![(LeftOut::OtherWave, channels)]
+        }
     }
-    Ok(Narrowed { whole, part, left: Plan::And(left).normalize() })
 }
 
 /// The part of the control group of an experiment that is withheld when this push is sent, if there is one.

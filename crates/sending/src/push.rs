@@ -31,7 +31,7 @@ use crate::resolve::Resolve;
 use crate::{Sending, pages};
 
 pub use check::RequestPath;
-pub use check::refuse_unfit_platforms;
+pub use check::refuse_unfit;
 pub use check::refuse_unsupported;
 pub use check::refuse_unsupported_in_group;
 pub use control::PushControl;
@@ -40,6 +40,7 @@ pub use expiry::refuse_expiries_beyond_providers;
 pub(crate) use expiry::{deadline, last_deadline_on};
 pub use of_all_apps::PushOfApp;
 pub use recipients::Registry;
+pub(crate) use status::NO_SUCH_PUSH;
 pub use status::{PlatformProgress, PushStatus};
 
 /// The answer to an accepted request.
@@ -89,7 +90,7 @@ impl Sending {
         let registry = self.registry_for(app, &pushes).await?;
         let (n_pushes, operation) = (payloads.len() as u64, accepted.operation_id);
         let written = self.0.tenancy.write_once(app, idempotency_key, move |tx| {
-            refuse_unfit_platforms(tx, app, &pushes, request_path)?;
+            refuse_unfit(tx, app, &pushes, request_path)?;
             refuse_expiries_beyond_providers(&pushes, now, request_path)?;
             let provenance = Provenance::of(Origin::Api);
             let named = accepted.push_ids.iter().zip(pushes.iter().zip(&payloads));
@@ -132,7 +133,7 @@ impl Sending {
         self.0.targeting.ready_atlas(&pushes).await?;
         refuse_unsupported(&pushes, request_path)?;
         refuse_expiries_beyond_providers(&pushes, self.0.clock.now(), request_path)?;
-        self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, &pushes, request_path)).await
+        self.0.store.read(move |tx| refuse_unfit(tx, app, &pushes, request_path)).await
     }
 
     /// Writes the pushes, their origins, their PUSH_BODY events and the jobs that resolve them.

@@ -1,6 +1,7 @@
 //! Resolving a push: its recipients by device type and block.
 
 mod nobody;
+mod sorting;
 
 use std::borrow::Cow;
 
@@ -9,28 +10,31 @@ use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
 use base::Result;
-use index::term_plan;
 use jobs::{BlockJob, ClaimedJob, Job, Stop};
 use model::device_type::DeviceType;
 use model::event::SharedPush;
-use model::ids::PushId;
+use model::ids::{AppId, PushId};
 use model::origin::Provenance;
 use model::payload::Push;
-use model::term::Term;
+use model::push_outcome::LeftOut;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use store::blocks::{self as block_rows, BlockKey, BlockProgress};
+use store::push_outcomes::{self, OutcomeSet};
 use store::pushes::{self, PushState, Tally};
 use store::{Tx, origins, push_audience};
-use targeting::{Planner, device_types, open_types};
+use targeting::{Planner, open_types};
 use tenancy::key_for_log_in;
 
 use crate::deliver::Deliver;
-use crate::inbox::{Mailing, message_holders};
-use crate::part::{Served, part_for};
+use crate::inbox::Mailing;
+use crate::part::{Served, held_back, part_for};
 use crate::push::stored_push;
-use crate::{Sending, experiment_groups, reach};
+use crate::{Sending, experiment_groups};
+use nobody::{Matched, why_nobody};
+use sorting::sort;
+pub use sorting::{Excluded, Sorted};
 
 /// The recipients of a push, by device type.
 struct Resolved {
@@ -41,6 +45,8 @@ struct Resolved {
     /// The part that events say about the push.
     shared_push: SharedPush,
     audiences: ByDeviceType,
+    /// The others of its audience, and why they are no recipients.
+    left_out: Excluded,
     /// Its message, and the channels that get it into their inboxes.
     mailing: Option<Mailing>,
     /// Why there are no recipients, if there are none.
@@ -90,19 +96,31 @@ impl Sending {
                 let key = key_for_log_in(planner.tx, app);
                 tracing::warn!(app = key, %push, ?unknown, "an audience names places or segments that do not exist");
             }
-            let audience = part_for(&mut planner, audience, push, &provenance, &served)?;
+            // Whom an earlier push reached is not known any more, and the rest of the audience was not meant alone.
+            let audience = if planner.unknown.has_push { Plan::Nobody } else { audience };
+            let audience = part_for(&mut planner, audience, push, &provenance)?;
             Ok((planner.unknown.names, content, provenance, served, audience))
         };
         let (unknown, content, provenance, served, audience) = self.0.store.read(plan).await?;
         let known = index.clone();
         let evaluate = move || {
-            let most = most_recipients(&content);
-            let (audiences, holders) = audience_by_device_type(&known, &content, &audience.left, most);
-            let is_empty = audiences.is_empty();
-            let part = &provenance.part;
-            let nobody = is_empty.then(|| nobody::why_nobody(&known, &content, &audience, part, &unknown, &holders));
+            let whole = known.resolve(&audience.whole);
+            let n_matched = whole.len();
+            let part = audience.part.as_ref().map(|part| known.resolve(part));
+            let meant = part.as_ref().unwrap_or(&whole);
+            let n_meant = meant.len();
+            let Sorted { recipients, holders, mut left_out } =
+                sort(&known, &content, &(meant - &served.channels), most_recipients(&content));
+            left_out.add_of_all_types(&known, LeftOut::Served, &(meant & &served.channels));
+            if let Some(part) = &part {
+                for (why, channels) in held_back(&provenance, &whole - part) {
+                    left_out.add_of_all_types(&known, why, &channels);
+                }
+            }
+            let counts = Matched { n_matched, n_meant, left_out: &left_out };
+            let nobody = recipients.is_empty().then(|| why_nobody(&counts, &provenance.part, &unknown, &holders));
             let mailing = Mailing::new(&row, &content, shared_push.clone(), holders);
-            Resolved { push, provenance, served, shared_push, audiences, mailing, nobody }
+            Resolved { push, provenance, served, shared_push, audiences: recipients, left_out, mailing, nobody }
         };
         let resolved = self.0.index.evaluate(evaluate).await?;
         let (claimed, now) = (claimed.clone(), self.0.clock.now());
@@ -129,6 +147,11 @@ fn write_blocks(
         mailing.write(tx, app, index, &served, now)?;
     }
     let audiences = without(&resolved.audiences, &served);
+    write_left_out(tx, app, push, &resolved.left_out, now)?;
+    for (device_type, audience) in &resolved.audiences {
+        put_set(tx, app, push, device_type, LeftOut::Served, &(audience & &served), now)?;
+    }
+    pushes::set_resolved(tx, app, push, index.offset(), now)?;
     let mut n_blocks = 0;
     for (device_type, audience) in &*audiences {
         let tally = Tally { targeted: audience.len(), ..Tally::default() };
@@ -190,41 +213,43 @@ fn most_recipients(push: &Push) -> u64 {
     limits.map_or(u64::MAX, |limits| u64::from(limits.max_recipients))
 }
 
-/// All recipients of a push and all holders of its message, up to a limit, by device type; types without any are left out.
-pub fn audience_by_device_type(index: &Index, push: &Push, audience: &Plan, most: u64) -> (ByDeviceType, ByDeviceType) {
-    let mut left = most;
-    let (mut recipients, mut holders) = (Vec::new(), Vec::new());
-    for device_type in device_types(&push.device_types, index) {
-        let resolve = |way: Plan| {
-            let parts = vec![term_plan(index, &Term::DeviceType(device_type.clone())), way, audience.clone()];
-            index.resolve(&Plan::And(parts).normalize())
+/// Keeps why channels of an audience are no recipients of a push, set by set.
+pub fn write_left_out(tx: &mut Tx<'_>, app: AppId, push: PushId, left_out: &Excluded, now: UtcMillis) -> Result<()> {
+    for (device_type, why, channels) in left_out.iter() {
+        put_set(tx, app, push, device_type, why, channels, now)?;
+    }
+    Ok(())
+}
+
+fn put_set(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    push: PushId,
+    device_type: &DeviceType,
+    why: LeftOut,
+    channels: &RoaringBitmap,
+    since: UtcMillis,
+) -> Result<()> {
+    for (block, members) in blocks(channels) {
+        let set = OutcomeSet {
+            block: u32::from(block.0),
+            device_type: device_type.clone(),
+            outcome: why.outcome(),
+            reason: why.name().to_owned(),
+            since,
+            members: codec::encode(&members),
         };
-        let reach = reach::needed(push, &device_type);
-        let reached = reach.map(|reach| resolve(term_plan(index, &Term::Reach(reach)))).unwrap_or_default();
-        let holding = message_holders(index, push, &device_type).map(resolve).unwrap_or_default();
-        let [reached, holding] = within(left, reached, holding);
-        left = left.saturating_sub(reached.union_len(&holding));
-        for (set, sets) in [(reached, &mut recipients), (holding, &mut holders)] {
-            if !set.is_empty() {
-                sets.push((device_type.clone(), set));
-            }
-        }
+        push_outcomes::put(tx, app, push, set)?;
     }
-    (recipients, holders)
+    Ok(())
 }
 
-/// The parts of both sets that together have no more members than the limit.
-fn within(most: u64, reached: RoaringBitmap, holding: RoaringBitmap) -> [RoaringBitmap; 2] {
-    if reached.union_len(&holding) <= most {
-        return [reached, holding];
-    }
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let chosen: RoaringBitmap = (&reached | &holding).iter().take(most).collect();
-    [reached & &chosen, holding & chosen]
+/// All recipients of a push among the channels of a plan, by device type.
+pub fn recipients_among(index: &Index, push: &Push, audience: &Plan) -> ByDeviceType {
+    sort(index, push, &index.resolve(audience), u64::MAX).recipients
 }
 
-/// All channels of an audience that can be sent the push, or get its message in their inbox.
-pub fn reachable(index: &Index, push: &Push, audience: &Plan) -> RoaringBitmap {
-    let (recipients, holders) = audience_by_device_type(index, push, audience, most_recipients(push));
-    union(&recipients) | union(&holders)
+/// Sorts channels that are about to be sent a push for their own sake, as those that set off a pipeline.
+pub fn sort_for(index: &Index, push: &Push, channels: &RoaringBitmap) -> Sorted {
+    sort(index, push, channels, most_recipients(push))
 }

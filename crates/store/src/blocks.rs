@@ -3,6 +3,7 @@
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
+use model::push_outcome::PushOutcome;
 use model::time::UtcMillis;
 
 use crate::{Result, Tx};
@@ -75,10 +76,31 @@ pub fn recipients(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u
     Ok(sets.into_iter().flatten().collect())
 }
 
+/// The sets of a push by their outcome, or without one as long as it is not known. Those who came too late are among the failed.
+pub fn sets(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<(Option<PushOutcome>, Vec<u8>)>> {
+    let sql = "select pending, delivered, gone, failed from push_block where app = $1 and push = $2";
+    let outcomes = [None, Some(PushOutcome::Delivered), Some(PushOutcome::Gone), Some(PushOutcome::Failed)];
+    let mut sets = Vec::new();
+    tx.for_each(sql, &[app.into(), push.into()], |row| {
+        for outcome in outcomes {
+            sets.push((outcome, row.next()?));
+        }
+        Ok(())
+    })?;
+    Ok(sets)
+}
+
 /// Who of one block may have got a push, as serialized sets: it was delivered to them, or its outcome is not known yet.
 pub fn reached_in(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Vec<Vec<u8>>> {
     let progress = get(tx, app, key)?;
     Ok(progress.map_or_else(Vec::new, |sets| vec![sets.delivered, sets.pending]))
+}
+
+/// The first block of a device type from one on.
+pub fn next(tx: &mut Tx<'_>, app: AppId, push: PushId, device_type: &DeviceType, from: u32) -> Result<Option<u32>> {
+    let sql = "select block from push_block where app = $1 and push = $2 and platform = $3 and block >= $4
+               order by block limit 1";
+    tx.query_opt(sql, &[app.into(), push.into(), device_type.into(), from.into()], |row| row.get(0))
 }
 
 /// How many blocks of a push still have work to do.

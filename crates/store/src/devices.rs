@@ -1,6 +1,8 @@
-//! The channels that events are about, as readers of the log need them: many at a time, installed or not.
+//! The channels that events and accounts of pushes are about, as their readers need them: many at a time.
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, Ordinal};
+use model::time::UtcMillis;
 
 use crate::{Result, Tx, ordinals};
 
@@ -25,4 +27,24 @@ pub fn visit(
     ordinals::visit_around(tx, select, app, wanted, |row| {
         visit(Device { ordinal: row.next()?, id: row.next()?, named_user: row.next()?, profile: row.next()? })
     })
+}
+
+/// Up to `at_most` installed channels from one on that were made by an instant, in order.
+pub fn installed_from(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    first: Ordinal,
+    made_by: UtcMillis,
+    at_most: u32,
+) -> Result<Vec<(Ordinal, DeviceType)>> {
+    let sql = "select ordinal, device_type from channel
+               where app = $1 and ordinal >= $2 and installed = 1 and created <= $3 order by ordinal limit $4";
+    let params = [app.into(), first.into(), made_by.into(), at_most.into()];
+    tx.query(sql, &params, |row| Ok((row.next()?, row.next()?)))
+}
+
+/// The id of the first channel from one on.
+pub fn first_id_from(tx: &mut Tx<'_>, app: AppId, first: Ordinal) -> Result<Option<ChannelId>> {
+    let sql = "select id from channel where app = $1 and ordinal >= $2 order by ordinal limit 1";
+    tx.query_opt(sql, &[app.into(), first.into()], |row| row.get(0))
 }

@@ -45,6 +45,8 @@ pub mod positions;
 mod postgres_settings;
 pub mod push_audience;
 pub mod push_causes;
+pub mod push_marks;
+pub mod push_outcomes;
 pub mod push_responses;
 pub mod pushes;
 pub mod recipients;

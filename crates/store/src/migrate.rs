@@ -28,6 +28,7 @@ const STEPS: &[Step] = &[
     Step { name: "0012_webhooks", sql: include_str!("../migrations/0012_webhooks.sql") },
     Step { name: "0013_contacts", sql: include_str!("../migrations/0013_contacts.sql") },
     Step { name: "0014_faces", sql: include_str!("../migrations/0014_faces.sql") },
+    Step { name: "0015_outcomes", sql: include_str!("../migrations/0015_outcomes.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -2,7 +2,6 @@
 //! the responses of many channels to one push come at the same time, and in a batch none waits for another.
 
 use model::ids::{AppId, Ordinal, PushId};
-use model::time::UtcMillis;
 
 use crate::{Result, Tx};
 
@@ -22,15 +21,4 @@ pub fn is_counted(tx: &mut Tx<'_>, app: AppId, push: PushId, channel: Ordinal) -
 pub fn add(tx: &mut Tx<'_>, app: AppId, push: PushId, channel: Ordinal) -> Result<()> {
     let sql = "insert into push_response (app, push, ordinal) values ($1, $2, $3)";
     tx.write(sql, &[app.into(), push.into(), channel.into()])
-}
-
-/// Deletes up to `at_most` responses to pushes that were accepted before an instant, and returns how many. The
-/// id of a push can be older than the push, because scheduling assigns it, but is never younger.
-pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis, at_most: u32) -> Result<u64> {
-    tx.execute(
-        "delete from push_response where app = $1 and (push, ordinal) in
-         (select r.push, r.ordinal from push_response r join push p on p.app = r.app and p.id = r.push
-          where r.app = $1 and r.push < $2 and p.created < $3 order by r.push, r.ordinal limit $4)",
-        &[app.into(), PushId::first_at(first_kept).into(), first_kept.into(), at_most.into()],
-    )
 }

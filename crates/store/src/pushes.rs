@@ -236,6 +236,19 @@ pub fn reason(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<String
     tx.query_opt(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
+/// Notes which state of the audience index chose the recipients, and when.
+pub fn set_resolved(tx: &mut Tx<'_>, app: AppId, push: PushId, position: Offset, now: UtcMillis) -> Result<()> {
+    let sql = "update push set resolved_at = $3, resolved = $4 where app = $1 and id = $2";
+    tx.write(sql, &[app.into(), push.into(), position.into(), now.into()])
+}
+
+/// What [`set_resolved`] noted; `None` before that, and for pushes that an earlier version sent.
+pub fn resolved(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<(Offset, UtcMillis)>> {
+    let sql = "select resolved_at, resolved from push
+               where app = $1 and id = $2 and resolved_at is not null and resolved is not null";
+    tx.query_opt(sql, &[app.into(), push.into()], |row| Ok((row.next()?, row.next()?)))
+}
+
 /// Keeps the payload of a push with an earlier one that has the same. Neither may be one that is to be
 /// redacted.
 pub fn share_payload(tx: &mut Tx<'_>, app: AppId, push: PushId, earlier: PushId) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod clauses;
 mod near;
+mod of_one;
 mod warnings;
 
 use std::sync::Arc;
@@ -24,8 +25,10 @@ use tokio::sync::Semaphore;
 use crate::Targeting;
 use crate::check::unsupported;
 use crate::device_types::{device_types, open_types};
+use crate::past_pushes::unknown_pushes;
 use crate::plan::Planner;
 use clauses::Explainer;
+pub use of_one::{AsOf, ClauseOfOne, Moment};
 use warnings::{Names, Warner};
 
 /// The number of explanations computed at a time. Each may take seconds of a core, which others need as well.
@@ -150,6 +153,7 @@ fn plan(
         Audience::All(_) => Planned::Everyone,
         Audience::Triggered(_) | Audience::CreateAndSend(_) => Planned::Recipients(planner.audience(&audience)?),
         Audience::Selector(selector) => {
+            Error::refuse(unknown_pushes(planner.tx, app, &selector, "audience")?)?;
             let reached = planner.prepare(&selector)?;
             let plans = selector.atoms().map(|atomic| {
                 let n_unknown = planner.unknown.n_met();

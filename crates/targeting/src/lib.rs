@@ -7,6 +7,7 @@ mod explain;
 mod lifecycle;
 mod lists;
 mod openings;
+mod past_pushes;
 mod places;
 mod plan;
 mod segments;
@@ -22,8 +23,9 @@ use tenancy::Tenancy;
 
 pub use check::audience_problems;
 pub use device_types::{device_types, open_types};
-pub use explain::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
+pub use explain::{AsOf, Clause, ClauseOfOne, DeviceTypeCount, Effect, Explanation, Moment, Warning};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
+pub use past_pushes::{unknown_push, unknown_pushes};
 pub use plan::{Planner, Unknown, tag_plan};
 pub use segments::{CreatedSegment, SegmentView, segment_by_place};
 pub use store::documents::Order;

@@ -13,7 +13,7 @@ use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
 use model::property::selected_tag;
-use model::selector::{Atomic, Attribute, Audience, Selector};
+use model::selector::{Atomic, Attribute, Audience, PastPushId, Selector};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
 use model::time::UtcMillis;
@@ -47,11 +47,13 @@ pub(crate) struct PlannedSegment {
     pub(crate) unknown: BTreeSet<String>,
 }
 
-/// The names met so far that nothing has: places that the atlas lacks, and segments that do not exist.
+/// The names met so far that nothing has: places that the atlas lacks, and segments and pushes that do not exist.
 #[derive(Default)]
 pub struct Unknown {
     /// For people: a few of them, however many there are and however often segments refer to each other.
     pub names: BTreeSet<String>,
+    /// Whether a push is among them.
+    pub has_push: bool,
     n_met: usize,
 }
 
@@ -60,6 +62,11 @@ impl Unknown {
 
     pub(crate) fn meet(&mut self, name: String) {
         self.meet_all(&BTreeSet::from([name]));
+    }
+
+    pub(crate) fn meet_push(&mut self, id: PastPushId) {
+        self.has_push = true;
+        self.meet(format!("push {id}"));
     }
 
     /// The unknown names of one segment, if it has any.
@@ -167,6 +174,7 @@ impl Planner<'_, '_> {
                 Ok(Plan::Nobody)
             }
             Atomic::Location(location) => self.location(location),
+            Atomic::Push(past) => self.past_push(past),
             Atomic::Activity(activity) => match activity.openings() {
                 Ok(openings) => self.openings(&openings),
                 // Refused when the push was accepted: treating it as empty would make NOT mean everybody.

@@ -19,6 +19,7 @@ use tenancy::IdempotencyKey;
 
 use crate::Targeting;
 use crate::check::audience_problems;
+use crate::past_pushes::unknown_pushes;
 
 pub use places::segment_by_place;
 pub(crate) use reached::{Reached, reached};
@@ -56,6 +57,7 @@ impl Targeting {
         self.0
             .tenancy
             .write_once(app, idempotency_key, move |tx| {
+                Error::refuse(unknown_pushes(tx, app, &body.criteria, "criteria")?)?;
                 documents::put(tx, app, DocumentKind::Segment, &id.to_string(), &text, now)?;
                 Ok(CreatedSegment { operation_id, id })
             })
@@ -100,6 +102,7 @@ impl Targeting {
                 if documents::get(tx, app, DocumentKind::Segment, &id.to_string())?.is_none() {
                     return Err(Error::NotFound("segment"));
                 }
+                Error::refuse(unknown_pushes(tx, app, &body.criteria, "criteria")?)?;
                 if let Some(names) = cycle::through(tx, app, id, &body)? {
                     let message = format!("The segment would be part of itself: {}.", names.join(" → "));
                     return Err(Error::invalid("criteria", message));

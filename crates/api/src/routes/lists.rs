@@ -268,7 +268,7 @@ impl Refusals {
     }
 }
 
-fn csv(body: Body) -> Response {
+pub(super) fn csv(body: Body) -> Response {
     let mut response = Response::new(body);
     response.headers_mut().insert(CONTENT_TYPE, CSV);
     response

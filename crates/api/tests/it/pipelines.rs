@@ -80,7 +80,7 @@ async fn open(app: &TestApp, channel: &str) {
 }
 
 /// A device tells of something that happened a while ago.
-async fn tell(app: &TestApp, channel: &str, kind: &str, ago: Duration, data: Value) {
+pub(crate) async fn tell(app: &TestApp, channel: &str, kind: &str, ago: Duration, data: Value) {
     let at = app.engine().clock().now().minus(ago).0;
     let id = Uuid::new_v5(&Uuid::nil(), format!("{channel} {kind} {at} {data}").as_bytes());
     let time = format!("{}.{:03}", at.div_euclid(1000), at.rem_euclid(1000));

@@ -18,7 +18,7 @@ async fn simulator(app: &TestApp) -> Simulator {
 }
 
 /// What an operator would send for each platform, so that it leads to the simulator.
-fn body(sim: &Simulator, platform: &str) -> Value {
+pub(crate) fn body(sim: &Simulator, platform: &str) -> Value {
     let endpoint = |protocol| json!({"url": sim.url(protocol), "ca": sim.ca_pem()});
     match platform {
         "apns" => json!({

@@ -12,7 +12,7 @@ use model::ids::{AppId, ExperimentId, Id, PushId};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use sending::part::withheld;
-use sending::{ByDeviceType, audience_by_device_type, stored_push, union};
+use sending::{ByDeviceType, recipients_among, stored_push, union};
 use serde::{Deserialize, Serialize};
 use store::counters::{self, Metric};
 use store::{Tx, experiment_groups, origins, pushes};
@@ -61,9 +61,7 @@ impl Campaigns {
         };
         let withheld_channels: ByDeviceType = match self.0.store.read(plan).await? {
             // However few get the variant, the others are compared with all of the control group.
-            (Some(plan), content) => {
-                self.0.index.evaluate(move || audience_by_device_type(&index, &content, &plan, u64::MAX).0).await?
-            }
+            (Some(plan), content) => self.0.index.evaluate(move || recipients_among(&index, &content, &plan)).await?,
             (None, _) => Vec::new(),
         };
         let (campaigns, claimed, now) = (self.clone(), claimed.clone(), self.0.clock.now());

@@ -123,10 +123,11 @@ impl Campaigns {
             stored.control_with = (!shares.control.is_empty()).then_some(variant);
         }
         let control = (stored.control_with == Some(variant)).then_some(shares.control);
+        let withheld = (!shares.control.is_empty()).then_some(shares.control);
         for (push, clocks) in pushes {
             // A channel that changes its time zone gets the variant once.
             let run = clocks.is_some().then(|| variant.to_string());
-            let part = Part::Variant(VariantPart { variant, share: *share, control, clocks });
+            let part = Part::Variant(VariantPart { variant, share: *share, control, withheld, clocks });
             provenances.push((push, Provenance { origin: Origin::Experiment(id), run, part }));
         }
         let new = provenances.iter().map(|(push, provenance)| NewPush {

@@ -1,20 +1,26 @@
 //! Conditions on a channel, as a plan over the index.
 
 use audience::plan::Plan;
+use base::Result;
 use model::pipeline::{Condition, Fact, Junction};
 use targeting::Planner;
 
 /// The channels for which a condition holds.
-pub(super) fn holds(planner: &Planner<'_, '_>, condition: &Condition) -> Plan {
-    let facts = condition.facts.iter().map(|(fact, is_negated)| {
+///
+/// A push that is not known any more makes it hold for nobody, negated or not.
+pub(super) fn holds(planner: &mut Planner<'_, '_>, condition: &Condition) -> Result<Plan> {
+    let mut facts = Vec::with_capacity(condition.facts.len());
+    for (fact, is_negated) in &condition.facts {
         let is_so = match fact {
             Fact::Tag { group, tag } => planner.tag(group, tag),
             Fact::Subscribed(list) => devices::subscribers(planner.index, &[list.as_str().to_owned()]),
+            Fact::Push(past) => planner.past_push(past)?,
         };
-        if *is_negated { Plan::Not(Box::new(is_so)) } else { is_so }
-    });
-    match condition.junction {
-        Junction::And => Plan::And(facts.collect()),
-        Junction::Or => Plan::Or(facts.collect()),
+        facts.push(if *is_negated { Plan::Not(Box::new(is_so)) } else { is_so });
     }
+    Ok(match condition.junction {
+        _ if planner.unknown.has_push => Plan::Nobody,
+        Junction::And => Plan::And(facts),
+        Junction::Or => Plan::Or(facts),
+    })
 }

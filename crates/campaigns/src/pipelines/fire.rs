@@ -12,9 +12,10 @@ use model::ids::{AppId, OperationId, PipelineId, PushId};
 use model::origin::{Origin, Part, Provenance};
 use model::payload::Push;
 use model::pipeline::Pipeline;
+use model::push_outcome::LeftOut;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use sending::{Causes, NewPush, reachable};
+use sending::{Causes, NewPush, Sorted, sort_for, union, write_left_out};
 use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind};
 use store::{Tx, followers, log, origins, push_audience, pushes};
@@ -108,11 +109,11 @@ impl Campaigns {
     fn send(&self, tx: &mut Tx<'_>, firing: &Firing<'_>, channels: RoaringBitmap, causes: &Causes) -> Result<u64> {
         let Firing { app, list, pipeline, now, .. } = *firing;
         let id = list.pipeline;
-        let channels = firing.eligible(tx, channels);
+        let Sifted { reached, unreached, unmet } = firing.sift(tx, channels)?;
         let own = (id, pipeline.rates.as_slice());
         let shared = stored::global_rates(tx, app)?;
         let all = (rates::ALL_PIPELINES, shared.as_slice());
-        let channels = rates::with_room(tx, app, own, channels, now)?;
+        let channels = rates::with_room(tx, app, own, reached.clone(), now)?;
         let channels = rates::with_room(tx, app, all, channels, now)?;
         if channels.is_empty() {
             return Ok(0);
@@ -125,7 +126,12 @@ impl Campaigns {
             .iter()
             .map(|push| Ok((PushId::at(now), push, serde_json::to_string(push).map_err(Error::internal)?)))
             .collect::<Result<_>>()?;
-        for (push, ..) in &named {
+        let over_rate = reached - &channels;
+        for (push, content, _) in &named {
+            let mut left_out = sort_for(firing.index, content, &unreached).left_out;
+            left_out.add_of_all_types(firing.index, LeftOut::Conditions, &unmet);
+            left_out.add_of_all_types(firing.index, LeftOut::Rate, &over_rate);
+            write_left_out(tx, app, *push, &left_out, now)?;
             causes.keep(tx, app, *push, &channels)?;
             for (block, members) in blocks(&channels) {
                 push_audience::insert(tx, app, *push, block.0, codec::encode(&members))?;
@@ -162,17 +168,29 @@ fn is_behind(tx: &mut Tx<'_>, app: AppId, due: UtcMillis) -> Result<bool> {
     Ok(log::time_after(tx, app, position.records_done())?.is_some_and(|at| at < due))
 }
 
+/// The channels that are due, by whether they are sent to as far as the pipeline decides.
+struct Sifted {
+    /// Some of its pushes reach them.
+    reached: RoaringBitmap,
+    /// None does.
+    unreached: RoaringBitmap,
+    /// A condition does not hold for them.
+    unmet: RoaringBitmap,
+}
+
 impl Firing<'_> {
-    /// The channels that some of the pushes can reach, and for which the conditions hold.
-    fn eligible(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> RoaringBitmap {
-        let planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
-        let mut parts = vec![Plan::Set(channels)];
-        parts.extend(self.pipeline.conditions.iter().map(|condition| holds(&planner, condition)));
-        let eligible = Plan::And(parts).normalize();
+    fn sift(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> Result<Sifted> {
+        let mut planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
+        let mut parts = vec![Plan::Set(channels.clone())];
+        for condition in &self.pipeline.conditions {
+            parts.push(holds(&mut planner, condition)?);
+        }
+        let met = self.index.resolve(&Plan::And(parts).normalize());
         let mut reached = RoaringBitmap::new();
         for push in &self.pipeline.outcomes {
-            reached |= reachable(self.index, push, &eligible);
+            let Sorted { recipients, holders, .. } = sort_for(self.index, push, &met);
+            reached |= union(&recipients) | union(&holders);
         }
-        reached
+        Ok(Sifted { unreached: &met - &reached, unmet: channels - met, reached })
     }
 }

@@ -100,7 +100,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         let moment = Moment { occurred: occurred.min(recorded), recorded, event };
         let channel = RoaringBitmap::from_iter([ordinal.0]);
         for wish in wishes {
-            self.grant(wish, record.offset, moment, &channel);
+            self.grant(wish, record.offset, moment, &channel)?;
         }
         Ok(())
     }
@@ -128,6 +128,7 @@ impl<'a, 'c> Reading<'a, 'c> {
             RecordKind::Terms
             | RecordKind::PushBody
             | RecordKind::Send
+            | RecordKind::SendRejected
             | RecordKind::Uninstall
             | RecordKind::TagChange
             | RecordKind::Control
@@ -187,7 +188,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         let recorded = self.recorded(record);
         let moment = Moment { occurred: recorded, recorded, event: None };
         for (wish, channels) in granted {
-            self.grant(wish, record.offset, moment, channels);
+            self.grant(wish, record.offset, moment, channels)?;
         }
         Ok(())
     }
@@ -209,7 +210,7 @@ impl<'a, 'c> Reading<'a, 'c> {
     }
 
     /// Notes that a trigger or cancellation of a pipeline happened to channels, if it counts at that time.
-    fn grant(&mut self, wish: Wish, offset: Offset, moment: Moment, channels: &RoaringBitmap) {
+    fn grant(&mut self, wish: Wish, offset: Offset, moment: Moment, channels: &RoaringBitmap) -> Result<()> {
         let watch = self.watch;
         let pipeline = &watch.pipelines[wish.pipeline];
         let Moment { occurred, recorded, event } = moment;
@@ -218,9 +219,9 @@ impl<'a, 'c> Reading<'a, 'c> {
             && wish.active.contains(occurred)
             && pipeline.active.contains(occurred);
         if !counts {
-            return;
+            return Ok(());
         }
-        let channels = self.for_whom_it_holds(wish, channels);
+        let channels = self.for_whom_it_holds(wish, channels)?;
         let effect = self.effects.entry(pipeline.list).or_default();
         match wish.aim {
             Aim::SetOff => {
@@ -238,18 +239,21 @@ impl<'a, 'c> Reading<'a, 'c> {
                 *effect.canceled.entry(last).or_default() |= channels;
             }
         }
+        Ok(())
     }
 
     /// The channels for which the conditions of a trigger hold.
-    fn for_whom_it_holds(&mut self, wish: Wish, channels: &RoaringBitmap) -> RoaringBitmap {
+    fn for_whom_it_holds(&mut self, wish: Wish, channels: &RoaringBitmap) -> Result<RoaringBitmap> {
         let watch = self.watch;
         let Some(conditions) = wish.conditions.and_then(|index| watch.conditions.get(index)) else {
-            return channels.clone();
+            return Ok(channels.clone());
         };
-        let planner = Planner::new(self.tx, self.app, self.index, self.now, Vec::new());
+        let mut planner = Planner::new(self.tx, self.app, self.index, self.now, Vec::new());
         let mut parts = vec![Plan::Set(channels.clone())];
-        parts.extend(conditions.iter().map(|condition| holds(&planner, condition)));
-        self.index.resolve(&Plan::And(parts).normalize())
+        for condition in conditions {
+            parts.push(holds(&mut planner, condition)?);
+        }
+        Ok(self.index.resolve(&Plan::And(parts).normalize()))
     }
 }
 

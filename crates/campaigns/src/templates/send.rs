@@ -10,7 +10,7 @@ use model::origin::{Origin, Provenance};
 use model::payload::Push;
 use model::schedule::ScheduledPush;
 use model::template::{TemplateSchedule, TemplateUse};
-use sending::{NewPush, RequestPath, refuse_expiries_beyond_providers, refuse_unfit_platforms, refuse_unsupported};
+use sending::{NewPush, RequestPath, refuse_expiries_beyond_providers, refuse_unfit, refuse_unsupported};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::apps::App;
@@ -59,7 +59,7 @@ impl Campaigns {
             let again = made.made_again(tx, app.id, &uses, request_path, prepare)?;
             let made = again.as_ref().unwrap_or(&made);
             let prepared = made.outcome()?;
-            refuse_unfit_platforms(tx, app.id, prepared.iter().map(|prepared| &prepared.push), request_path)?;
+            refuse_unfit(tx, app.id, prepared.iter().map(|prepared| &prepared.push), request_path)?;
             made.set_used(tx, app.id, now)?;
             let provenances: Vec<_> = uses.iter().map(|usage| Provenance::of(origin(usage))).collect();
             let push_ids: Vec<PushId> = prepared.iter().map(|_| PushId::at(now)).collect();
@@ -91,7 +91,7 @@ impl Campaigns {
             Ok(pushes)
         };
         let made = self.make(app, &Arc::new(uses.into_vec()), request_path, check).await?;
-        self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, made.outcome()?, request_path)).await
+        self.0.store.read(move |tx| refuse_unfit(tx, app, made.outcome()?, request_path)).await
     }
 
     /// Creates all of the schedules or none. Later changes of templates do not change the scheduled pushes.
@@ -122,7 +122,7 @@ impl Campaigns {
                 let made = again.as_ref().unwrap_or(&made);
                 let planned = made.outcome()?;
                 planned.refuse_past()?;
-                refuse_unfit_platforms(tx, app, planned.pushes(), request_path)?;
+                refuse_unfit(tx, app, planned.pushes(), request_path)?;
                 made.set_used(tx, app, now)?;
                 campaigns.insert_schedules(tx, app, planned)?;
                 let printed = planned.scheduled().map(serde_json::to_value).collect::<Result<_, _>>();

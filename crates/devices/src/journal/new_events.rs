@@ -2,7 +2,7 @@
 
 use model::event::{
     Close, Custom, FirstOpen, FirstOptIn, InAppDisplay, InAppExpiration, InAppResolution, Location, Open, PushBody,
-    RecordKind, Region, RichMessage, ScreenViewed, TagChange, Uninstall, Unrecognized,
+    RecordKind, Region, Rejection, RichMessage, ScreenViewed, TagChange, Uninstall, Unrecognized,
 };
 use model::payload::extra::TextExtra;
 use serde::Serialize;
@@ -66,6 +66,7 @@ pub enum ManyEvent<'a> {
         /// Stored after the record, unless empty.
         extra: &'a TextExtra,
     },
+    SendRejected(&'a Rejection),
 }
 
 impl ManyEvent<'_> {
@@ -74,13 +75,14 @@ impl ManyEvent<'_> {
             ManyEvent::Send { .. } => RecordKind::Send,
             ManyEvent::Control => RecordKind::Control,
             ManyEvent::RichDelivery { .. } => RecordKind::RichDelivery,
+            ManyEvent::SendRejected(_) => RecordKind::SendRejected,
         }
     }
 
     pub(super) const fn is_alerting(self) -> bool {
         match self {
             ManyEvent::Send { alerting } => alerting,
-            ManyEvent::Control | ManyEvent::RichDelivery { .. } => false,
+            ManyEvent::Control | ManyEvent::RichDelivery { .. } | ManyEvent::SendRejected(_) => false,
         }
     }
 }

@@ -17,7 +17,7 @@ use roaring::RoaringBitmap;
 use sending::{Recent, stored_push};
 use store::channels::{self, Channel};
 use store::counters::{Metric, Opted};
-use store::{Tx, push_responses, pushes, sessions};
+use store::{Tx, push_marks, push_responses, pushes, sessions};
 
 use super::attribution::{Attribution, Tapped};
 use super::changes::Changes;
@@ -156,6 +156,7 @@ impl Taking<'_, '_> {
         // Another tap on a notification is no influence of the same push.
         if let Some(push) = due.indirect().filter(|push| !is_direct && due.direct() != Some(*push)) {
             self.counts.add_response(tx, push, Metric::InfluencedResponses, timed.at)?;
+            push_marks::influence(tx, self.context.app, push, self.ordinal)?;
         }
         self.direct_days.extend(due.to().is_some().then(|| timed.at.day()));
         let session_id = session_name(timed);

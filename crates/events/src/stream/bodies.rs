@@ -4,14 +4,14 @@ use ::devices::ContactKey;
 use base::{Error, Result};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use model::event::{Campaign, Event, EventUser, MessageContext, PushBody, PushResource, SharedPush};
+use model::event::{Campaign, Event, EventUser, MessageContext, PushBody, PushResource, Rejection, SharedPush};
 use model::ids::{EventId, ExperimentId, NamedUserId, PushId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::gather::{ManyShape, Shared};
+use super::gather::{ManyShape, Rest, Shared};
 
 /// A stored event whose body passes through unread.
 #[derive(Deserialize)]
@@ -52,6 +52,16 @@ struct RichDelivery<'a> {
 }
 
 #[derive(Serialize)]
+struct SendRejected<'a> {
+    #[serde(flatten)]
+    push: PushRef<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant_id: Option<u32>,
+    #[serde(flatten)]
+    rejection: Option<&'a Rejection>,
+}
+
+#[derive(Serialize)]
 struct PushRef<'a> {
     push_id: PushId,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +97,7 @@ struct PublicPushBody<'a> {
 }
 
 /// The body of all events of a record about many channels, or of those that are due to a custom event.
-pub(super) fn of_many(Shared { shape, many, extra }: &Shared, cause: Option<EventId>) -> Result<Vec<u8>> {
+pub(super) fn of_many(Shared { shape, many, rest }: &Shared, cause: Option<EventId>) -> Result<Vec<u8>> {
     let shared = &many.push;
     let push = PushRef {
         push_id: shared.push_id,
@@ -97,8 +107,18 @@ pub(super) fn of_many(Shared { shape, many, extra }: &Shared, cause: Option<Even
     let body = match shape {
         ManyShape::Control => serde_json::to_vec(&Control { push, experiment_id: shared.experiment_id }),
         ManyShape::RichDelivery => {
-            let context = MessageContext::of(extra.clone());
+            let context = match rest {
+                Rest::Extra(extra) => MessageContext::of(extra.clone()),
+                Rest::Nothing | Rest::Rejection(_) => None,
+            };
             serde_json::to_vec(&RichDelivery { push, variant_id: shared.variant_id, context })
+        }
+        ManyShape::SendRejected => {
+            let rejection = match rest {
+                Rest::Rejection(rejection) => Some(rejection),
+                Rest::Nothing | Rest::Extra(_) => None,
+            };
+            serde_json::to_vec(&SendRejected { push, variant_id: shared.variant_id, rejection })
         }
         ManyShape::Send => {
             let context = cause.map(|event_uuid| Context { triggered_by: "custom_event", event_uuid });

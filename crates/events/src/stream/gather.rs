@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use audience::codec;
 use base::{Error, Result};
-use model::event::{EventOffset, Many, RecordKind};
+use model::event::{EventOffset, Many, RecordKind, Rejection};
 use model::ids::{AppId, Offset, Ordinal, PushId};
 use model::payload::extra::TextExtra;
 use roaring::RoaringBitmap;
@@ -48,8 +48,15 @@ pub(super) enum Content {
 pub(super) struct Shared {
     pub(super) shape: ManyShape,
     pub(super) many: Many,
+    pub(super) rest: Rest,
+}
+
+/// What follows in the record.
+pub(super) enum Rest {
+    Nothing,
     /// Of a message.
-    pub(super) extra: TextExtra,
+    Extra(TextExtra),
+    Rejection(Rejection),
 }
 
 /// How the body of an event of at most one channel is made from its record.
@@ -69,6 +76,7 @@ pub(super) enum ManyShape {
     Send,
     Control,
     RichDelivery,
+    SendRejected,
 }
 
 enum Shape {
@@ -82,6 +90,7 @@ const fn shape(kind: RecordKind) -> Shape {
         RecordKind::Send => Shape::Many(ManyShape::Send),
         RecordKind::Control => Shape::Many(ManyShape::Control),
         RecordKind::RichDelivery => Shape::Many(ManyShape::RichDelivery),
+        RecordKind::SendRejected => Shape::Many(ManyShape::SendRejected),
         RecordKind::FirstOpen => Shape::One(OneShape::Empty),
         RecordKind::PushBody => Shape::One(OneShape::Push),
         RecordKind::Uninstall
@@ -226,8 +235,13 @@ impl Page<'_> {
 
     fn take_many(&mut self, record: Record, shape: ManyShape) -> Result<Option<EventOffset>> {
         let (many, rest): (Many, _) = postcard::take_from_bytes(&record.body).map_err(Error::internal)?;
-        let extra = if rest.is_empty() { Ok(TextExtra::new()) } else { postcard::from_bytes(rest) };
-        let extra = extra.map_err(Error::internal)?;
+        let rest = match shape {
+            _ if rest.is_empty() => Rest::Nothing,
+            ManyShape::SendRejected => Rest::Rejection(postcard::from_bytes(rest).map_err(Error::internal)?),
+            ManyShape::Send | ManyShape::Control | ManyShape::RichDelivery => {
+                Rest::Extra(postcard::from_bytes(rest).map_err(Error::internal)?)
+            }
+        };
         let mut clauses = self.accepting(record.kind);
         clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&many.push)));
         let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
@@ -251,7 +265,7 @@ impl Page<'_> {
         if !channels.is_empty() {
             self.records.push(PageRecord {
                 record,
-                content: Content::Many(Shared { shape, many, extra }, channels),
+                content: Content::Many(Shared { shape, many, rest }, channels),
                 clauses,
             });
         }

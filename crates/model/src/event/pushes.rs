@@ -75,9 +75,35 @@ impl MessageContext {
     }
 }
 
+/// Why a message could not be handed over, in the words of the public event. In binary records they are numbers: never change
+/// their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum RejectionStatus {
+    /// The provider knows no such address.
+    BadDeviceToken,
+    /// The address belongs to another app, project or key pair.
+    Unauthorized,
+    /// The provider does not take such a message.
+    InvalidParameters,
+    MessageTooBig,
+    /// The provider could not be reached, or took nothing, for so long that it was given up.
+    Unavailable,
+    /// The device is gone.
+    Uninstalled,
+}
+
+/// What follows a [`Many`] of rejected messages in its record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    pub status: RejectionStatus,
+    /// In the words of the provider; empty when there are none.
+    pub reason: String,
+}
+
 /// The same event of many channels by one push, recorded together (binary): they were sent to, held back as the control group,
-/// or given a message. The kind of the record says which. Each stands for one event, whose id follows from the kind, the push
-/// and the channel. In a record of messages their [`TextExtra`] comes after it, unless empty or not the same for all.
+/// or given a message, or could not be sent to. The kind of the record says which. Each stands for one event, whose id follows
+/// from the kind, the push and the channel. In a record of messages their [`TextExtra`] comes after it, unless empty or not the
+/// same for all, and in one of rejections their [`Rejection`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Many {
     pub push: SharedPush,

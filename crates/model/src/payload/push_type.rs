@@ -92,6 +92,7 @@ fn names_one(atomic: &Atomic) -> bool {
         | Atomic::SmsSender(_)
         | Atomic::Attribute(_)
         | Atomic::Activity(_)
-        | Atomic::Location(_) => false,
+        | Atomic::Location(_)
+        | Atomic::Push(_) => false,
     }
 }

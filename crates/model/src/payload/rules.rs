@@ -88,7 +88,8 @@ fn missing_platform(atomic: &Atomic, device_types: &DeviceTypes) -> Option<(&'st
         | Atomic::DevicePin(_)
         | Atomic::Attribute(_)
         | Atomic::Activity(_)
-        | Atomic::Location(_) => None,
+        | Atomic::Location(_)
+        | Atomic::Push(_) => None,
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::json::body::Body;
 use crate::json::{At, Json};
 use crate::limits;
+use crate::selector::{PastOutcome, PastPush, PastPushId};
 use crate::subscription::SubscriptionListId;
 use crate::tag::{Tag, TagGroup};
 
@@ -25,8 +26,13 @@ pub enum Junction {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    Tag { group: TagGroup, tag: Tag },
+    Tag {
+        group: TagGroup,
+        tag: Tag,
+    },
     Subscribed(SubscriptionListId),
+    /// What became of an earlier push for it.
+    Push(PastPush),
 }
 
 impl Condition {
@@ -62,12 +68,13 @@ fn parse_fact(at: &At<'_>) -> Option<(Fact, bool)> {
     }
     let tag = fields.optional("tag", parse_tag);
     let subscription = fields.optional("subscription", parse_subscription);
-    let n_given = ["tag", "subscription"].iter().filter(|key| fields.has(key)).count();
+    let push = fields.optional("push", parse_push);
+    let n_given = ["tag", "subscription", "push"].iter().filter(|key| fields.has(key)).count();
     fields.finish();
     match n_given {
         0 => at.missing("tag"),
-        1 => tag.or(subscription),
-        _ => at.invalid("This has either 'tag' or 'subscription'."),
+        1 => tag.or(subscription).or(push),
+        _ => at.invalid("This has one of 'tag', 'subscription' and 'push'."),
     }
 }
 
@@ -92,6 +99,23 @@ struct SubscriptionFact {
     negated: bool,
 }
 
+#[derive(Body)]
+#[body(not_printed, name = "PushCondition")]
+struct PushFact {
+    /// The id of a push, or of a schedule, an experiment or a pipeline.
+    id: PastPushId,
+    /// What became of it for the channel.
+    outcome: PastOutcome,
+    /// Whether that must not be so.
+    #[body(nullable, default)]
+    negated: bool,
+}
+
+fn parse_push(at: &At<'_>) -> Option<(Fact, bool)> {
+    let PushFact { id, outcome, negated } = PushFact::parse(at)?;
+    Some((Fact::Push(PastPush { id, outcome }), negated))
+}
+
 fn parse_tag(at: &At<'_>) -> Option<(Fact, bool)> {
     if let Json::String(_) = at.json() {
         return Some((Fact::Tag { group: TagGroup::device(), tag: Tag::parse(at)? }, false));
@@ -112,6 +136,7 @@ pub(super) fn schema(schemas: &mut SchemaGenerator) -> Schema {
         "properties": {
             "tag": {"anyOf": [tag, named]},
             "subscription": schemas.subschema_for::<SubscriptionFact>(),
+            "push": schemas.subschema_for::<PushFact>(),
         },
         "minProperties": 1,
         "maxProperties": 1,

@@ -4,7 +4,7 @@ use schemars::json_schema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Activity, Attribute, Location};
+use super::{Activity, Attribute, Location, PastPush};
 use crate::channel::name_text;
 use crate::ids::{ChannelId, NamedUserId, SegmentId};
 use crate::json::body::{Body, Read};
@@ -49,6 +49,7 @@ pub enum Atomic {
     Attribute(Box<Attribute>),
     Activity(Box<Activity>),
     Location(Box<Location>),
+    Push(PastPush),
 }
 
 /// An address of Apple's push service: 64 hexadecimal digits.
@@ -69,7 +70,7 @@ pub struct SmsId {
 /// Reads the value under a key, and the companions next to it.
 type ReadAtomic = for<'a> fn(&At<'a>, &mut Fields<'a>) -> Option<Atomic>;
 
-const READERS: [(&str, ReadAtomic); 23] = [
+const READERS: [(&str, ReadAtomic); 24] = [
     ("tag", tag),
     ("segment", |at, _| values(at, SegmentId::parse).map(Atomic::Segment)),
     ("named_user", |at, _| values(at, NamedUserId::parse).map(Atomic::NamedUser)),
@@ -93,6 +94,7 @@ const READERS: [(&str, ReadAtomic); 23] = [
     ("attribute", |at, companions| Attribute::parse(at, companions).map(|it| Atomic::Attribute(Box::new(it)))),
     ("activity", |at, companions| Activity::parse(at, companions).map(|it| Atomic::Activity(Box::new(it)))),
     ("location", |at, _| Location::parse(at).map(|it| Atomic::Location(Box::new(it)))),
+    ("push", |at, _| PastPush::parse(at).map(Atomic::Push)),
 ];
 
 impl Atomic {
@@ -190,6 +192,7 @@ impl Serialize for Atomic {
             Atomic::Attribute(attribute) => attribute.serialize(serializer),
             Atomic::Activity(activity) => activity.serialize(serializer),
             Atomic::Location(location) => entry(serializer, "location", location),
+            Atomic::Push(past) => entry(serializer, "push", past),
         }
     }
 }

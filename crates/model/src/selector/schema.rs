@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-use super::{Audience, DeviceToken, Selector, SmsId};
+use super::{Audience, DeviceToken, PastPush, Selector, SmsId};
 use crate::create_and_send::Recipients;
 use crate::ids::{ChannelId, NamedUserId, SegmentId};
 use crate::json::body::Read;
@@ -19,7 +19,7 @@ use crate::tag::{Tag, TagGroup};
 type OfValue = fn(&mut SchemaGenerator) -> Schema;
 
 /// Selectors with a single key, with its description.
-const PLAIN: [(&str, &str, OfValue); 19] = [
+const PLAIN: [(&str, &str, OfValue); 20] = [
     ("segment", "Channels of a stored segment, by its id.", values::<SegmentId>),
     ("named_user", "Channels of a named user, by its id.", values::<NamedUserId>),
     ("alias", "Channels with this alias.", |_| texts(limits::ALIAS_CHARS)),
@@ -39,6 +39,7 @@ const PLAIN: [(&str, &str, OfValue); 19] = [
     ("wns", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
     ("mpns", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
     ("device_pin", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
+    ("push", "Channels for which an earlier push had this outcome.", |schemas| schemas.subschema_for::<PastPush>()),
     ("sms_id", "", values::<SmsId>),
     ("sms_sender", "", |_| texts(limits::SMS_SENDER_CHARS)),
 ];

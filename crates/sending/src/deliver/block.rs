@@ -1,5 +1,6 @@
 //! One block of a push: its recipients by what became of them, and what happens to its job.
 
+mod ledger;
 mod sending;
 
 use audience::codec;
@@ -7,15 +8,17 @@ use base::{Error, Result};
 use jobs::{ClaimedJob, LEASE, ParkUntil};
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
+use model::push_outcome::PushOutcome;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use store::Tx;
 use store::blocks::{self, BlockKey, BlockProgress};
 use store::pushes::{self, PushState, Tally};
+use store::{Tx, push_outcomes};
 
 use super::outcomes::Outcomes;
 use crate::push::SendPermission;
 use crate::{PlatformHealth, Sending};
+use ledger::{Ledger, outcome_set};
 pub(super) use sending::SendingBlock;
 
 /// A block as it is stored, with the job that has it. To be sent, it has to become a [`SendingBlock`].
@@ -28,6 +31,7 @@ pub(super) struct Block {
     delivered: RoaringBitmap,
     gone: RoaringBitmap,
     failed: RoaringBitmap,
+    ledger: Ledger,
 }
 
 /// Whether a block may be sent, asked between two deliveries.
@@ -78,6 +82,7 @@ impl Block {
             delivered: set(&progress.delivered)?,
             gone: set(&progress.gone)?,
             failed: set(&progress.failed)?,
+            ledger: Ledger::default(),
             key,
         }))
     }
@@ -99,17 +104,18 @@ impl Block {
     }
 
     async fn record_unsent(mut self, sending: &Sending, outcomes: Outcomes, next: Next) -> Result<()> {
-        self.take_in(&outcomes, next);
         let (app, now) = (self.claimed.app, sending.0.clock.now());
+        self.take_in(&outcomes, next, now);
         sending.0.store.write(app, move |tx| self.record(tx, now, &outcomes, next)).await
     }
 
-    fn take_in(&mut self, outcomes: &Outcomes, next: Next) {
+    fn take_in(&mut self, outcomes: &Outcomes, next: Next, now: UtcMillis) {
+        self.ledger.take_in(outcomes, now);
         self.pending -= outcomes.settled();
         self.delivered |= &outcomes.delivered;
         self.gone.extend(outcomes.gone.iter().map(|(ordinal, _)| ordinal.0));
-        self.gone |= &outcomes.missing;
-        self.failed |= &outcomes.failed;
+        self.gone = outcomes.missing.values().fold(std::mem::take(&mut self.gone), |gone, missing| gone | missing);
+        self.failed |= outcomes.failed.all();
         self.failed |= &outcomes.expired;
         if let Next::TryAgainAt { tries, .. } = next {
             self.tries = tries;
@@ -128,15 +134,24 @@ impl Block {
         if outcomes.is_empty() {
             return Ok(());
         }
+        let (app, push) = (self.claimed.app, self.key.push);
+        for set in self.ledger.changed(&self.key) {
+            push_outcomes::put(tx, app, push, set)?;
+        }
+        if !outcomes.expired.is_empty() {
+            let reason = reason.as_deref().unwrap_or_default();
+            let set = outcome_set(&self.key, PushOutcome::Expired, reason, now, &outcomes.expired);
+            push_outcomes::put(tx, app, push, set)?;
+        }
         let tally = Tally {
             targeted: 0,
             delivered: outcomes.delivered.len(),
-            gone: outcomes.gone.len() as u64 + outcomes.missing.len(),
+            gone: outcomes.n_gone(),
             failed: outcomes.failed.len(),
             expired: outcomes.expired.len(),
             reason,
         };
-        Ok(pushes::add_tally(tx, self.claimed.app, self.key.push, &self.key.device_type, &tally)?)
+        Ok(pushes::add_tally(tx, app, push, &self.key.device_type, &tally)?)
     }
 
     /// What kept the block from being sent until now, for recipients for whom it is too late: it may be over when somebody asks.

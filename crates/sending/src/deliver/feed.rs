@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use audience::index::Index;
 use audience::plan::Plan;
 use base::Result;
 use devices::served_among;
@@ -11,6 +12,7 @@ use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
 use model::ids::{AppId, Ordinal};
 use model::payload::Push;
+use model::push_outcome::GoneBy;
 use model::term::{Reach, Term};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -18,6 +20,7 @@ use store::Tx;
 use store::recipients::{self, Wanted};
 use tenancy::key_for_log_in;
 
+use super::outcomes::Missing;
 use super::target::{Need, Target};
 use crate::{Sending, reach};
 
@@ -47,7 +50,7 @@ type ValuesByAddress = HashMap<String, Arc<BTreeMap<String, String>>>;
 pub(super) struct Chunk {
     pub(super) targets: Vec<Target>,
     /// No longer to be sent to: uninstalled, opted out or without an address since they were chosen.
-    pub(super) missing: RoaringBitmap,
+    pub(super) missing: Missing,
     /// Cannot be sent to, because their stored data is invalid.
     pub(super) unreadable: Vec<Ordinal>,
     pub(super) read_at: UtcMillis,
@@ -106,14 +109,21 @@ impl Feed {
         let (device_type, reach, values) = (self.device_type.clone(), self.reach, self.values.clone());
         async move {
             let read_at = sending.0.clock.now();
-            let reachable = still_reachable(&sending, app, reach, &device_type, &window).await?;
+            let index = sending.0.index.current(app).await?;
+            let reachable = still_reachable(&index, reach, &device_type, &window);
+            let mut missing = why_unreachable(&index, &device_type, &window - &reachable);
+            let wanted = reachable.clone();
             let read = move |tx: &mut Tx<'_>| read_targets(tx, app, &reachable, need, is_localized);
             let (mut targets, unreadable) = sending.0.store.read(read).await?;
             if let Some(values) = &values {
                 give_values(&mut targets, values);
             }
             let found = targets.iter().map(|target| &target.ordinal).chain(&unreadable);
-            let missing = window - found.map(|ordinal| ordinal.0).collect::<RoaringBitmap>();
+            let vanished = wanted - found.map(|ordinal| ordinal.0).collect::<RoaringBitmap>();
+            if !vanished.is_empty() {
+                let why = if values.is_some() { GoneBy::OtherAddress } else { GoneBy::WithoutAddress };
+                *missing.entry(why).or_default() |= vanished;
+            }
             Ok(Chunk { targets, missing, unreadable, read_at })
         }
     }
@@ -134,18 +144,34 @@ fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
 
 /// The channels that can still be reached: much can happen between resolving a push and a late attempt, and a channel that opted
 /// out meanwhile gets nothing.
-async fn still_reachable(
-    sending: &Sending,
-    app: AppId,
+fn still_reachable(
+    index: &Index,
     reach: Option<Reach>,
     device_type: &DeviceType,
     window: &RoaringBitmap,
-) -> Result<RoaringBitmap> {
-    let Some(reach) = reach else { return Ok(RoaringBitmap::new()) };
-    let index = sending.0.index.current(app).await?;
-    let of_type = term_plan(&index, &Term::DeviceType(device_type.clone()));
-    let reachable = term_plan(&index, &Term::Reach(reach));
-    Ok(index.resolve(&Plan::And(vec![Plan::Set(window.clone()), of_type, reachable]).normalize()))
+) -> RoaringBitmap {
+    let Some(reach) = reach else { return RoaringBitmap::new() };
+    let of_type = term_plan(index, &Term::DeviceType(device_type.clone()));
+    let reachable = term_plan(index, &Term::Reach(reach));
+    index.resolve(&Plan::And(vec![Plan::Set(window.clone()), of_type, reachable]).normalize())
+}
+
+/// Why recipients cannot be reached any more.
+fn why_unreachable(index: &Index, device_type: &DeviceType, channels: RoaringBitmap) -> Missing {
+    if channels.is_empty() {
+        return Missing::new();
+    }
+    let with = |channels: &RoaringBitmap, term: Term| {
+        index.resolve(&Plan::And(vec![Plan::Set(channels.clone()), term_plan(index, &term)]).normalize())
+    };
+    let installed = with(&channels, Term::DeviceType(device_type.clone()));
+    let addressed = with(&installed, Term::Reach(Reach::Addressed));
+    let sets = [
+        (GoneBy::Uninstalled, channels - &installed),
+        (GoneBy::WithoutAddress, installed - &addressed),
+        (GoneBy::OptedOut, addressed),
+    ];
+    sets.into_iter().filter(|(_, set)| !set.is_empty()).collect()
 }
 
 /// The channels that can be sent to, and the channels whose stored profile cannot be read.

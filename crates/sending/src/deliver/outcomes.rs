@@ -1,13 +1,18 @@
 //! The outcomes of recipients since the last checkpoint, and which refusals may mean that our credentials are wrong.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use devices::Refusal;
+use model::event::RejectionStatus;
 use model::ids::Ordinal;
+use model::push_outcome::GoneBy;
 use model::time::UtcMillis;
 use providers::outcome::{AddressFault, Outcome};
 use roaring::RoaringBitmap;
 use store::sandbox::SandboxDelivery;
+
+use super::failures::{Failures, status_of, status_of_rejection};
 
 /// The content of a checkpoint. Pending recipients of a block that are in none of the sets stay pending.
 #[derive(Clone, Default)]
@@ -18,8 +23,8 @@ pub(super) struct Outcomes {
     /// The platform says that the device is gone: the channel is uninstalled, unless it registered later than that.
     pub(super) gone: Vec<(Ordinal, UtcMillis)>,
     /// No longer to be sent to for another reason: uninstalled, opted out or without an address since they were chosen.
-    pub(super) missing: RoaringBitmap,
-    pub(super) failed: RoaringBitmap,
+    pub(super) missing: Missing,
+    pub(super) failed: Failures,
     /// Those of the failed whose address the provider does not take.
     pub(super) refused: Vec<Refusal>,
     pub(super) expired: RoaringBitmap,
@@ -28,6 +33,9 @@ pub(super) struct Outcomes {
     pub(super) sandbox: Vec<SandboxDelivery>,
 }
 
+/// Recipients that are no longer to be sent to.
+pub(super) type Missing = BTreeMap<GoneBy, RoaringBitmap>;
+
 /// Collects outcomes between two checkpoints.
 #[derive(Default)]
 pub(super) struct OutcomeTally {
@@ -35,7 +43,7 @@ pub(super) struct OutcomeTally {
     delivered: Vec<u32>,
     rest: Outcomes,
     /// Refused addresses that took a message before, as long as it may be us.
-    suspicious: Vec<(Refusal, String)>,
+    suspicious: Vec<(Refusal, RejectionStatus, String)>,
     n_refused: u64,
     n_finished: usize,
     /// Recipients who have to wait for the next run of the block.
@@ -96,8 +104,10 @@ impl OutcomeTally {
         self.n_finished
     }
 
-    pub(super) fn add_missing(&mut self, missing: &RoaringBitmap) {
-        self.rest.missing |= missing;
+    pub(super) fn add_missing(&mut self, missing: Missing) {
+        for (why, channels) in missing {
+            *self.rest.missing.entry(why).or_default() |= channels;
+        }
     }
 
     pub(super) fn keep(&mut self, delivery: SandboxDelivery) {
@@ -139,13 +149,13 @@ impl OutcomeTally {
             }
             Outcome::Refused { reason, fault } => {
                 let patience = patience(fault);
-                self.rest.failed.extend(all());
+                self.rest.failed.add(status_of(fault), &reason, ordinals.iter().copied());
                 self.rest.refused.extend(ordinals.iter().map(|&ordinal| Refusal { ordinal, asked_at, patience }));
                 self.n_refused += ordinals.len() as u64;
                 Some(reason)
             }
             Outcome::Rejected { reason } => {
-                self.rest.failed.extend(all());
+                self.rest.failed.add(status_of_rejection(&reason), &reason, ordinals.iter().copied());
                 Some(reason)
             }
             Outcome::Retry { after, reason, everybody } => {
@@ -178,7 +188,7 @@ impl OutcomeTally {
     /// An address is refused that took a message before. It is filed when it is clear who is at fault.
     pub(super) fn suspect(&mut self, ordinal: Ordinal, reason: String, fault: AddressFault, asked_at: UtcMillis) {
         self.recent_answers.add(false);
-        self.suspicious.push((Refusal { ordinal, asked_at, patience: patience(fault) }, reason));
+        self.suspicious.push((Refusal { ordinal, asked_at, patience: patience(fault) }, status_of(fault), reason));
         self.n_finished += 1;
     }
 
@@ -187,8 +197,8 @@ impl OutcomeTally {
         let suspicious = std::mem::take(&mut self.suspicious);
         match suspicion {
             Suspicion::None => {
-                for (refusal, reason) in suspicious {
-                    self.rest.failed.insert(refusal.ordinal.0);
+                for (refusal, status, reason) in suspicious {
+                    self.rest.failed.add(status, &reason, [refusal.ordinal]);
                     self.rest.refused.push(refusal);
                     self.n_refused += 1;
                     self.rest.reason = Some(reason);
@@ -239,13 +249,18 @@ impl Outcomes {
     /// All recipients that are no longer pending.
     pub(super) fn settled(&self) -> RoaringBitmap {
         let gone: RoaringBitmap = self.gone.iter().map(|(ordinal, _)| ordinal.0).collect();
-        &self.delivered | gone | &self.missing | &self.failed | &self.expired
+        let missing = self.missing.values().fold(RoaringBitmap::new(), |all, set| all | set);
+        &self.delivered | gone | missing | self.failed.all() | &self.expired
+    }
+
+    pub(super) fn n_gone(&self) -> u64 {
+        self.gone.len() as u64 + self.missing.values().map(RoaringBitmap::len).sum::<u64>()
     }
 
     pub(super) fn is_empty(&self) -> bool {
         let Self { delivered, moved: _, gone, missing, failed, refused: _, expired, reason, sandbox } = self;
-        let sets = [delivered, missing, failed, expired];
-        sets.iter().all(|set| set.is_empty()) && gone.is_empty() && reason.is_none() && sandbox.is_empty()
+        let are_empty = delivered.is_empty() && missing.is_empty() && failed.is_empty() && expired.is_empty();
+        are_empty && gone.is_empty() && reason.is_none() && sandbox.is_empty()
     }
 }
 

@@ -12,7 +12,7 @@ use model::selector::Audience;
 use model::term::Term;
 use store::documents::{self, DocumentKind};
 use store::{Tx, terms};
-use targeting::{audience_problems, segment_by_place};
+use targeting::{audience_problems, segment_by_place, unknown_pushes};
 
 use super::fit::{SentAs, oversized};
 
@@ -151,8 +151,8 @@ fn unknown_locale_codes(push: &Push, path: impl Fn(&str) -> String) -> Vec<Probl
 
 /// Refuses open platforms that are neither configured nor registered for by any channel: most likely a typing mistake. A push that
 /// names its recipients registers them, which makes the platform known. Also refuses platforms without location data for audiences
-/// whose segments need it, which the push alone does not show.
-pub fn refuse_unfit_platforms<'p>(
+/// whose segments need it, which the push alone does not show, and audiences by pushes that are not known.
+pub fn refuse_unfit<'p>(
     tx: &mut Tx<'_>,
     app: AppId,
     pushes: impl IntoIterator<Item = &'p Push>,
@@ -173,6 +173,9 @@ pub fn refuse_unfit_platforms<'p>(
                     kind: ProblemKind::Invalid,
                 });
             }
+        }
+        if let Audience::Selector(selector) = &push.audience {
+            problems.extend(unknown_pushes(tx, app, selector, &request_path.of_push(n, "audience"))?);
         }
         if let Audience::Selector(selector) = &push.audience
             && !push.device_types.know_places()

@@ -58,7 +58,7 @@ impl Sending {
 }
 
 /// Schedules tell the id of their next push beforehand.
-pub(super) const NO_SUCH_PUSH: Error = Error::NotFound("push; one that a schedule announced is there once it was sent");
+pub(crate) const NO_SUCH_PUSH: Error = Error::NotFound("push; one that a schedule announced is there once it was sent");
 
 /// The status as a transaction sees it.
 pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<PushStatus> {

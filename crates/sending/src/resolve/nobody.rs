@@ -2,58 +2,44 @@
 
 use std::collections::BTreeSet;
 
-use audience::index::Index;
-use audience::plan::Plan;
-use index::term_plan;
 use model::origin::{Part, VariantPart};
-use model::payload::Push;
-use model::term::{Reach, Term};
-use targeting::device_types;
+use model::push_outcome::LeftOut;
 
-use super::ByDeviceType;
-use crate::part::Narrowed;
-use crate::reach;
+use super::{ByDeviceType, Excluded};
 
 /// Others of the run were quicker.
 pub(super) const ALL_SERVED: &str = "Everybody it would have gone to gets another push of the same run.";
 
-/// The channels of the part of an audience that a push does not go to, by the reason. They are not counted for a push that goes
-/// to some: its audience would have to be worked out once more.
-#[derive(Default)]
-struct LeftOut {
-    served: u64,
-    opted_out: u64,
-    without_background: u64,
-    without_address: u64,
-    /// The push has nothing for their device type.
-    without_content: u64,
-    of_other_types: u64,
+/// How many an audience has, how many of them the push is meant for, and why these get nothing.
+pub(super) struct Matched<'a> {
+    pub(super) n_matched: u64,
+    pub(super) n_meant: u64,
+    pub(super) left_out: &'a Excluded,
 }
 
 /// For a push without recipients. Its message may have come into inboxes all the same.
 pub(super) fn why_nobody(
-    index: &Index,
-    push: &Push,
-    audience: &Narrowed,
+    &Matched { n_matched, n_meant, left_out }: &Matched<'_>,
     part: &Part,
     unknown: &BTreeSet<String>,
     holders: &ByDeviceType,
 ) -> String {
-    let [n_all, n_meant] = [&audience.whole, &audience.part].map(|plan| index.count(plan));
-    let mut why = if n_all == 0 {
+    let mut why = if n_matched == 0 {
         no_match(part, unknown)
     } else {
         let mut why = match part {
-            Part::Triggered => format!("{n_all} triggered it"),
-            Part::Everybody | Part::Clocks(_) | Part::Variant(_) if n_all == 1 => "1 matches the audience".to_owned(),
-            Part::Everybody | Part::Clocks(_) | Part::Variant(_) => format!("{n_all} match the audience"),
+            Part::Triggered => format!("{n_matched} triggered it"),
+            Part::Everybody | Part::Clocks(_) | Part::Variant(_) if n_matched == 1 => {
+                "1 matches the audience".to_owned()
+            }
+            Part::Everybody | Part::Clocks(_) | Part::Variant(_) => format!("{n_matched} match the audience"),
         };
         if n_meant == 0 {
             why.push_str(&format!(", none {}", name_of(part)));
-        } else if n_meant < n_all {
+        } else if n_meant < n_matched {
             why.push_str(&format!(", {n_meant} {}", name_of(part)));
         }
-        let left_out = LeftOut::of(index, push, n_meant, &audience.left).told();
+        let left_out = told(left_out);
         if !left_out.is_empty() {
             why.push_str(&format!(": {}", left_out.join(", ")));
         }
@@ -88,45 +74,16 @@ const fn name_of(part: &Part) -> &'static str {
     }
 }
 
-impl LeftOut {
-    /// Of as many as the push is meant for, and those of them whom no other push of the run has served.
-    fn of(index: &Index, push: &Push, n_meant: u64, left: &Plan) -> Self {
-        let n_left = index.count(left);
-        let mut left_out = Self { served: n_meant.saturating_sub(n_left), ..Self::default() };
-        let mut of_its_types = 0;
-        let count = |parts: Vec<Plan>| index.count(&Plan::And(parts).normalize());
-        for device_type in device_types(&push.device_types, index) {
-            let of_type = vec![term_plan(index, &Term::DeviceType(device_type.clone())), left.clone()];
-            let addressed = [of_type.clone(), vec![term_plan(index, &Term::Reach(Reach::Addressed))]].concat();
-            let matched = count(of_type);
-            of_its_types += matched;
-            let Some(reach) = reach::needed(push, &device_type) else {
-                left_out.without_content += matched;
-                continue;
-            };
-            // Nobody is reached as the push needs it, so whoever has an address lacks the rest of what it needs.
-            let addressed = count(addressed).min(matched);
-            match reach {
-                Reach::Alert => left_out.opted_out += addressed,
-                Reach::Silent => left_out.without_background += addressed,
-                Reach::Addressed => {}
-            }
-            left_out.without_address += matched - addressed;
-        }
-        left_out.of_other_types = n_left.saturating_sub(of_its_types);
-        left_out
-    }
-
-    fn told(&self) -> Vec<String> {
-        let Self { served, opted_out, without_background, without_address, without_content, of_other_types } = *self;
-        let counted = [
-            (served, "with another push of the same run"),
-            (opted_out, "opted out"),
-            (without_background, "not taking background pushes"),
-            (without_address, "without an address"),
-            (without_content, "of a device type that the push has nothing for"),
-            (of_other_types, "of other device types"),
-        ];
-        counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect()
-    }
+/// Those whom the push is meant for, by why they get nothing.
+fn told(left_out: &Excluded) -> Vec<String> {
+    let named = [
+        (LeftOut::Served, "with another push of the same run"),
+        (LeftOut::OptedOut, "opted out"),
+        (LeftOut::WithoutBackground, "not taking background pushes"),
+        (LeftOut::WithoutAddress, "without an address"),
+        (LeftOut::WithoutContent, "of a device type that the push has nothing for"),
+        (LeftOut::OtherDeviceType, "of other device types"),
+    ];
+    let counted = named.into_iter().map(|(why, what)| (left_out.count(why), what));
+    counted.filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect()
 }

@@ -7,6 +7,19 @@ use model::time::UtcMillis;
 use super::PushState;
 use crate::{Result, Tx, event_counters, origins};
 
+/// The tables whose rows belong to one push.
+const OF_PUSH: [&str; 9] = [
+    "push_counter",
+    "push_tally",
+    "push_block",
+    "push_outcome",
+    "push_response",
+    "push_influence",
+    "push_mark",
+    "push_audience",
+    "push_origin",
+];
+
 /// A push that has reached its age, and what may still need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aged {
@@ -55,7 +68,7 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     tx.write_pending()?;
     let of_push = [app.into(), push.into()];
     let mut n_rows = event_counters::detach(tx, app, push)?;
-    for table in ["push_counter", "push_tally", "push_block", "push_response", "push_audience", "push_origin"] {
+    for table in OF_PUSH {
         n_rows += tx.execute(&format!("delete from {table} where app = $1 and push = $2"), &of_push)?;
     }
     Ok(n_rows + tx.execute("delete from push where app = $1 and id = $2", &of_push)?)

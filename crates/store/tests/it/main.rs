@@ -41,6 +41,7 @@ mod pipelines;
 mod place_days;
 mod plans;
 mod pooling;
+mod push_outcomes;
 mod pushes;
 mod report_sums;
 mod sample;

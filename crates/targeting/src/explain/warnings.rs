@@ -161,7 +161,8 @@ impl<'a> Warner<'a> {
             | Atomic::SmsId(_)
             | Atomic::SmsSender(_)
             | Atomic::Attribute(_)
-            | Atomic::Activity(_) => {}
+            | Atomic::Activity(_)
+            | Atomic::Push(_) => {}
         }
     }
 

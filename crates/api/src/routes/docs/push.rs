@@ -5,8 +5,11 @@ use model::payload::Push;
 use serde_json::json;
 
 use crate::answer::Done;
-use crate::openapi::{Area, body, shape::Accepted};
+use crate::openapi::{Area, body, query, shape::Accepted};
+use crate::page_size::PageSize;
 use crate::routes::push::Status;
+use crate::routes::recipients::{Page, outcomes};
+use crate::routes::why::WhyRecord;
 
 pub(super) fn area() -> Area {
     let mut area = Area::new("Push", "Send messages to an audience, follow them, and steer them on their way.");
@@ -47,6 +50,32 @@ pub(super) fn area() -> Area {
         "Its state (`accepted`, `sending`, `paused`, `done` or `canceled`) and how far it has got, by device type.",
     )
     .ok::<Status>("The push.");
+    let words: Vec<&str> = outcomes().into_iter().map(|(word, _)| word).collect();
+    let outcome = || query::choice("outcome", &words, "Only those with this outcome, or who did this.");
+    area.get(
+        "/api/push/{push_id}/recipients",
+        "List everybody whom a push concerned",
+        "Everybody whom its audience had, in the order in which they registered, with what became of the push for each and why. It \
+         is kept as long as the push.",
+    )
+    .takes(outcome())
+    .takes(query::id("start", "The first channel of the page."))
+    .takes(query::limit(PageSize::RECIPIENTS))
+    .ok::<Page>("A page of them.")
+    .paged();
+    area.get("/api/push/{push_id}/recipients/csv", "Download everybody whom a push concerned", "The same as a table.")
+        .takes(outcome())
+        .text("text/csv; charset=utf-8", "A row for each, after a header.");
+    area.get(
+        "/api/push/{push_id}/why",
+        "Ask why somebody got a push, or did not",
+        "For a channel, a named user or an address: the steps in their order, each with a sentence. Exactly one of the three \
+         parameters says who is meant.",
+    )
+    .takes(query::id("channel_id", "A channel."))
+    .takes(query::text("named_user_id", "A named user: all of its channels."))
+    .takes(query::text("address", "A device token or another address: all channels that have it."))
+    .ok::<WhyRecord>("What happened, for each of the person's devices.");
     area.post(
         "/api/push/{push_id}/pause",
         "Pause a push",

@@ -7,9 +7,10 @@ use audience::index::Index;
 use base::{Error, Result, doubled};
 use devices::{ChangeContext, ManyEvent, move_in, refused_in, served_in, uninstall_gone_in};
 use jobs::Stop;
-use model::event::SharedPush;
+use model::event::{Rejection, RejectionStatus, SharedPush};
 use model::term::DayKind;
 use model::time::UtcMillis;
+use roaring::RoaringBitmap;
 use store::counters::{self, Metric};
 use store::{Tx, sandbox};
 
@@ -53,7 +54,7 @@ impl SendingBlock {
         outcomes: Outcomes,
         next: Next,
     ) -> impl Future<Output = Result<Look>> + Send + 'static {
-        self.block.take_in(&outcomes, next);
+        self.block.take_in(&outcomes, next, sending.0.clock.now());
         let checkpoint = Arc::new(Checkpoint { sending: self.clone(), outcomes, next });
         let (sending, stop) = (sending.clone(), stop.clone());
         async move {
@@ -89,6 +90,14 @@ impl SendingBlock {
             context.happened(tx, DayKind::Sent, &outcomes.delivered)?;
             let send = ManyEvent::Send { alerting: self.is_alerting };
             context.journal.many(send, &self.shared_push, &outcomes.delivered)?;
+        }
+        let gone: RoaringBitmap = outcomes.gone.iter().map(|(ordinal, _)| ordinal.0).collect();
+        let gone = (RejectionStatus::Uninstalled, "", &gone);
+        for (status, reason, channels) in outcomes.failed.iter().chain([gone]) {
+            if !channels.is_empty() {
+                let rejection = Rejection { status, reason: reason.to_owned() };
+                context.journal.many(ManyEvent::SendRejected(&rejection), &self.shared_push, channels)?;
+            }
         }
         for (ordinal, address, since) in &outcomes.moved {
             move_in(tx, &mut context, *ordinal, address, *since)?;

@@ -5,6 +5,8 @@ use std::time::Duration;
 use base::{Result, doubled};
 use jobs::ParkUntil;
 use model::device_type::DeviceType;
+use model::event::RejectionStatus;
+use model::ids::Ordinal;
 use model::time::UtcMillis;
 use providers::platform::Provider;
 
@@ -22,6 +24,7 @@ const MOST_TRIES: u32 = 18;
 const OUTAGE_TRIES: u32 = 3;
 /// This many refused addresses, with no message taken, are worth a look of the operator.
 const MANY_REFUSED: u64 = 10;
+const NOT_TAKEN: &str = "It took no message.";
 
 impl SendRun<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
@@ -131,11 +134,13 @@ impl SendRun<'_> {
                 let is_left_alone = stop_reason.is_some() && wait > UNNOTED_WAIT;
                 let is_told_to_wait = takes_nothing && self.tally.quiet_for > Some(UNNOTED_WAIT);
                 if (has_tried_enough || is_told_to_wait || is_left_alone) && !self.is_down {
-                    let reason = outcomes.reason.as_deref().unwrap_or("It took no message.");
+                    let reason = outcomes.reason.as_deref().unwrap_or(NOT_TAKEN);
                     self.context.sending.note_outage(self.context.app, self.context.device_type, reason).await?;
                 }
                 if tries >= MOST_TRIES && self.context.expires.is_none() {
-                    outcomes.failed |= remaining;
+                    let reason = outcomes.reason.as_deref().unwrap_or(NOT_TAKEN);
+                    let given_up = remaining.iter().map(Ordinal);
+                    outcomes.failed.add(RejectionStatus::Unavailable, reason, given_up);
                     return Ok(Next::Settled);
                 }
                 let due = now.plus(wait);

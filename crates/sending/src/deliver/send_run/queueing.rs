@@ -105,7 +105,7 @@ impl<'a> SendRun<'a> {
 
     pub(super) fn take_in(&mut self, chunk: Chunk) {
         let Chunk { targets, missing, unreadable, read_at } = chunk;
-        self.tally.add_missing(&missing);
+        self.tally.add_missing(missing);
         if !unreadable.is_empty() {
             self.tally.file(&unreadable, Outcome::Rejected { reason: UNREADABLE.to_owned() }, read_at);
         }

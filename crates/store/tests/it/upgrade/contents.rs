@@ -14,6 +14,7 @@ use model::named_user::Association;
 use model::origin::{Origin, Part as AudiencePart, Provenance};
 use model::payload::Push;
 use model::place::PlaceId;
+use model::push_outcome::PushOutcome;
 use model::tag::Tag;
 use model::time::UtcMillis;
 use store::addresses::{self, RefusedAddress};
@@ -32,6 +33,8 @@ use store::messages::{self, Message, TextHead};
 use store::pipeline_sent::{self, SentKey};
 use store::pipeline_spans::{self, SpanKey, Width};
 use store::pipeline_timers::{self, TimerPart};
+use store::push_marks::ResponseKind;
+use store::push_outcomes::OutcomeSet;
 use store::pushes::{self, PushRow, PushState, Tally};
 use store::sandbox::{self, Filter};
 use store::sessions::{self, LastOpening};
@@ -40,7 +43,8 @@ use store::unknown_users::{self, UnknownUser};
 use store::webhooks::{self, Attempt, DeadLetter, Entry, EntryKind, Position, Webhook};
 use store::{
     Result, Store, Tx, apps, blocks, contacts, followers, inbox_messages, inbox_users, legacy_tags, log, named_users,
-    origins, place_days, push_audience, push_causes, push_responses, seen_events, signed_requests, terms,
+    origins, place_days, push_audience, push_causes, push_marks, push_outcomes, push_responses, seen_events,
+    signed_requests, terms,
 };
 
 use crate::sample::{self, NOW, block, delivery, id, job, key, make_app, progress, push, record, term};
@@ -191,6 +195,11 @@ fn group() -> Pushes {
     Pushes::Group(provenance().origin.group().unwrap())
 }
 
+fn outcome() -> OutcomeSet {
+    let (device_type, outcome, reason) = (DeviceType::Android, PushOutcome::Failed, "No such device.".to_owned());
+    OutcomeSet { block: 0, device_type, outcome, reason, since: NOW, members: vec![7] }
+}
+
 fn fill_pushes(tx: &mut Tx<'_>) -> Result<()> {
     let (first, second): (PushId, PushId) = (id(1), id(2));
     pushes::insert(tx, APP, &push(1))?;
@@ -201,7 +210,10 @@ fn fill_pushes(tx: &mut Tx<'_>) -> Result<()> {
     push_audience::insert(tx, APP, first, 0, vec![4])?;
     push_causes::insert(tx, APP, first, 0, vec![5])?;
     blocks::insert(tx, APP, &block(1, 0), progress())?;
+    push_outcomes::put(tx, APP, first, outcome())?;
     push_responses::add(tx, APP, first, CHANNEL)?;
+    push_marks::influence(tx, APP, first, CHANNEL)?;
+    push_marks::put_set(tx, APP, first, ResponseKind::Opened, 0, vec![6])?;
     pushes::add_tally(tx, APP, first, &DeviceType::Android, &tally())?;
     sandbox::add(tx, APP, &[delivery(1, 0)])?;
     jobs::enqueue(tx, APP, NewJob { push: Some(first), ..job(1, 5) })?;
