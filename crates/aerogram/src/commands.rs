@@ -15,6 +15,7 @@ mod secrets;
 mod segments;
 mod sim;
 mod webhook;
+mod why;
 
 use std::future::Future;
 use std::io::Read;
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Webhook(webhook::Webhook),
     /// Send a push, or pause, resume, cancel or follow one
     Push(push::Push),
+    /// Find out why somebody got a push, or did not
+    Why(why::Why),
     /// Show what happens to an app
     Events(events::Events),
     /// Show what an app has counted over time
@@ -99,6 +102,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Platform(platform) => one_thread(Box::pin(platform.run())),
         Command::Webhook(webhook) => one_thread(Box::pin(webhook.run())),
         Command::Push(push) => one_thread(Box::pin(push.run())),
+        Command::Why(why) => one_thread(Box::pin(why.run())),
         Command::Events(events) => one_thread(Box::pin(events.run())),
         Command::Report(report) => one_thread(Box::pin(report.run())),
         Command::Sandbox(sandbox) => one_thread(Box::pin(sandbox.run())),

@@ -12,6 +12,13 @@ pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<()> {
     Ok(out.flush()?)
 }
 
+/// Writes text that came in pieces as it is.
+pub(crate) fn bytes(text: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text)?;
+    Ok(out.flush()?)
+}
+
 /// Writes one line to standard error, for the person at the terminal.
 pub(crate) fn note(text: fmt::Arguments<'_>) {
     // A note that cannot be written is no reason to stop.

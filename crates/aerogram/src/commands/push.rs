@@ -1,6 +1,7 @@
 //! `aerogram push`: sends a push from the command line, and steers it afterwards.
 
 mod list;
+mod recipients;
 mod steer;
 
 use std::path::PathBuf;

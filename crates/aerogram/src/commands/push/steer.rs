@@ -1,4 +1,4 @@
-//! `aerogram push pause|resume|cancel|status`: steers a push that is on its way; and `list`, for the pushes of all apps.
+//! `aerogram push pause|resume|cancel|status`: steers a push that is on its way; and what lists pushes and their recipients.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -9,6 +9,7 @@ use http::Method;
 use serde::Deserialize;
 
 use super::list::List;
+use super::recipients::Recipients;
 use crate::client::{Client, Reply};
 use crate::config::{AppLogin, Data, Name, Remote, Unusable};
 use crate::output;
@@ -23,6 +24,8 @@ pub(super) enum Steer {
     Cancel(OnePush),
     /// Show how far a push has got, as its app, or as the operator when no app is set
     Status(AnyPush),
+    /// List everybody whom a push concerned, and what became of it for each
+    Recipients(Recipients),
     /// List the pushes of all apps that are on their way, and why they wait; needs the operator token
     List(List),
 }
@@ -31,12 +34,12 @@ pub(super) enum Steer {
 pub(super) struct OnePush {
     /// The id that sending it printed
     #[arg(value_name = "PUSH_ID")]
-    id: Name,
+    pub(super) id: Name,
 
     #[command(flatten)]
-    login: AppLogin,
+    pub(super) login: AppLogin,
     #[command(flatten)]
-    remote: Remote,
+    pub(super) remote: Remote,
 }
 
 #[derive(Args, Debug)]
@@ -80,6 +83,7 @@ impl Steer {
             Steer::Resume(push) => push.order("resume").await,
             Steer::Cancel(push) => push.order("cancel").await,
             Steer::Status(any) => any.status().await,
+            Steer::Recipients(recipients) => recipients.run().await,
             Steer::List(list) => list.run().await,
         }
     }
