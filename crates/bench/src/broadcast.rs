@@ -1,6 +1,7 @@
 //! `bench broadcast`: one push to very many devices, all the way to providers that speak the real protocol over TLS, durable,
 //! with checkpoints; beside a bare loop on the `h2` crate and `h2load` that send the same requests to the same server.
 
+mod account;
 mod bare;
 mod devices;
 pub(crate) mod postgres;
@@ -53,9 +54,13 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
     single(&mut connection, &provider, &devices).await?;
     let idle = server.process().memory()?;
     server.process().forget_peak()?;
-    let (sent, first) = to_all(&mut connection, &provider, &devices, n_devices, || server.process().cpu()).await?;
+    let before = account::n_bytes(folder.path())?;
+    let Broadcast { push, work: sent, first } =
+        to_all(&mut connection, &provider, &devices, n_devices, || server.process().cpu()).await?;
     let peak = server.process().memory()?.peak.saturating_sub(idle.resident);
+    let account = account::measure(&mut connection, &push).await?;
     server.stop()?;
+    let stored = account::n_bytes(folder.path())?.saturating_sub(before);
 
     let n_reference = n_devices.min(MOST_REFERENCE);
     let bare = bare::run(&provider, protocol, n_reference).await?;
@@ -78,7 +83,10 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
             report::line("per CPU-second, of the bare loop, which encrypts nothing", &percent(share))?;
         }
     }
-    report::goal("peak memory above idle", &mebibytes(peak), "≤ 200 MB", peak <= 200_000_000)
+    report::goal("peak memory above idle", &mebibytes(peak), "≤ 200 MB", peak <= 200_000_000)?;
+    account.report()?;
+    let each = stored as f64 / f64::from(n_devices);
+    report::line("bytes of the database for each delivery, with its log record", &format!("{each:.2}"))
 }
 
 async fn set_up(connection: &mut Connection, provider: &Provider, devices: &Devices) -> Result<()> {
@@ -86,14 +94,14 @@ async fn set_up(connection: &mut Connection, provider: &Provider, devices: &Devi
     connection.expect(&request("PUT", &path, &operator_authorization(), &platform)).await.map(drop)
 }
 
-/// A push to all devices: the work, and the time from its answer to the first delivery.
+/// Sends a push to all devices.
 async fn to_all(
     connection: &mut Connection,
     provider: &Provider,
     devices: &Devices,
     n_devices: u32,
     cpu: impl Fn() -> Result<Duration>,
-) -> Result<(Work, Duration)> {
+) -> Result<Broadcast> {
     let (before, cpu_before, began) = (provider.messages(devices.protocol), cpu()?, Instant::now());
     let push = send(connection, &devices.push(&json!("all"))).await?;
     let accepted = Instant::now();
@@ -103,7 +111,15 @@ async fn to_all(
     let work = Work { n_messages: n_devices, elapsed: began.elapsed(), cpu: cpu()?.saturating_sub(cpu_before) };
     let delivered = status["platforms"][devices.device_type_name()]["delivered"].as_u64();
     ensure!(delivered == Some(u64::from(n_devices)), "Not everybody was served: {status}");
-    Ok((work, first))
+    Ok(Broadcast { push, work, first })
+}
+
+/// A push that was sent to all devices.
+struct Broadcast {
+    push: String,
+    work: Work,
+    /// From the answer to the first delivery.
+    first: Duration,
 }
 
 /// The columns of [`Work::row`].

@@ -76,5 +76,5 @@ async fn send(
     super::send(&mut connection, &devices.push(&devices.first())).await?;
     provider.wait_for(devices.protocol, before + 1).await;
     let cpu = || nodes.iter().try_fold(database()?, |sum, node| Ok(sum + node.process().cpu()?));
-    to_all(&mut connection, provider, devices, n_devices, cpu).await.map(|(work, _)| work)
+    to_all(&mut connection, provider, devices, n_devices, cpu).await.map(|sent| sent.work)
 }
