@@ -151,7 +151,6 @@ fn write_blocks(
     for (device_type, audience) in &resolved.audiences {
         put_set(tx, app, push, device_type, LeftOut::Served, &(audience & &served), now)?;
     }
-    pushes::set_resolved(tx, app, push, index.offset(), now)?;
     let mut n_blocks = 0;
     for (device_type, audience) in &*audiences {
         let tally = Tally { targeted: audience.len(), ..Tally::default() };
@@ -168,9 +167,9 @@ fn write_blocks(
     push_audience::delete(tx, app, push)?;
     if n_blocks == 0 {
         let why = resolved.nobody.as_deref().unwrap_or(nobody::ALL_SERVED);
-        pushes::end_unsent(tx, app, push, why, now)?;
+        pushes::end_unsent(tx, app, push, index.offset(), why, now)?;
     } else {
-        pushes::set_state(tx, app, push, PushState::Sending, now)?;
+        pushes::begin_sending(tx, app, push, index.offset(), now)?;
     }
     if let Some(experiment) = resolved.shared_push.experiment_id {
         let chosen = union(&audiences);

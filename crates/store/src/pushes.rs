@@ -222,12 +222,26 @@ pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, no
     }
 }
 
-/// A push is done that goes to nobody, for a reason that is kept.
-pub fn end_unsent(tx: &mut Tx<'_>, app: AppId, push: PushId, reason: &str, now: UtcMillis) -> Result<()> {
-    let sql = "update push set state = $3, aging_since = $4, reason = $5,
+/// The recipients of a push are chosen now, by an index that has reached a position.
+pub fn begin_sending(tx: &mut Tx<'_>, app: AppId, push: PushId, position: Offset, now: UtcMillis) -> Result<()> {
+    let sql = "update push set state = $3, resolved_at = $4, resolved = $5 where app = $1 and id = $2";
+    tx.write(sql, &[app.into(), push.into(), PushState::Sending.name().into(), position.into(), now.into()])
+}
+
+/// As [`begin_sending`], of a push that goes to nobody, for a reason that is kept: it is done.
+pub fn end_unsent(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    push: PushId,
+    position: Offset,
+    reason: &str,
+    now: UtcMillis,
+) -> Result<()> {
+    let sql = "update push set state = $3, aging_since = $4, resolved = $4, resolved_at = $5, reason = $6,
                  payload = case when redact = 1 then null else payload end
                where app = $1 and id = $2";
-    tx.write(sql, &[app.into(), push.into(), PushState::Done.name().into(), now.into(), reason.into()])
+    let state = PushState::Done.name();
+    tx.write(sql, &[app.into(), push.into(), state.into(), now.into(), position.into(), reason.into()])
 }
 
 /// Why a push went to nobody; `None` if it went to somebody, or that is not known yet.
@@ -236,13 +250,7 @@ pub fn reason(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<String
     tx.query_opt(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
-/// Notes which state of the audience index chose the recipients, and when.
-pub fn set_resolved(tx: &mut Tx<'_>, app: AppId, push: PushId, position: Offset, now: UtcMillis) -> Result<()> {
-    let sql = "update push set resolved_at = $3, resolved = $4 where app = $1 and id = $2";
-    tx.write(sql, &[app.into(), push.into(), position.into(), now.into()])
-}
-
-/// What [`set_resolved`] noted; `None` before that, and for pushes that an earlier version sent.
+/// Which state of the audience index chose the recipients, and when; `None` before that, and for pushes that an earlier version sent.
 pub fn resolved(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<(Offset, UtcMillis)>> {
     let sql = "select resolved_at, resolved from push
                where app = $1 and id = $2 and resolved_at is not null and resolved is not null";

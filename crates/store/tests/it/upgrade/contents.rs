@@ -205,7 +205,7 @@ fn fill_pushes(tx: &mut Tx<'_>) -> Result<()> {
     pushes::insert(tx, APP, &push(1))?;
     pushes::insert(tx, APP, &push(2))?;
     pushes::share_payload(tx, APP, second, first)?;
-    pushes::end_unsent(tx, APP, second, "Nobody is in the audience.", NOW)?;
+    pushes::end_unsent(tx, APP, second, Offset(1), "Nobody is in the audience.", NOW)?;
     origins::insert(tx, APP, first, &provenance())?;
     push_audience::insert(tx, APP, first, 0, vec![4])?;
     push_causes::insert(tx, APP, first, 0, vec![5])?;
