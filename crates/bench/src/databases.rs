@@ -61,6 +61,11 @@ impl Database {
         Ok(Self { cluster, url, process })
     }
 
+    /// Another database of the same server.
+    pub(crate) fn another(&self) -> String {
+        self.cluster.fresh_database()
+    }
+
     fn forget_statements(&self) {
         self.cluster.ask(&self.url, "select pg_stat_statements_reset()");
     }

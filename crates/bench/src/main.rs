@@ -22,6 +22,7 @@ mod broadcast;
 mod clients;
 mod cluster;
 mod commits;
+mod compare;
 mod databases;
 mod events;
 mod faults;
@@ -46,7 +47,7 @@ mod usage;
 mod webhooks;
 mod writes;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use anyhow::{Context, Result};
@@ -70,7 +71,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 20] = [
+const BENCHES: [Bench; 21] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -100,6 +101,12 @@ const BENCHES: [Bench; 20] = [
         about: "registrations, tag updates, events and pushes on SQLite and on PostgreSQL",
         needs_server: true,
         run: |size| Box::pin(databases::run(size)),
+    },
+    Bench {
+        name: "compare",
+        about: "the same with another build of the server, in turns, and what has become slower",
+        needs_server: true,
+        run: |size| Box::pin(compare::run(size)),
     },
     Bench {
         name: "nodes",
@@ -203,6 +210,8 @@ pub(crate) struct Size {
     pub(crate) seed: Option<u64>,
     /// How often `databases` and `nodes` call each side; `None` for their own number.
     pub(crate) rounds: Option<usize>,
+    /// The server that `compare` compares with.
+    pub(crate) against: Option<&'static Path>,
     /// Whether `databases` and `nodes` print what PostgreSQL was asked.
     pub(crate) statements: bool,
 }
@@ -229,7 +238,10 @@ struct Wish {
     /// A number that `cluster` has printed, for the same disturbances again; another one each time when absent
     #[arg(long)]
     seed: Option<u64>,
-    /// How many rounds `databases` and `nodes` make, for a quick look
+    /// The program that `compare` compares with, such as the server of an earlier commit
+    #[arg(long, value_name = "PATH")]
+    against: Option<PathBuf>,
+    /// How many rounds `databases`, `compare` and `nodes` make, for a quick look
     #[arg(long)]
     rounds: Option<usize>,
     /// Let `databases` and `nodes` print the statements that PostgreSQL ran per request, by the time that they took
@@ -257,12 +269,14 @@ fn main() -> Result<()> {
     if BENCHES.iter().filter(is_wanted).any(|bench| bench.needs_server) {
         server::build()?;
     }
+    // Every measurement may have it, until the end.
+    let against = wish.against.clone().map(|path| &*Box::leak(path.into_boxed_path()));
     // One thread for all callers: the other cores are for the measured server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(async {
         for bench in BENCHES.iter().filter(is_wanted) {
             let Wish { at_most, seconds, seed, rounds, statements, .. } = wish;
-            (bench.run)(Size { at_most, seconds, seed, rounds, statements }).await?;
+            (bench.run)(Size { at_most, seconds, seed, rounds, against, statements }).await?;
         }
         Ok(())
     })

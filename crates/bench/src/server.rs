@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -58,16 +58,21 @@ pub(crate) fn build() -> Result<()> {
     Ok(())
 }
 
+/// The server that was built with this program.
+fn program() -> Result<PathBuf> {
+    Ok(std::env::current_exe().context("this program has no path")?.with_file_name("aerogram"))
+}
+
 /// What devices do faster here than a node lets those of one app.
 const UNLIMITED: [&str; 8] = [
-    "channels-per-minute",
-    "tags-per-minute",
-    "tags",
-    "properties-per-minute",
-    "named-users-per-minute",
-    "attributes-per-minute",
-    "events-per-minute",
-    "uploads-per-minute",
+    "CHANNELS_PER_MINUTE",
+    "TAGS_PER_MINUTE",
+    "TAGS",
+    "PROPERTIES_PER_MINUTE",
+    "NAMED_USERS_PER_MINUTE",
+    "ATTRIBUTES_PER_MINUTE",
+    "EVENTS_PER_MINUTE",
+    "UPLOADS_PER_MINUTE",
 ];
 
 impl Server {
@@ -78,27 +83,38 @@ impl Server {
 
     /// Starts in a folder, on any database.
     pub(crate) fn start_on(folder: &Path, database: &str) -> Result<Self> {
-        Self::spawn(folder, database, ANY_PORT, None)
+        Self::spawn(&program()?, folder, database, ANY_PORT, None)
+    }
+
+    /// As [`Server::start_on`], of another build.
+    pub(crate) fn start_program(program: &Path, folder: &Path, database: &str) -> Result<Self> {
+        Self::spawn(program, folder, database, ANY_PORT, None)
     }
 
     /// Starts one of several nodes, whose log is kept in its folder.
     pub(crate) fn start_node(folder: &Path, database: &str, listen: SocketAddr) -> Result<Self> {
         let log =
             OpenOptions::new().create(true).append(true).open(folder.join(LOG)).context("a log cannot be kept")?;
-        Self::spawn(folder, database, listen, Some(log))
+        Self::spawn(&program()?, folder, database, listen, Some(log))
     }
 
-    fn spawn(folder: &Path, database: &str, listen: SocketAddr, kept_log: Option<File>) -> Result<Self> {
-        let program = std::env::current_exe().context("this program has no path")?.with_file_name("aerogram");
-        let mut child = Command::new(&program)
+    fn spawn(
+        program: &Path,
+        folder: &Path,
+        database: &str,
+        listen: SocketAddr,
+        kept_log: Option<File>,
+    ) -> Result<Self> {
+        let mut child = Command::new(program)
             .args(["serve", "--allow-private-addresses"])
             .arg(format!("--listen={listen}"))
             .args(["--app-key", APP_KEY, "--app-secret", APP_SECRET, "--master-secret", MASTER_SECRET])
             .args(["--operator-token", OPERATOR_TOKEN])
-            .args(UNLIMITED.map(|what| format!("--device-{what}=1000000000")))
             .arg(format!("--database={database}"))
             .current_dir(folder)
             .env_clear()
+            // Not as arguments: earlier builds do not know them.
+            .envs(UNLIMITED.map(|what| (format!("AEROGRAM_DEVICE_{what}"), "1000000000")))
             .envs(kept_log.is_some().then_some(("AEROGRAM_SECRETS_KEY", SECRETS_KEY)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
