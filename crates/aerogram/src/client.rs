@@ -157,6 +157,13 @@ impl Client {
     }
 }
 
+/// A path with a query of those values that are given.
+pub(crate) fn query(path: &str, values: &[(&str, Option<&str>)]) -> String {
+    let given =
+        values.iter().filter_map(|(name, value)| Some(format!("{name}={}", providers::percent_encoded((*value)?))));
+    format!("{path}?{}", given.collect::<Vec<_>>().join("&"))
+}
+
 /// The path of a link to a next page: the server may name itself differently from the address by which it is reached.
 pub(crate) fn own_path(url: &str) -> String {
     url.find("/api/").and_then(|place| url.get(place..)).unwrap_or(url).to_owned()

@@ -2,6 +2,7 @@
 
 mod app;
 mod audience;
+mod audit;
 mod backup;
 mod copy;
 mod doctor;
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     /// Create, list and change apps
     App(app::App),
+    /// Show who asked for which change
+    Audit(audit::Audit),
     /// Configure how an app reaches its platforms
     Platform(platform::Platform),
     /// Forward the events of an app, and see how that goes
@@ -99,6 +102,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Secrets(secrets) => one_thread(Box::pin(secrets.run())),
         Command::Doctor(doctor) => one_thread(Box::pin(doctor.run(sources))),
         Command::App(app) => one_thread(Box::pin(app.run())),
+        Command::Audit(audit) => one_thread(Box::pin(audit.run())),
         Command::Platform(platform) => one_thread(Box::pin(platform.run())),
         Command::Webhook(webhook) => one_thread(Box::pin(webhook.run())),
         Command::Push(push) => one_thread(Box::pin(push.run())),

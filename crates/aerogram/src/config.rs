@@ -106,6 +106,10 @@ pub(crate) struct History {
     /// For how many days after their end pushes are kept, with what is counted of each
     #[arg(long, value_name = "DAYS", default_value_t = Retention::PUSH_DAYS, value_parser = number_in(Retention::FEWEST_PUSH_DAYS..=3650))]
     pub(crate) push_days: u32,
+
+    /// For how many days it is kept who asked for which change
+    #[arg(long, value_name = "DAYS", default_value_t = Retention::AUDIT_DAYS, value_parser = number_in(1_u32..=3650))]
+    pub(crate) audit_days: u32,
 }
 
 impl History {
@@ -114,6 +118,7 @@ impl History {
             age: Duration::from_secs(self.event_days * 24 * 60 * 60),
             bytes: self.event_gigabytes * 1_000_000_000,
             pushes: Duration::from_secs(u64::from(self.push_days) * 24 * 60 * 60),
+            audit: Duration::from_secs(u64::from(self.audit_days) * 24 * 60 * 60),
         }
     }
 }

@@ -20,6 +20,17 @@ pub(crate) async fn ensure_app(
     folder: &DataFolder,
     named: Option<AppCredentials>,
 ) -> Result<()> {
+    let request = tenancy::request_of_command(engine.clock().now(), "app.create");
+    tenancy::on_behalf_of(request, make_app(engine, node, address, folder, named)).await
+}
+
+async fn make_app(
+    engine: &Engine,
+    node: &Node,
+    address: SocketAddr,
+    folder: &DataFolder,
+    named: Option<AppCredentials>,
+) -> Result<()> {
     if let Some(credentials) = named {
         return ensure_named_app(engine, credentials).await;
     }

@@ -39,7 +39,8 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     folder.refuse_lost_database(&node.data.database)?;
     let operator_token = prepare(&folder, &node.data, sources)?;
     let database = &node.data.database;
-    let opened = Store::open_with(database, node.database.settings()).await;
+    let request = tenancy::request_of_command(Clock::System.now(), "database.migrate");
+    let opened = tenancy::on_behalf_of(request, Store::open_with(database, node.database.settings())).await;
     let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
     if node.data.distributed.is_some() && !store.is_spread() {
         bail!("The database {database} is not spread over several servers: stop all nodes and run `aerogram migrate`");

@@ -53,6 +53,8 @@ pub(crate) struct Parts {
     pub(crate) public_url: Option<Arc<str>>,
     /// A hash, so that comparing takes the same time for tokens of every length.
     operator_token: [u8; 32],
+    /// What the operator is called in the audit log.
+    pub(crate) operator_credential: String,
     authenticating: Arc<Semaphore>,
     operating: Arc<Semaphore>,
     requests: FairShare<Holder>,
@@ -70,10 +72,12 @@ pub(crate) struct Parts {
 
 impl Edge {
     pub(crate) fn new(engine: Engine, settings: Settings) -> Self {
+        let operator_token = hash(&settings.operator_token);
         Self(Arc::new(Parts {
+            operator_credential: engine.tenancy().operator_credential(&operator_token),
             engine,
             public_url: settings.public_url.map(|url| url.trim_end_matches('/').into()),
-            operator_token: hash(&settings.operator_token),
+            operator_token,
             authenticating: Arc::new(Semaphore::new(MOST_AUTHENTICATING)),
             operating: Arc::new(Semaphore::new(MOST_OPERATING)),
             requests: FairShare::new(settings.limits.requests),

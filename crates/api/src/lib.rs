@@ -2,6 +2,7 @@
 
 mod accept;
 mod answer;
+mod audit;
 mod auth;
 mod body;
 mod cors;
@@ -28,6 +29,7 @@ mod wrong_credentials;
 
 use std::time::Duration;
 
+pub use audit::Audited;
 pub use auth::Access;
 pub use body::BodyPatience;
 pub use limits::Limits;

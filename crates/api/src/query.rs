@@ -9,6 +9,7 @@ use model::ids::Id;
 use model::problem::{Problem, ProblemKind, Problems};
 use model::report::parse_date;
 use model::time::UtcMillis;
+use providers::percent_encoded;
 use targeting::Order;
 
 use crate::edge::Edge;
@@ -83,6 +84,16 @@ impl Params {
     pub(crate) fn page(&self, name: &str, most: u32) -> u32 {
         let number = self.value(name).and_then(|text| text.parse().ok());
         number.filter(|number| (1..=most).contains(number)).unwrap_or(1)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.value(name).map(str::to_owned)
+    }
+
+    /// Some of the values as they were given, to go on with the next page by.
+    pub(crate) fn repeated(&self, names: &[&str]) -> String {
+        let values = names.iter().filter_map(|name| Some((name, self.value(name)?)));
+        values.map(|(name, value)| format!("&{name}={}", percent_encoded(value))).collect()
     }
 
     /// One of a few words, which stand for values.

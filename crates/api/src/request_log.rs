@@ -47,19 +47,20 @@ impl Matched<'static> {
 /// Has a request answered, with the work before and after it.
 pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     edge: &Edge,
+    id: &str,
     matched: Matched<'_>,
     request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response {
     let began = Instant::now();
     let route = matched.route;
-    let (method, id) = (method_label(request.method()), request_id(request.headers()));
+    let method = method_label(request.method());
     let content_type = content_type(request.uri().path(), request.headers());
     // Only at the debug level: a span costs more than all the rest of this.
     let span = tracing::debug_span!("request", id, method, route);
 
     let mut response = attempt(request, answer).instrument(span).await;
-    finish(&mut response, &id, content_type);
+    finish(&mut response, id, content_type);
     if matched.for_browsers {
         cors::expose(&mut response);
     }
@@ -77,7 +78,7 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
         tracing::info!(id, method, route, app, status, duration_ms, "answered");
         return response;
     };
-    refused.log_cause(&id, method, route, app);
+    refused.log_cause(id, method, route, app);
     let Refused { operation_id, error_code, path, .. } = &refused;
     let path = path.as_deref();
     tracing::info!(
@@ -124,7 +125,7 @@ fn content_type(path: &str, headers: &HeaderMap) -> HeaderValue {
 }
 
 /// The caller's own id if it is harmless in a log, else a new one.
-fn request_id(headers: &HeaderMap) -> String {
+pub(crate) fn request_id(headers: &HeaderMap) -> String {
     let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
     let is_harmless = |id: &&str| {
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.:/+=".contains(&b);

@@ -12,11 +12,12 @@ use http::Method;
 
 use crate::Settings;
 use crate::answer::Answer;
+use crate::audit::{self, Audited};
 use crate::auth::{self, Access};
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::{AppGone, Error, Result};
-use crate::request_log::{LoggedApp, Matched, observe};
+use crate::request_log::{LoggedApp, Matched, observe, request_id};
 use crate::routes::{self, Endpoint, Route};
 
 /// The whole API as one service. It expects paths in their normal form, which [`crate::serve()`] gives them.
@@ -29,12 +30,14 @@ pub(crate) fn router(engine: Engine, settings: Settings) -> Router {
         router = router.route(route.path, handler);
     }
     let other_method = async move |State(edge): State<Edge>, path: MatchedPath, request: Request| {
+        let id = request_id(request.headers());
         let matched = Matched { route: path.as_str(), for_browsers: false, app: None };
-        observe(&edge, matched, request, async |request| other_method(&devices, path.as_str(), &request)).await
+        observe(&edge, &id, matched, request, async |request| other_method(&devices, path.as_str(), &request)).await
     };
     let no_path = async move |State(edge): State<Edge>, request: Request| {
+        let id = request_id(request.headers());
         let refusal = if serves_api { Error::NoSuchPath } else { Error::OnlySends };
-        observe(&edge, Matched::NOTHING, request, async |_| Err(refusal)).await
+        observe(&edge, &id, Matched::NOTHING, request, async |_| Err(refusal)).await
     };
     router.method_not_allowed_fallback(other_method).fallback(no_path).with_state(Edge::new(engine, settings))
 }
@@ -50,17 +53,18 @@ pub(crate) struct Served {
     method: Method,
     path: &'static str,
     access: Access,
+    audited: Audited,
     handler: Arc<dyn Fn(Request, Edge) -> Answering + Send + Sync>,
 }
 
 impl Served {
-    pub(crate) fn new<H, T>(method: Method, path: &'static str, access: Access, handler: H) -> Self
+    pub(crate) fn new<H, T>(method: Method, path: &'static str, access: Access, audited: Audited, handler: H) -> Self
     where
         H: Handler<T, Edge, Future = Answering>,
         T: 'static,
     {
         let handler = Arc::new(move |request, edge| handler.clone().call(request, edge));
-        Self { method, path, access, handler }
+        Self { method, path, access, audited, handler }
     }
 }
 
@@ -68,13 +72,14 @@ impl Handler<(), Edge> for Served {
     type Future = Answering;
 
     fn call(self, request: Request, edge: Edge) -> Answering {
-        let Self { method, path, access, handler } = self;
+        let Self { method, path, access, audited, handler } = self;
         // A HEAD is answered by the handler of GET, but web pages may not send it.
         let for_browsers = access.is_for_browsers() && *request.method() == method;
         Box::pin(async move {
             let app = OnceLock::new();
             let matched = Matched { route: path, for_browsers, app: Some(&app) };
-            observe(&edge, matched, request, async |mut request| {
+            let id = request_id(request.headers());
+            observe(&edge, &id, matched, request, async |mut request| {
                 let _admission = match auth::admit(&edge, access, &mut request).await {
                     Ok(admission) => admission,
                     Err(refusal) => {
@@ -90,7 +95,12 @@ impl Handler<(), Edge> for Served {
                 if let Some(key) = auth::calling_key(request.extensions()) {
                     app.get_or_init(|| LoggedApp::Calling(key.clone()));
                 }
-                let response = handler(request, edge.clone()).await;
+                let asked = audit::request(&edge, audited, access, &mut request, &id).await;
+                let answering = handler(request, edge.clone());
+                let response = match asked {
+                    Some(asked) => tenancy::on_behalf_of(asked, answering).await,
+                    None => answering.await,
+                };
                 if response.extensions().get::<AppGone>().is_some() {
                     auth::refuse_late(access)?;
                 }

@@ -3,6 +3,7 @@
 mod apps;
 mod attributes;
 mod audience;
+mod audit_log;
 mod channel_record;
 mod channels;
 mod contacts;
@@ -48,6 +49,7 @@ use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
 
+use crate::audit::{self, Audited};
 use crate::auth::Access;
 use crate::edge::Edge;
 use crate::router::{Answering, Served};
@@ -59,6 +61,8 @@ pub struct Route {
     /// Segments in braces are variable.
     pub path: &'static str,
     pub access: Access,
+    /// What the audit log gets of a request of a server or of the operator.
+    pub audited: Audited,
     /// Whether a repeat with the same idempotency key gets the first answer again.
     pub takes_idempotency_key: bool,
 }
@@ -268,6 +272,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::dead_letters),
         delete("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::discard),
         post("/operator/apps/{key}/webhooks/{webhook_id}/dead/redeliver", Operator, webhooks::redeliver),
+        get("/operator/audit", Operator, audit_log::list),
         get("/operator/pushes", Operator, operator_pushes::list),
         get("/operator/pushes/{push_id}", Operator, operator_pushes::one),
         get("/operator/platforms/notices", Operator, platforms::notices),
@@ -338,6 +343,10 @@ fn endpoint<H: Handler<T, Edge, Future = Answering>, T: 'static>(
     access: Access,
     handler: H,
 ) -> Endpoint {
-    let served = Served::new(method.clone(), path, access, handler);
-    Endpoint { route: Route { method, path, access, takes_idempotency_key: false }, handler: on(filter, served) }
+    let audited = audit::rule(&method, path, access);
+    let served = Served::new(method.clone(), path, access, audited, handler);
+    Endpoint {
+        route: Route { method, path, access, audited, takes_idempotency_key: false },
+        handler: on(filter, served),
+    }
 }

@@ -39,7 +39,8 @@ const PUSHES: u64 = 10;
 /// Devices share this many tags, and a push goes to one of them.
 const AUDIENCES: u64 = 20;
 /// The log expires from the second day on; everything else within the pause between the weeks.
-const RETENTION: Retention = Retention { age: DAY, bytes: u64::MAX >> 1, pushes: Duration::from_secs(31 * 86_400) };
+const RETENTION: Retention =
+    Retention { age: DAY, bytes: u64::MAX >> 1, pushes: Duration::from_secs(31 * 86_400), audit: DAY };
 const PAUSE: Duration = Duration::from_secs(100 * 86_400);
 /// The sweep deletes a part at a time and comes back a second later.
 const SWEEPS_AFTER_PAUSE: usize = 60;

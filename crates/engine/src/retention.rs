@@ -21,10 +21,13 @@ pub struct Retention {
     pub bytes: u64,
     /// Pushes that ended longer ago are deleted.
     pub pushes: Duration,
+    /// Rows of the audit log that are older are deleted.
+    pub audit: Duration,
 }
 
 impl Retention {
     pub const PUSH_DAYS: u32 = 400;
+    pub const AUDIT_DAYS: u32 = 400;
     /// The recipients of a push are kept for 30 days, because other pushes of the same run ask for them; the push has to stay
     /// longer than that.
     pub const FEWEST_PUSH_DAYS: u32 = 31;
@@ -32,7 +35,7 @@ impl Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { age: 7 * DAY, bytes: 100_000_000_000, pushes: DAY * Self::PUSH_DAYS }
+        Self { age: 7 * DAY, bytes: 100_000_000_000, pushes: DAY * Self::PUSH_DAYS, audit: DAY * Self::AUDIT_DAYS }
     }
 }
 

@@ -17,7 +17,7 @@ const EVERY: Duration = Duration::from_secs(10 * 60);
 /// The pause when there was too much to delete at once. Short, so that deleting keeps up with writing.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Kept answers that are deleted in one transaction.
+/// Kept answers, and rows of the audit log, that are deleted in one transaction.
 const PORTION: u32 = 1000;
 
 /// The things of an app that get old.
@@ -120,6 +120,7 @@ impl Rooms {
             }
         }
         self.forget_old_answers().await?;
+        self.shorten_audit_log().await?;
         Ok(again)
     }
 
@@ -127,6 +128,13 @@ impl Rooms {
         let before = self.clock.now().minus(tenancy::ANSWERS_KEPT_FOR);
         let forget =
             move |tx: &mut Tx<'_>, part: &store::Part| store::idempotency::forget_before(tx, part, before, PORTION);
+        while self.clock_watch.is_settled() && self.store.write_all(forget).await?.contains(&u64::from(PORTION)) {}
+        Ok(())
+    }
+
+    async fn shorten_audit_log(&self) -> Result<()> {
+        let before = self.clock.now().minus(self.retention.audit);
+        let forget = move |tx: &mut Tx<'_>, part: &store::Part| store::audit::delete_before(tx, part, before, PORTION);
         while self.clock_watch.is_settled() && self.store.write_all(forget).await?.contains(&u64::from(PORTION)) {}
         Ok(())
     }

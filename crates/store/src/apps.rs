@@ -61,6 +61,8 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
         &[id.into()],
     )?;
     tx.signal(Signal::Apps);
+    tx.note_new_app(id);
+    tx.note_object("app", new.key.as_str());
     Ok(App {
         id,
         key: new.key.clone(),
@@ -200,6 +202,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("inbox_message", "ordinal, number"),
     ("inbox_user", "id"),
     ("inbox_channel", "ordinal"),
+    ("audit", "at, id"),
 ];
 
 /// Deletes up to `at_most` rows of an app that is gone. Returns whether anything may be left.

@@ -11,8 +11,11 @@ mod error;
 mod source;
 mod target;
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use crate::apps::OPERATOR;
+use crate::audit::{self, Request};
 use crate::db::Value;
 use crate::db::copying::Table;
 use crate::url::DatabaseUrl;
@@ -61,8 +64,8 @@ pub async fn copy(
     occupied: Occupied,
     progress: impl FnMut(CopyProgress) + Send + 'static,
 ) -> Result<Vec<Copied>, CopyError> {
-    let (from, to, url) = (from.clone(), to.clone(), to.clone());
-    let copying = tokio::task::spawn_blocking(move || copy_all(&from, &to, occupied, progress));
+    let (from, to, url, request) = (from.clone(), to.clone(), to.clone(), audit::current_request());
+    let copying = tokio::task::spawn_blocking(move || copy_all(&from, &to, occupied, request, progress));
     let interrupted = |error| crate::Error::Unavailable(Cause::new("copying was interrupted", error));
     copying.await.map_err(|error| CopyError::Database { url, error: interrupted(error) })?
 }
@@ -71,6 +74,7 @@ fn copy_all(
     from: &DatabaseUrl,
     to: &DatabaseUrl,
     occupied: Occupied,
+    request: Option<Arc<Request>>,
     progress: impl FnMut(CopyProgress),
 ) -> Result<Vec<Copied>, CopyError> {
     if endpoint::is_same(from, to) {
@@ -98,7 +102,12 @@ fn copy_all(
         read.map(|()| copied)
     })?;
     verify(&mut source, &mut target, &tables, &copied)?;
-    target.write(migrate::mark_finished)?;
+    target.write(|tx| {
+        if let Some(request) = request {
+            audit::record(tx, OPERATOR, request.again(), []);
+        }
+        migrate::mark_finished(tx)
+    })?;
     source.close();
     target.close();
     Ok(copied)

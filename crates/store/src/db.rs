@@ -43,6 +43,7 @@ mod pending;
 pub(crate) mod postgres;
 pub(crate) mod reader;
 mod row;
+mod running;
 mod savepoint;
 mod signal;
 pub(crate) mod sqlite;
@@ -64,8 +65,9 @@ use model::ids::AppId;
 
 use crate::app_numbers::PendingNumbers;
 use crate::apps;
+use crate::audit::{About, PendingAudit, Request};
 use crate::counters::PendingCounts;
-use crate::error::{Constraint, Error, Result};
+use crate::error::{Error, Result};
 use crate::log::{LogBounds, LogWindows, PendingRecords};
 
 /// Takes the rows of a result one after the other.
@@ -87,13 +89,17 @@ pub struct Tx<'c> {
     /// The newest records of logs; only a transaction that only reads has them, and the bounds of the logs that it has asked for.
     log_windows: Option<Arc<LogWindows>>,
     log_bounds: Vec<(AppId, Option<LogBounds>)>,
-    /// The app that the running command is for.
+    audit: PendingAudit,
+    /// The app that the running command is for, the request on whose behalf it is run, and what it has told about the change.
     app: Option<AppId>,
+    request: Option<Arc<Request>>,
+    about: About,
     /// Apps that commands of this transaction have deleted; later commands are too late for them.
     deleted: Vec<AppId>,
     is_too_late: bool,
     wrote: bool,
-    /// Whether any command of this transaction has changed a row.
+    /// Whether the running command, and whether any command of this transaction, has changed a row.
+    has_effect: bool,
     changed: bool,
     broken: Option<Error>,
     open: bool,
@@ -165,7 +171,7 @@ impl<'c> Tx<'c> {
             Connection::Sqlite(sqlite) => sqlite.execute(sql, params).map(|n_rows| n_rows > 0),
             Connection::Postgres(postgres) => postgres.write(sql, params).map(|()| true),
         };
-        self.changed |= *done.as_ref().unwrap_or(&false);
+        self.note_change(*done.as_ref().unwrap_or(&false));
         self.remember_error(done.map(drop))
     }
 
@@ -236,7 +242,7 @@ impl<'c> Tx<'c> {
             Connection::Sqlite(sqlite) => sqlite.for_each(sql, params, visit),
             Connection::Postgres(postgres) => postgres.for_each(sql, params, visit),
         };
-        self.changed |= writes;
+        self.note_change(writes);
         self.remember_error(done)
     }
 
@@ -256,7 +262,7 @@ impl<'c> Tx<'c> {
             Connection::Sqlite(sqlite) => sqlite.for_each_of_many(sql, rows, visit),
             Connection::Postgres(postgres) => postgres.for_each_of_many(sql, rows, visit),
         };
-        self.changed |= writes;
+        self.note_change(writes);
         self.remember_error(done)
     }
 
@@ -278,10 +284,14 @@ impl<'c> Tx<'c> {
             numbers: PendingNumbers::default(),
             log_windows: None,
             log_bounds: Vec::new(),
+            audit: PendingAudit::default(),
             app: None,
+            request: None,
+            about: About::default(),
             deleted: Vec::new(),
             is_too_late: false,
             wrote: false,
+            has_effect: false,
             changed: false,
             broken: None,
             open: true,
@@ -306,33 +316,6 @@ impl<'c> Tx<'c> {
         self.may_write
     }
 
-    /// Begins a new command within this transaction. If its app is gone, it fails with
-    /// [`crate::Constraint::AppGone`] at its first statement: any rows it wrote would stay forever.
-    fn next_command(&mut self, app: AppId) {
-        self.wrote = false;
-        self.app = Some(app);
-        self.is_too_late = self.deleted.contains(&app);
-    }
-
-    /// All commands have run. Anything written from here on is for all of them.
-    fn end_commands(&mut self) {
-        self.app = None;
-        self.is_too_late = false;
-    }
-
-    /// From here on commands for the app fail with [`Constraint::AppGone`].
-    pub(crate) fn note_deleted_app(&mut self, app: AppId) {
-        self.deleted.push(app);
-        self.records.forget(app);
-        self.numbers.forget(app);
-    }
-
-    /// Ends the command with a conflict that its statements have shown. Nothing of it is committed, whatever
-    /// the caller does with the error.
-    pub(crate) fn refuse<T>(&mut self, constraint: Constraint) -> Result<T> {
-        self.remember_error(Err(Error::Conflict(constraint)))
-    }
-
     fn broken(&self) -> Option<&Error> {
         self.broken.as_ref()
     }
@@ -355,6 +338,7 @@ impl<'c> Tx<'c> {
             return Err(failed);
         }
         self.open = false;
+        self.audit.committed();
         Ok(std::mem::take(&mut self.signals))
     }
 
@@ -370,7 +354,7 @@ impl<'c> Tx<'c> {
 
     /// As [`Tx::remember_error`], for a statement that says how many rows it changed.
     fn remember_change(&mut self, done: Result<u64>) -> Result<u64> {
-        self.changed |= done.as_ref().is_ok_and(|n_rows| *n_rows > 0);
+        self.note_change(done.as_ref().is_ok_and(|n_rows| *n_rows > 0));
         self.remember_error(done)
     }
 

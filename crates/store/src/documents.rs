@@ -81,6 +81,33 @@ impl DocumentKind {
             DocumentKind::ClockDoubt => "clock_doubt",
         }
     }
+
+    /// The name of its id in the audit log, as in the paths of the API, if callers choose documents of this kind by it.
+    const fn audited_as(self) -> Option<&'static str> {
+        match self {
+            DocumentKind::Segment => Some("segment_id"),
+            DocumentKind::List => Some("list"),
+            DocumentKind::Schedule => Some("schedule_id"),
+            DocumentKind::Template => Some("template_id"),
+            DocumentKind::Experiment => Some("experiment_id"),
+            DocumentKind::Pipeline => Some("pipeline_id"),
+            DocumentKind::Platform
+            | DocumentKind::Provider
+            | DocumentKind::WebKeys
+            | DocumentKind::AppSecret
+            | DocumentKind::ContactKey
+            | DocumentKind::PlatformHealth
+            | DocumentKind::DeletedList
+            | DocumentKind::ListErrors
+            | DocumentKind::TemplateUse
+            | DocumentKind::ExperimentStart
+            | DocumentKind::DeletedPipeline
+            | DocumentKind::Automation
+            | DocumentKind::InstallationKey
+            | DocumentKind::WritingTrial
+            | DocumentKind::ClockDoubt => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +124,9 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str
          on conflict (app, kind, id) do update set modified = excluded.modified, body = excluded.body",
         &[app.into(), kind.name().into(), id.into(), now.into(), body.into()],
     )?;
+    if let Some(name) = kind.audited_as() {
+        tx.note_object(name, id);
+    }
     Ok(())
 }
 

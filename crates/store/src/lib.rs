@@ -5,6 +5,7 @@ pub mod addresses;
 mod app_numbers;
 pub mod apps;
 pub mod attributes;
+pub mod audit;
 pub mod backup;
 pub mod blocks;
 pub mod channels;
@@ -124,12 +125,12 @@ impl Store {
 
     /// As [`Store::open`], with settings that count for PostgreSQL.
     pub async fn open_with(url: &DatabaseUrl, settings: PostgresSettings) -> Result<Store> {
-        let url = url.clone();
+        let (url, request) = (url.clone(), audit::current_request());
         let opened = tokio::task::spawn_blocking(move || match url {
             DatabaseUrl::Sqlite(path) => {
                 let database = sqlite::Database::open(&path)?;
                 let mut writer = Connection::Sqlite(database.writer()?);
-                migrate::run(&mut writer)?;
+                migrate::run(&mut writer, request.as_deref())?;
                 let readers = (0..SQLITE_READERS).map(|_| database.reader().map(Connection::Sqlite));
                 let readers = readers.collect::<Result<_>>()?;
                 let (files, missing) = (sqlite::OpenFiles::of(&path)?, positions::compare(&path, &mut writer));
@@ -137,12 +138,12 @@ impl Store {
                 let (hub, writers) = (Hub::for_one_process(), vec![writer]);
                 Opening { local: Some((local, files)), hub, is_spread: false, writers, readers }.start()
             }
-            DatabaseUrl::Postgres(url) => Self::open_postgres(&url, settings),
+            DatabaseUrl::Postgres(url) => Self::open_postgres(&url, settings, request.as_deref()),
         });
         opened.await.map_err(|error| Error::Unavailable(Cause::new("opening was interrupted", error)))?
     }
 
-    fn open_postgres(url: &str, settings: PostgresSettings) -> Result<Store> {
+    fn open_postgres(url: &str, settings: PostgresSettings, request: Option<&audit::Request>) -> Result<Store> {
         let server = Arc::new(Server::at(url, settings.statement_limit)?);
         let connections = |n: usize, new: fn(Arc<Server>) -> Result<PostgresConnection>| {
             (0..n).map(|_| new(Arc::clone(&server))).collect::<Result<Vec<_>>>()
@@ -152,7 +153,7 @@ impl Store {
         let mut migrating = PostgresConnection::maintainer(Arc::clone(&server))?;
         refuse_shared_sessions(&mut migrating, &mut readers[0])?;
         let mut migrating = Connection::Postgres(migrating);
-        migrate::run(&mut migrating)?;
+        migrate::run(&mut migrating, request)?;
         let is_spread = migrate::spread_new(&mut migrating)?;
         server.set_spread(is_spread);
         migrating.close();
@@ -175,7 +176,7 @@ impl Store {
         let spread = tokio::task::spawn_blocking(move || {
             let mut connection =
                 Connection::Postgres(PostgresConnection::maintainer(Arc::new(Server::for_maintenance(&url)?))?);
-            migrate::run(&mut connection)?;
+            migrate::run(&mut connection, None)?;
             migrate::spread(&mut connection)?;
             connection.close();
             Ok(())

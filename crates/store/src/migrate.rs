@@ -3,6 +3,8 @@
 
 use ring::digest;
 
+use crate::apps::OPERATOR;
+use crate::audit::{self, Request};
 use crate::db::{Access, Connection, Tx};
 use crate::error::{Error, Result};
 
@@ -29,6 +31,7 @@ const STEPS: &[Step] = &[
     Step { name: "0013_contacts", sql: include_str!("../migrations/0013_contacts.sql") },
     Step { name: "0014_faces", sql: include_str!("../migrations/0014_faces.sql") },
     Step { name: "0015_outcomes", sql: include_str!("../migrations/0015_outcomes.sql") },
+    Step { name: "0016_audit", sql: include_str!("../migrations/0016_audit.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (
@@ -57,9 +60,13 @@ impl History {
 /// Where the history is kept.
 pub(crate) const TABLE: &str = "schema_version";
 
-/// Brings the database to the newest version. Refuses the target of a copy that was not finished.
-pub(crate) fn run(connection: &mut Connection) -> Result<()> {
-    run_steps(connection, |tx| match history(tx)? {
+/// The number of the step that makes the audit log.
+const AUDIT: usize = 16;
+
+/// Brings the database to the newest version. Refuses the target of a copy that was not finished. The audit log says on whose behalf,
+/// if it is known.
+pub(crate) fn run(connection: &mut Connection, request: Option<&Request>) -> Result<()> {
+    run_steps(connection, request, |tx| match history(tx)? {
         History::Steps(version) => Ok(version),
         History::Unfinished => Err(unfinished_copy()),
     })
@@ -67,10 +74,14 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
 
 /// As [`run`], for the target of a copy that is just being made.
 pub(crate) fn run_in_unfinished(connection: &mut Connection) -> Result<()> {
-    run_steps(connection, |tx| n_steps(&applied(tx)?))
+    run_steps(connection, None, |tx| n_steps(&applied(tx)?))
 }
 
-fn run_steps(connection: &mut Connection, version: fn(&mut Tx<'_>) -> Result<usize>) -> Result<()> {
+fn run_steps(
+    connection: &mut Connection,
+    request: Option<&Request>,
+    version: fn(&mut Tx<'_>) -> Result<usize>,
+) -> Result<()> {
     let mut first = None;
     loop {
         let mut tx = connection.begin(Access::Write(&[]))?;
@@ -96,6 +107,9 @@ fn run_steps(connection: &mut Connection, version: fn(&mut Tx<'_>) -> Result<usi
         let number = i64::try_from(version + 1).map_err(|_| Error::corrupt("too many steps"))?;
         let insert = "insert into schema_version (version, name, checksum) values ($1, $2, $3)";
         tx.execute(insert, &[number.into(), step.name.into(), checksum(step.sql).into()])?;
+        if let Some(request) = request.filter(|_| !is_new && version + 1 >= AUDIT) {
+            audit::record(&mut tx, OPERATOR, request.again(), [("step", step.name)]);
+        }
         tx.commit()?;
         if !is_new {
             tracing::info!(step = step.name, "the database was brought up to date");

@@ -95,6 +95,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
             push.payload.clone().into(),
         ],
     )?;
+    tx.note_object("push_id", push.id);
     Ok(())
 }
 

@@ -91,6 +91,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
             new.position.done.number().into(),
         ],
     )?;
+    tx.note_object("webhook_id", new.id);
     Ok(())
 }
 

@@ -88,6 +88,8 @@ impl Tenancy {
                 return Err(Error::Conflict(format!("There is an app with the key {} already.", row.key)));
             }
             let app = store::apps::insert(tx, &row)?;
+            tx.note_detail("name", row.name.as_str());
+            tx.note_detail("mode", row.mode.word());
             tenancy.put_app_secret(tx, app.id, &app_secret, row.created)?;
             tenancy.put_web_keys(tx, app.id, &web_keys, row.created)?;
             Ok(created.clone())
@@ -106,11 +108,12 @@ impl Tenancy {
                 let mut changed = App {
                     name: change.name.as_ref().unwrap_or(&current.name).clone(),
                     mode: change.mode.unwrap_or(current.mode),
-                    ..current
+                    ..current.clone()
                 };
                 if let Some(change) = &change.named_users {
                     change.apply(&mut changed.user_rules);
                 }
+                note_change(tx, &current, &changed);
                 store::apps::change(tx, &changed)?;
                 Ok::<_, Error>(())
             })
@@ -144,6 +147,8 @@ impl Tenancy {
                 hashes.master = credentials::hash(secret.reveal());
             }
             store::apps::set_secrets(tx, app.id, &hashes)?;
+            tx.note_detail("app_secret", new_app.is_some());
+            tx.note_detail("master_secret", new_master.is_some());
             let reveal = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.reveal().to_owned());
             Ok(RotatedSecrets { operation_id, app_secret: reveal(&new_app), master_secret: reveal(&new_master) })
         });
@@ -194,6 +199,13 @@ impl Job for EraseApp {
         }
         jobs::settle_alone(store, claimed).await
     }
+}
+
+/// Tells the audit log what an app is called and which mode it has, before and after.
+fn note_change(tx: &mut Tx<'_>, before: &App, after: &App) {
+    let shown = |app: &App| serde_json::json!({ "name": app.name, "mode": app.mode.word() });
+    tx.note_detail("before", shown(before));
+    tx.note_detail("after", shown(after));
 }
 
 /// As [`Tenancy::key_for_log`], within a transaction.

@@ -65,6 +65,8 @@ impl Rights {
 pub(crate) struct KnownApp {
     pub(crate) app: Arc<App>,
     pub(crate) hashes: SecretHashes,
+    /// What servers of the app are called in the audit log.
+    pub(crate) master_credential: String,
     /// The secret that devices sign with. Apps that were created before the service kept their secrets have none until one of
     /// their devices presents it.
     pub(crate) signing: Option<hmac::Key>,
@@ -77,6 +79,11 @@ impl Caller {
 
     pub fn app(&self) -> &Arc<App> {
         &self.known.app
+    }
+
+    /// What the audit log calls a server of the app: the kind of its credential, with a fingerprint.
+    pub fn master_credential(&self) -> &str {
+        &self.known.master_credential
     }
 
     /// What is kept of the master secret.
@@ -143,7 +150,8 @@ impl Tenancy {
         };
         let Some((app, hashes, sealed)) = self.0.store.read(read).await? else { return Ok(None) };
         let signing = sealed.and_then(|sealed| self.signing_key(app.id, &sealed.body));
-        Ok(Some(KnownApp { app: Arc::new(app), hashes, signing }))
+        let master_credential = self.master_credential(&hashes);
+        Ok(Some(KnownApp { app: Arc::new(app), hashes, master_credential, signing }))
     }
 
     /// Keeps the app secret in a form that can be read again, in the transaction that makes it the app's.

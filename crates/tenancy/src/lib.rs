@@ -1,6 +1,7 @@
 //! Tenants: apps and their secrets, who calls for them with which rights, and what is done only once for them.
 
 mod apps;
+mod audit;
 mod callers;
 pub mod credentials;
 mod device_tokens;
@@ -18,6 +19,10 @@ use model::time::Clock;
 use store::Store;
 
 pub use apps::{CreatedApp, RotatedSecrets, key_for_log_in};
+pub use audit::{
+    AuditEntry, AuditFilter, AuditPosition, AuditRows, AuditedChange, AuditedRequest, COMMAND_LINE, on_behalf_of,
+    request_of_command,
+};
 pub use callers::{Caller, KnownBy, Rights, app_secret_purpose, forget_app_secret};
 pub use device_tokens::DeviceToken;
 pub use feeds::News;

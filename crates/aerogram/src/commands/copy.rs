@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use model::time::Clock;
 use store::DatabaseUrl;
 use store::copy::{Copied, CopyProgress, Occupied, copy};
 
@@ -39,7 +40,9 @@ impl Copy {
         };
         let _log = telemetry::start(&self.logging)?;
         let mut remarks = Remarks::default();
-        let copied = copy(from, to, occupied, move |progress| remarks.hear(&progress)).await?;
+        let request = tenancy::request_of_command(Clock::System.now(), "database.copy");
+        let copying = copy(from, to, occupied, move |progress| remarks.hear(&progress));
+        let copied = tenancy::on_behalf_of(request, copying).await?;
         show(from, to, &copied)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use model::time::Clock;
 use store::{PostgresSettings, Store};
 
 use crate::config::{Data, Distributed, Logging};
@@ -32,6 +33,8 @@ impl Migrate {
             // Opening a database is what migrates it.
             Store::open_with(database, PostgresSettings::least()).await
         };
+        let request = tenancy::request_of_command(Clock::System.now(), "database.migrate");
+        let opened = tenancy::on_behalf_of(request, opened);
         let store = opened.await.with_context(|| format!("The database {database} cannot be opened"))?;
         store.close().await;
         output::line(format_args!("{database} is up to date."))?;

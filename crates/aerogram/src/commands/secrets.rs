@@ -70,7 +70,9 @@ impl Accept {
             Some(key) => key.clone(),
             None => folder.ensure_secrets_key()?,
         };
-        let lost = engine::accept_key(&store, &key.seal_key(), Clock::System.now()).await;
+        let now = Clock::System.now();
+        let request = tenancy::request_of_command(now, "secrets.accept");
+        let lost = tenancy::on_behalf_of(request, engine::accept_key(&store, &key.seal_key(), now)).await;
         store.close().await;
         for Lost { app, thing } in lost? {
             output::line(format_args!("{app}: {}", consequence(&thing)))?;

@@ -2,13 +2,13 @@
 
 mod bodies;
 
-use api::{Access, routes};
+use api::{Access, Route, routes};
 use bytes::Bytes;
 use model::app::Mode;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 
-use self::bodies::bodies;
+pub(crate) use self::bodies::bodies;
 
 /// Texts that only the first app's data contains.
 pub(crate) const MARK: &str = "marker-of-the-first-app";
@@ -26,6 +26,36 @@ pub(crate) struct Belongings {
     pipeline: String,
     inbox: String,
     message: String,
+}
+
+impl Belongings {
+    /// The path of something to do with the schedule.
+    pub(crate) fn schedule_path(&self, action: &str) -> String {
+        format!("/api/schedules/{}{action}", self.schedule)
+    }
+
+    /// The path of a route with the ids of these things.
+    pub(crate) fn path_of(&self, route: &Route, user: &str) -> String {
+        let variables = [
+            ("{channel_id}", self.channel.as_str()),
+            ("{push_id}", &self.push),
+            ("{segment_id}", &self.segment),
+            ("{named_user_id}", USER),
+            ("{group_id}", &self.schedule),
+            ("{send_id}", &self.push),
+            ("{user_id}", user),
+            ("{message_id}", &self.message),
+            ("{tag}", MARK),
+            ("{list}", LIST),
+            ("{contact_id}", &self.contact),
+            ("{schedule_id}", &self.schedule),
+            ("{template_id}", &self.template),
+            ("{pipeline_id}", &self.pipeline),
+            ("{experiment_id}", &self.experiment),
+            ("{variant}", "0"),
+        ];
+        variables.iter().fold(route.path.to_owned(), |path, (variable, value)| path.replace(variable, value))
+    }
 }
 
 /// The named user of the first app's channel, and its list.
@@ -160,18 +190,9 @@ async fn no_route_reaches_the_data_of_another_app() {
                 Access::Device | Access::Channel | Access::OwnChannel | Access::Signed => &servers,
                 Access::Contact | Access::Master => &servers,
             };
-            let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);
-            let path = path.replace("{segment_id}", &belongings.segment).replace("{named_user_id}", USER);
-            let path = path.replace("{group_id}", &belongings.schedule).replace("{send_id}", &belongings.push);
-            let path = path.replace("{user_id}", user).replace("{message_id}", &belongings.message);
-            let path = path.replace("{tag}", MARK).replace("{list}", LIST);
-            let path = path.replace("{contact_id}", &belongings.contact);
-            let path =
-                path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
-            let path = path.replace("{pipeline_id}", &belongings.pipeline);
+            let path = belongings.path_of(&route, user);
             // Otherwise it would not end.
             let path = if path == "/api/events" { format!("{path}?follow=false") } else { path };
-            let path = path.replace("{experiment_id}", &belongings.experiment).replace("{variant}", "0");
             for body in bodies(&route, &belongings) {
                 let text = match &body {
                     Value::Null => String::new(),

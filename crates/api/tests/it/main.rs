@@ -8,6 +8,7 @@ mod address_forms;
 mod associations;
 mod attribute_selectors;
 mod attributes;
+mod audit;
 mod bad_bodies;
 mod best_times;
 mod channels;

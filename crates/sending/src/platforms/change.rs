@@ -90,7 +90,11 @@ impl Sending {
         config: PlatformConfig,
     ) -> Result<PlatformView> {
         let (sealed, platform, now) = (self.seal(app, &name, &config)?, name.clone(), self.0.clock.now());
-        let write = move |tx: &mut store::Tx<'_>| documents::put(tx, app, platform.kind(), platform.id(), &sealed, now);
+        let fingerprints = fingerprints(&config);
+        let write = move |tx: &mut store::Tx<'_>| {
+            tx.note_detail("keys", fingerprints.clone());
+            documents::put(tx, app, platform.kind(), platform.id(), &sealed, now)
+        };
         self.0.store.write(app, write).await?;
         self.platform_changed(app, &name).await?;
         self.platform(app, name).await
@@ -110,6 +114,7 @@ impl Sending {
             let config = document.map(|document| sending.unseal(app, &platform, &document).config).transpose()?;
             let config = rewrite(config)?;
             let sealed = sending.seal(app, &platform, &config)?;
+            tx.note_detail("keys", fingerprints(&config));
             Ok::<_, Error>(documents::put(tx, app, platform.kind(), platform.id(), &sealed, now)?)
         };
         self.0.store.write(app, write).await?;
@@ -158,4 +163,9 @@ impl Sending {
         self.resume_platform(app, &device_type).await?;
         Ok(())
     }
+}
+
+/// What the audit log tells of the secrets of a platform.
+fn fingerprints(config: &PlatformConfig) -> Vec<String> {
+    config.keys().into_iter().map(|key| key.fingerprint).collect()
 }

@@ -1,12 +1,14 @@
 //! What a writer is asked to do, and the queue in which it waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Tx;
 use super::answer::Change;
+use crate::audit::{self, Request};
 use crate::error::{Error, Result};
 
 /// Commands that may be queued for one writer. Further callers wait for room in the queue.
@@ -19,6 +21,8 @@ pub(crate) struct Command {
     pub(super) app: AppId,
     /// The app whose rows it is about, which may be another one if it is the operator's.
     pub(super) place: AppId,
+    /// On whose behalf it is.
+    pub(super) request: Option<Arc<Request>>,
     body: Change,
     /// Makes the result of the last run void.
     failure: Option<Error>,
@@ -60,10 +64,11 @@ impl CommandQueue {
 }
 
 impl Command {
-    /// The receiver gets the error that stands for the result, if there is one, after the last run.
+    /// Of the task that is running. The receiver gets the error that stands for the result, if there is one, after the last run.
     pub(crate) fn new(app: AppId, place: AppId, body: Change) -> (Self, oneshot::Receiver<Option<Error>>) {
         let (caller, answer) = oneshot::channel();
-        (Self { app, place, body, failure: None, caller }, answer)
+        let request = audit::current_request();
+        (Self { app, place, request, body, failure: None, caller }, answer)
     }
 
     /// Runs the body, which keeps its result. False when its changes must not be committed.

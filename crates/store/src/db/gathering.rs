@@ -1,9 +1,12 @@
 //! Running a command of a batch against what is known in memory ([`super::postgres`]): what it leaves in the transaction is kept
 //! when it is done, and dropped when it has to be run again.
 
+use std::sync::Arc;
+
 use super::postgres::Suspended;
 use super::{Connection, Tx};
 use crate::app_numbers::PendingNumbers;
+use crate::audit::Request;
 use crate::counters::PendingCounts;
 use crate::error::Result;
 use model::ids::AppId;
@@ -46,8 +49,8 @@ impl Tx<'_> {
         self.remember_error(left)
     }
 
-    pub(super) fn begin_gathered(&mut self, app: AppId) -> Before {
-        self.next_command(app);
+    pub(super) fn begin_gathered(&mut self, app: AppId, request: Option<&Arc<Request>>) -> Before {
+        self.next_command(app, request);
         Before {
             numbers: self.numbers.clone(),
             counts: std::mem::take(&mut self.counts),
@@ -68,6 +71,7 @@ impl Tx<'_> {
         };
         if is_kept && suspended.is_none() {
             counts.merge(std::mem::take(&mut self.counts));
+            self.record_request();
         } else {
             self.numbers = numbers;
             self.records.truncate(n_records);

@@ -12,6 +12,7 @@ use crate::log::PendingRecords;
 pub(crate) struct Savepoint {
     signals: BTreeSet<Signal>,
     numbers: PendingNumbers,
+    n_requests: usize,
     n_deleted: usize,
     changed: bool,
 }
@@ -27,6 +28,7 @@ impl Tx<'_> {
         Ok(Savepoint {
             signals: self.signals.clone(),
             numbers: self.numbers.clone(),
+            n_requests: self.audit.n_requests(),
             n_deleted: self.deleted.len(),
             changed: self.changed,
         })
@@ -44,12 +46,13 @@ impl Tx<'_> {
         if let Some(error @ Error::Unavailable(_)) = &self.broken {
             return Err(error.clone());
         }
-        let Savepoint { signals, numbers, n_deleted, changed } = savepoint;
+        let Savepoint { signals, numbers, n_requests, n_deleted, changed } = savepoint;
         self.end_commands();
         self.broken = None;
         self.signals = signals;
         self.counts = PendingCounts::default();
         self.records = PendingRecords::default();
+        self.audit.undo_to(n_requests);
         self.numbers = numbers;
         self.deleted.truncate(n_deleted);
         self.changed = changed;

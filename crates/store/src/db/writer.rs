@@ -196,7 +196,7 @@ fn run_gathering(tx: &mut Tx<'_>, commands: &mut Vec<Command>, join: impl FnOnce
             let mut put_aside = Vec::new();
             for n in waiting {
                 let command = &mut commands[n];
-                let before = tx.begin_gathered(command.app);
+                let before = tx.begin_gathered(command.app, command.request.as_ref());
                 let is_ok = command.run(tx);
                 match tx.end_gathered(before, is_ok) {
                     None => {}
@@ -221,10 +221,12 @@ fn run_gathering(tx: &mut Tx<'_>, commands: &mut Vec<Command>, join: impl FnOnce
         tx.stop_gathering();
     }
     for n in waiting.into_iter().chain(alone) {
-        tx.next_command(commands[n].app);
-        if !commands[n].run(tx) {
+        let command = &mut commands[n];
+        tx.next_command(command.app, command.request.as_ref());
+        if !command.run(tx) {
             return RunOutcome::StoppedAtFailure;
         }
+        tx.record_request();
     }
     end(tx)
 }
@@ -233,8 +235,11 @@ fn run_gathering(tx: &mut Tx<'_>, commands: &mut Vec<Command>, join: impl FnOnce
 fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Command]) -> RunOutcome {
     for command in commands {
         let Ok(savepoint) = tx.set_savepoint() else { break };
-        tx.next_command(command.app);
+        tx.next_command(command.app, command.request.as_ref());
         let is_ok = command.run(tx) && command.send_queue(tx);
+        if is_ok {
+            tx.record_request();
+        }
         let done = if is_ok { tx.release() } else { tx.undo_to(savepoint) };
         if done.is_err() {
             break;

@@ -7,6 +7,7 @@
 
 mod apps;
 mod attributes;
+mod audit;
 mod backup;
 mod batch;
 mod channels;

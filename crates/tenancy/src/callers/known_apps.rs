@@ -79,7 +79,8 @@ mod tests {
             user_rules: UserRules::default(),
             created: UtcMillis(0),
         };
-        KnownApp { app: Arc::new(app), hashes: SecretHashes { app: [1; 32], master: [2; 32] }, signing: None }
+        let hashes = SecretHashes { app: [1; 32], master: [2; 32] };
+        KnownApp { app: Arc::new(app), hashes, master_credential: String::new(), signing: None }
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::openapi::{Area, body, query};
 use crate::page_size::PageSize;
-use crate::routes::{apps, operator_pushes};
+use crate::routes::{apps, audit_log, operator_pushes};
 
 pub(super) fn area() -> Area {
     let mut area = Area::new("Operator", "Apps with their secrets, and the pushes of all apps.");
@@ -29,6 +29,22 @@ pub(super) fn area() -> Area {
     area.post("/operator/apps/{key}/rotate", "Replace secrets", "The old ones stop working at once.")
         .body(body::of::<Rotation>, json!({"secret": "master"}))
         .changed::<apps::Rotated>("The new secrets, which are shown only now.");
+    area.get(
+        "/operator/audit",
+        "Show who asked for which change",
+        "Changes by servers, by the operator and by commands that open the database, the newest first. A page can be short \
+         although there is a next one: a call looks at 10,000 entries at most.",
+    )
+    .takes(query::text("app", "Only changes of the app with this key."))
+    .takes(query::text("credential", "Only by this credential, or by this kind of credential, such as `master secret`."))
+    .takes(query::text("action", "Only changes of this name, such as `push.send`."))
+    .takes(query::date("from", "Only from this time on."))
+    .takes(query::date("to", "Only before this time."))
+    .takes(query::text("start", "Where the page begins, from `next_page`."))
+    .takes(query::limit(PageSize::AUDIT))
+    .ok::<audit_log::Page>("A page of entries.")
+    .refuses(404, "There is no app with this key (40401).")
+    .paged();
     area.get("/operator/pushes", "List pushes on their way", "Of all apps, in the order of their ids.")
         .takes(query::choice("state", &["accepted", "sending", "paused"], "Only those in this state."))
         .takes(query::id("start", "The first push of the page."))

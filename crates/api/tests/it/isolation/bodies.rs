@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Belongings, LIST, MARK, USER};
 
 /// Bodies that name the first app's things in every way the route knows.
-pub(super) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
+pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
     let channel = &belongings.channel;
     let push_to =
         |audience: Value| json!({"audience": audience, "device_types": "all", "notification": {"alert": "x"}});

@@ -42,9 +42,9 @@ use store::term_sets::{self, Part};
 use store::unknown_users::{self, UnknownUser};
 use store::webhooks::{self, Attempt, DeadLetter, Entry, EntryKind, Position, Webhook};
 use store::{
-    Result, Store, Tx, apps, blocks, contacts, followers, inbox_messages, inbox_users, legacy_tags, log, named_users,
-    origins, place_days, push_audience, push_causes, push_marks, push_outcomes, push_responses, seen_events,
-    signed_requests, terms,
+    Result, Store, Tx, apps, audit, blocks, contacts, followers, inbox_messages, inbox_users, legacy_tags, log,
+    named_users, origins, place_days, push_audience, push_causes, push_marks, push_outcomes, push_responses,
+    seen_events, signed_requests, terms,
 };
 
 use crate::sample::{self, NOW, block, delivery, id, job, key, make_app, progress, push, record, term};
@@ -71,6 +71,20 @@ pub(super) async fn fill(store: &Store) {
         fill_readers_of_the_log(tx)
     };
     store.write(APP, fill).await.unwrap();
+    let open_again = |tx: &mut Tx<'_>| sessions::set(tx, APP, CHANNEL, LastOpening { session: Some(id(20)), at: NOW });
+    audit::on_behalf_of(audited(), store.write(APP, open_again)).await.unwrap();
+}
+
+fn audited() -> audit::Request {
+    let wanted = audit::Wanted {
+        credential: "master secret 01234567".to_owned(),
+        address: None,
+        action: "event.upload",
+        rows: audit::Rows::PerMinute,
+        object: Vec::new(),
+        request_id: None,
+    };
+    audit::Request::new(NOW, wanted)
 }
 
 pub(super) async fn check(store: &Store) {
