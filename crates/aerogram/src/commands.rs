@@ -10,6 +10,7 @@ mod events;
 mod migrate;
 mod platform;
 mod push;
+mod pushes;
 mod report;
 mod sandbox;
 mod secrets;
@@ -70,6 +71,8 @@ pub(crate) enum Command {
     Push(push::Push),
     /// Find out why somebody got a push, or did not
     Why(why::Why),
+    /// List and search the pushes of an app
+    Pushes(pushes::Pushes),
     /// Show what happens to an app
     Events(events::Events),
     /// Show what an app has counted over time
@@ -107,6 +110,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Webhook(webhook) => one_thread(Box::pin(webhook.run())),
         Command::Push(push) => one_thread(Box::pin(push.run())),
         Command::Why(why) => one_thread(Box::pin(why.run())),
+        Command::Pushes(pushes) => one_thread(Box::pin(pushes.run())),
         Command::Events(events) => one_thread(Box::pin(events.run())),
         Command::Report(report) => one_thread(Box::pin(report.run())),
         Command::Sandbox(sandbox) => one_thread(Box::pin(sandbox.run())),

@@ -31,6 +31,7 @@ mod pages;
 mod pipelines;
 mod platforms;
 mod push;
+mod pushes;
 mod recipients;
 mod reference;
 mod remote_data;
@@ -95,6 +96,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/push/validate", Master, push::validate),
         post("/api/create-and-send", Master, create_and_send::send).takes_idempotency_key(),
         post("/api/create-and-send/validate", Master, create_and_send::validate),
+        get("/api/pushes", Master, pushes::list),
         get("/api/push/stats", Master, reports::push_stats),
         get("/api/push/{push_id}", Master, push::status),
         get("/api/push/{push_id}/recipients", Master, recipients::list),

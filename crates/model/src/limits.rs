@@ -51,6 +51,10 @@ pub const NAMED_USERS_PER_PAGE: u32 = 1000;
 pub const SEGMENT_NAME_CHARS: usize = 255;
 pub const SEGMENTS_PER_PAGE: u32 = 200;
 
+pub const PUSH_NAME_CHARS: usize = 100;
+/// The characters of a title and of a text that a listing of pushes shows.
+pub const SHOWN_CHARS: usize = 200;
+
 /// Schedules in one request, and in one that has local times.
 pub const SCHEDULES_PER_REQUEST: usize = 1000;
 pub const LOCAL_SCHEDULES_PER_REQUEST: usize = 100;

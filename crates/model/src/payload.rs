@@ -26,6 +26,7 @@ pub mod orchestration;
 pub mod push_type;
 pub mod references;
 mod rules;
+mod shown;
 pub mod sms;
 pub mod style;
 pub mod template;
@@ -38,6 +39,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::channel::name_text;
 use crate::create_and_send::Recipients;
 use crate::device_type::{DeviceType, OpenPlatform};
 use crate::json::body::{Body, Read};
@@ -56,11 +58,16 @@ use options::Options;
 use orchestration::Orchestration;
 use references::{FeedReferences, SnippetReferences};
 
+pub use shown::ShownTexts;
+
 /// A push: its audience, its content on each platform, and how it is sent.
 // Checked against every rule that needs nothing but the push itself.
 #[derive(Clone, Debug, PartialEq, Body, Read)]
 #[body(given(purpose: Purpose), parse = parse_with, check = |push, at| push.checked(at, purpose))]
 pub struct Push {
+    /// What the push is called in listings. Devices do not see it.
+    #[body(length = 1..=limits::PUSH_NAME_CHARS, read = |at| name_text(at, limits::PUSH_NAME_CHARS))]
+    pub name: Option<String>,
     /// Which channels the push goes to.
     #[body(read = |at| Audience::parse(at, purpose))]
     pub audience: Audience,

@@ -42,13 +42,14 @@ pub use platforms::{
     Configured, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
 };
 pub use push::{
-    AcceptedPushes, LocalizedId, NewPush, PlatformProgress, PushControl, PushOfApp, PushStatus, Registry, RequestPath,
-    refuse_expiries_beyond_providers, refuse_unfit, refuse_unsupported, refuse_unsupported_in_group, stored_push,
+    AcceptedPushes, ListedPush, LocalizedId, NewPush, OriginFilter, PlatformProgress, PushControl, PushFilter,
+    PushOfApp, PushStatus, Registry, RequestPath, StateFilter, refuse_expiries_beyond_providers, refuse_unfit,
+    refuse_unsupported, refuse_unsupported_in_group, stored_push,
 };
 pub use recent::{Deliveries, INFLUENCE, RECIPIENTS_KEPT_FOR, Recent, RecentPush};
 pub use resolve::{ByDeviceType, Excluded, Sorted, recipients_among, sort_for, union, write_left_out};
 pub use sandbox::SandboxFeed;
-pub use store::pushes::Which;
+pub use store::pushes::{PushState, Which};
 pub use store::sandbox::{Filter as SandboxFilter, SandboxDelivery};
 
 /// Everything that sends; clones share everything.

@@ -4,6 +4,7 @@ mod check;
 mod control;
 mod expiry;
 mod fit;
+mod listing;
 mod of_all_apps;
 mod recipients;
 mod status;
@@ -18,12 +19,12 @@ use model::event;
 use model::ids::{AppId, Id, MessageId, OperationId, PushId};
 use model::json::{self, OneOrMany};
 use model::origin::{Origin, Provenance};
-use model::payload::Push;
+use model::payload::{Push, ShownTexts};
 use model::selector::Purpose;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::apps::App;
-use store::pushes::{self, PushRow, PushState};
+use store::pushes::{self, PushRow, PushState, PushTexts};
 use store::{Tx, origins};
 use tenancy::IdempotencyKey;
 
@@ -38,6 +39,7 @@ pub use control::PushControl;
 pub(crate) use control::SendPermission;
 pub use expiry::refuse_expiries_beyond_providers;
 pub(crate) use expiry::{deadline, last_deadline_on};
+pub use listing::{ListedPush, OriginFilter, PushFilter, StateFilter};
 pub use of_all_apps::PushOfApp;
 pub use recipients::Registry;
 pub(crate) use status::NO_SUCH_PUSH;
@@ -172,7 +174,8 @@ impl Sending {
                 redact: push.is_redacted(),
                 payload: Some((*payload).to_owned()),
             };
-            pushes::insert(tx, app, &row)?;
+            let ShownTexts { title, alert } = push.shown_texts();
+            pushes::insert(tx, app, &row, &PushTexts { name: push.name.clone(), title, alert })?;
             origins::insert(tx, app, *id, provenance)?;
             jobs::enqueue(tx, app, now, &Resolve { push: *id })?;
         }

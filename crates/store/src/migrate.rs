@@ -32,6 +32,7 @@ const STEPS: &[Step] = &[
     Step { name: "0014_faces", sql: include_str!("../migrations/0014_faces.sql") },
     Step { name: "0015_outcomes", sql: include_str!("../migrations/0015_outcomes.sql") },
     Step { name: "0016_audit", sql: include_str!("../migrations/0016_audit.sql") },
+    Step { name: "0017_push_texts", sql: include_str!("../migrations/0017_push_texts.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -1,6 +1,7 @@
 //! Accepted pushes and their results per device type.
 
 mod aging;
+mod listing;
 mod unfinished;
 
 use std::ops::Range;
@@ -13,6 +14,7 @@ use model::time::UtcMillis;
 use uuid::Uuid;
 
 pub use aging::{Aged, age_from, aged, forget};
+pub use listing::{PushEntry, entries, name, names, payloads};
 pub use unfinished::{Unfinished, Which, app_of, unfinished};
 
 use crate::{Error, Result, Row, Tx, origins};
@@ -76,11 +78,21 @@ pub struct PushRow {
     pub payload: Option<String>,
 }
 
-pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
+/// What a listing shows of a push.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PushTexts {
+    pub name: Option<String>,
+    pub title: Option<String>,
+    pub alert: Option<String>,
+}
+
+/// The author is the credential of the request that the transaction is run for.
+pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow, texts: &PushTexts) -> Result<()> {
+    let author = tx.requested_by().map(str::to_owned);
     tx.write(
         "insert into push (app, id, operation, created, expires, push_type, state, paused, accepted_at, redact, payload,
-                           aging_since)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $4)",
+                           aging_since, name, title, alert, author)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $4, $12, $13, $14, $15)",
         &[
             app.into(),
             push.id.into(),
@@ -93,6 +105,10 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
             push.accepted_at.into(),
             push.redact.into(),
             push.payload.clone().into(),
+            texts.name.clone().into(),
+            texts.title.clone().into(),
+            texts.alert.clone().into(),
+            author.into(),
         ],
     )?;
     tx.note_object("push_id", push.id);
@@ -208,7 +224,7 @@ pub fn set_paused(tx: &mut Tx<'_>, app: AppId, push: PushId, paused: bool) -> Re
     Ok(())
 }
 
-/// A push of which nothing is left to do begins to age, and loses the payload that it was not to keep.
+/// A push of which nothing is left to do begins to age, and loses the payload that it was not to keep, with its texts.
 pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, now: UtcMillis) -> Result<()> {
     match state {
         PushState::Accepted | PushState::Sending => {
@@ -216,7 +232,11 @@ pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, no
             tx.write(sql, &[app.into(), push.into(), state.name().into()])
         }
         PushState::Done | PushState::Canceled => {
-            let sql = "update push set state = $3, aging_since = $4, payload = case when redact = 1 then null else payload end
+            let sql = "update push set state = $3, aging_since = $4,
+                         payload = case when redact = 1 then null else payload end,
+                         name = case when redact = 1 then null else name end,
+                         title = case when redact = 1 then null else title end,
+                         alert = case when redact = 1 then null else alert end
                        where app = $1 and id = $2";
             tx.write(sql, &[app.into(), push.into(), state.name().into(), now.into()])
         }
@@ -239,7 +259,10 @@ pub fn end_unsent(
     now: UtcMillis,
 ) -> Result<()> {
     let sql = "update push set state = $3, aging_since = $4, resolved = $4, resolved_at = $5, reason = $6,
-                 payload = case when redact = 1 then null else payload end
+                 payload = case when redact = 1 then null else payload end,
+                 name = case when redact = 1 then null else name end,
+                 title = case when redact = 1 then null else title end,
+                 alert = case when redact = 1 then null else alert end
                where app = $1 and id = $2";
     let state = PushState::Done.name();
     tx.write(sql, &[app.into(), push.into(), state.into(), now.into(), position.into(), reason.into()])
@@ -261,7 +284,7 @@ pub fn resolved(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<(Off
 /// Keeps the payload of a push with an earlier one that has the same. Neither may be one that is to be
 /// redacted.
 pub fn share_payload(tx: &mut Tx<'_>, app: AppId, push: PushId, earlier: PushId) -> Result<()> {
-    let sql = "update push set payload = null, payload_of =
+    let sql = "update push set payload = null, name = null, title = null, alert = null, payload_of =
                  (select coalesce(other.payload_of, other.id) from push other where other.app = $1 and other.id = $3)
                where app = $1 and id = $2";
     tx.write(sql, &[app.into(), push.into(), earlier.into()])?;

@@ -39,6 +39,8 @@ pub(super) struct One {
 pub(super) struct Record {
     app: String,
     push_id: PushId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     #[schemars(with = "String")]
     push_type: PushType,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,11 +82,12 @@ impl From<PushOfApp> for Record {
             app: app.as_str().to_owned(),
             push_id: status.id,
             push_type: status.push_type,
-            origin: OriginOfPush::of(&status),
+            origin: OriginOfPush::of(&status.origin),
             state: if status.paused { "paused" } else { status.state.name() },
             created: status.created.to_api(),
             expires: status.expires.map(|expires| expires.to_api()),
             total: status.total().into(),
+            name: status.name,
             platforms,
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use model::ids::{OperationId, PushId, PushKind};
+use model::origin::Origin;
 use model::payload::Push;
 use model::payload::push_type::PushType;
 use schemars::JsonSchema;
@@ -26,6 +27,8 @@ pub(super) struct Status {
 #[schemars(rename = "PushStatus")]
 pub(super) struct StatusOfPush {
     push_id: PushId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// Who it was for, and how it came about.
     #[schemars(with = "String")]
     push_type: PushType,
@@ -55,8 +58,8 @@ pub(super) struct OriginOfPush {
 
 impl OriginOfPush {
     /// `None` for pushes that were sent with `POST /api/push`.
-    pub(super) fn of(status: &PushStatus) -> Option<Self> {
-        status.origin.id().map(|id| Self { kind: status.origin.name(), id: id.to_string() })
+    pub(super) fn of(origin: &Origin) -> Option<Self> {
+        origin.id().map(|id| Self { kind: origin.name(), id: id.to_string() })
     }
 }
 
@@ -127,11 +130,12 @@ async fn control(
 
 impl From<PushStatus> for Status {
     fn from(status: PushStatus) -> Self {
-        let (total, origin) = (status.total().into(), OriginOfPush::of(&status));
+        let (total, origin) = (status.total().into(), OriginOfPush::of(&status.origin));
         let platforms =
             status.platforms.into_iter().map(|(device_type, progress)| (device_type.to_string(), progress.into()));
         let push = StatusOfPush {
             push_id: status.id,
+            name: status.name,
             push_type: status.push_type,
             origin,
             state: if status.paused { "paused" } else { status.state.name() },

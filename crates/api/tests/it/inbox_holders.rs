@@ -10,7 +10,7 @@ use model::origin::{Origin, Provenance};
 use model::time::UtcMillis;
 use serde_json::{Value, json};
 use store::messages::{self, Message};
-use store::pushes::{self, PushRow};
+use store::pushes::{self, PushRow, PushTexts};
 use store::{Tx, origins};
 use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel;
@@ -202,7 +202,7 @@ async fn send_more(app: &TestApp, group: &str, created: UtcMillis, n: u32) {
         let message = messages::by_push(tx, APP, first)?.unwrap();
         for _ in 0..n {
             let id = PushId::at(created);
-            pushes::insert(tx, APP, &PushRow { id, created, ..row.clone() })?;
+            pushes::insert(tx, APP, &PushRow { id, created, ..row.clone() }, &PushTexts::default())?;
             origins::insert(tx, APP, id, &Provenance::of(origin))?;
             let number = messages::take_number(tx, APP)?;
             messages::insert(tx, APP, &Message { number, push: id, ends: created.plus(DAY), ..message.clone() })?;

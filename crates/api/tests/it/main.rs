@@ -67,6 +67,7 @@ mod platform_credentials;
 mod protocol;
 mod push;
 mod push_account;
+mod push_listing;
 mod push_retention;
 mod report_figures;
 mod reports;

@@ -13,7 +13,7 @@ use model::report::parse_date;
 use model::time::UtcMillis;
 use store::counters::{self, Metric};
 use store::event_counters::{self, Conversion, Counted, Sum};
-use store::pushes::{self, PushRow, PushState};
+use store::pushes::{self, PushRow, PushState, PushTexts};
 use store::{Store, Tx, origins};
 use uuid::Uuid;
 
@@ -140,7 +140,7 @@ fn write_push(tx: &mut Tx<'_>, app: AppId, number: u32, hour: i64) -> store::Res
         redact: false,
         payload: Some(r#"{"audience":"all","device_types":"all","notification":{"alert":"Hello"}}"#.to_owned()),
     };
-    pushes::insert(tx, app, &row)?;
+    pushes::insert(tx, app, &row, &PushTexts::default())?;
     if number % 2 == 1 {
         let origin = Origin::Pipeline(pipeline());
         origins::insert(tx, app, id, &Provenance { origin, run: None, part: Part::Triggered })?;

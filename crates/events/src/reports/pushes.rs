@@ -34,6 +34,7 @@ const COUNTED: [Metric; 9] = [
 #[derive(Clone, Debug)]
 pub struct PushReport {
     pub id: PushId,
+    pub name: Option<String>,
     pub created: UtcMillis,
     pub push_type: PushType,
     pub origin: Origin,
@@ -167,9 +168,11 @@ fn with_counts(tx: &mut Tx<'_>, app: AppId, listed: Vec<Listed>) -> Result<Vec<P
     for PushTotal { push, total } in counters::totals_of_each(tx, app, &ids, &COUNTED)? {
         counts.entry(push).or_default().add(total.device_type, total.metric, total.n);
     }
+    let names: BTreeMap<PushId, String> = pushes::names(tx, app, &ids)?.into_iter().collect();
     let reports = listed.into_iter().map(|Listed { id, created, push_type, origin }| {
         let counts = counts.get(&id).cloned().unwrap_or_default();
-        PushReport { id, created, push_type, origin: origin.unwrap_or(Origin::Api), counts }
+        let name = names.get(&id).cloned();
+        PushReport { id, name, created, push_type, origin: origin.unwrap_or(Origin::Api), counts }
     });
     Ok(reports.collect())
 }

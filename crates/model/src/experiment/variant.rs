@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Shared;
 use crate::channel::name_text;
-use crate::json::{self, At, Json};
+use crate::json::{self, At, Json, schema};
 use crate::limits;
 use crate::payload::Push;
 use crate::payload::in_app::InApp;
@@ -46,7 +46,7 @@ pub struct Variant {
 
 /// The keys of a push that are the same for all variants, and given beside them.
 const SHARED: [&str; 3] = ["audience", "device_types", "campaigns"];
-const OWN: [&str; 3] = ["notification", "in_app", "options"];
+const OWN: [&str; 4] = ["notification", "in_app", "options", "name"];
 
 /// The parts of a push that a variant gives itself.
 fn own_schema(schemas: &mut SchemaGenerator) -> Schema {
@@ -54,6 +54,7 @@ fn own_schema(schemas: &mut SchemaGenerator) -> Schema {
         schemas.subschema_for::<Notification>(),
         schemas.subschema_for::<Option<InApp>>(),
         schemas.subschema_for::<Option<Options>>(),
+        schema::text(1..=limits::PUSH_NAME_CHARS),
     ];
     let properties: Map<String, Value> =
         OWN.iter().zip(parts).map(|(key, schema)| ((*key).to_owned(), schema.to_value())).collect();

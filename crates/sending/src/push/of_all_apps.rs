@@ -58,6 +58,7 @@ fn on_its_way(tx: &mut Tx<'_>, push: Unfinished) -> Result<PushOfApp> {
     let Unfinished { app, key, id, created, expires, push_type, state, paused } = push;
     let platforms = progress_in(tx, app, id, state)?;
     let origin = origins::of(tx, app, id)?.origin;
-    let status = PushStatus { id, created, expires, push_type, origin, state, paused, platforms, nobody: None };
+    let name = pushes::name(tx, app, id)?;
+    let status = PushStatus { id, name, created, expires, push_type, origin, state, paused, platforms, nobody: None };
     Ok(PushOfApp { app: key, status })
 }

@@ -15,6 +15,7 @@ use crate::{PlatformHealth, Sending};
 #[derive(Clone, Debug)]
 pub struct PushStatus {
     pub id: PushId,
+    pub name: Option<String>,
     pub created: UtcMillis,
     pub expires: Option<UtcMillis>,
     pub push_type: PushType,
@@ -68,7 +69,8 @@ pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Pus
     let origin = origins::of(tx, app, push)?.origin;
     let nobody = if platforms.is_empty() { pushes::reason(tx, app, push)? } else { None };
     let paused = paused && !state.is_final();
-    Ok(PushStatus { id, created, expires, push_type, origin, state, paused, platforms, nobody })
+    let name = pushes::name(tx, app, push)?;
+    Ok(PushStatus { id, name, created, expires, push_type, origin, state, paused, platforms, nobody })
 }
 
 /// The results of a push by device type. Where some recipients are pending and the whole platform is not sent to, that is the
@@ -95,8 +97,12 @@ pub(super) fn progress_in(
 impl PushStatus {
     /// The sum over all platforms.
     pub fn total(&self) -> PlatformProgress {
-        let mut total = PlatformProgress { reason: self.nobody.clone(), ..PlatformProgress::default() };
-        for (_, platform) in &self.platforms {
+        Self::sum(&self.platforms, self.nobody.clone())
+    }
+
+    pub(super) fn sum(platforms: &[(DeviceType, PlatformProgress)], nobody: Option<String>) -> PlatformProgress {
+        let mut total = PlatformProgress { reason: nobody, ..PlatformProgress::default() };
+        for (_, platform) in platforms {
             total.targeted += platform.targeted;
             total.delivered += platform.delivered;
             total.gone += platform.gone;

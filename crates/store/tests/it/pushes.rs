@@ -4,7 +4,7 @@ use model::device_type::DeviceType::{self, Ios, Web};
 use model::ids::AppId;
 use model::time::UtcMillis;
 use store::blocks::{self, BlockKey, BlockProgress};
-use store::pushes::{self, PushRow, PushState, SendingState, Tally};
+use store::pushes::{self, PushRow, PushState, PushTexts, SendingState, Tally};
 use store::{Error, Store};
 
 use crate::sample::{NOW, block, conflict, id, progress, push};
@@ -14,7 +14,7 @@ const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
 
 async fn insert(store: &Store, app: AppId, row: PushRow) -> store::Result<()> {
-    store.write(app, move |tx| pushes::insert(tx, app, &row)).await
+    store.write(app, move |tx| pushes::insert(tx, app, &row, &PushTexts::default())).await
 }
 
 #[tokio::test]

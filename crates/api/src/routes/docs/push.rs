@@ -8,7 +8,8 @@ use crate::answer::Done;
 use crate::openapi::{Area, body, query, shape::Accepted};
 use crate::page_size::PageSize;
 use crate::routes::push::Status;
-use crate::routes::recipients::{Page, outcomes};
+use crate::routes::pushes::{Page, STATES};
+use crate::routes::recipients::{self, outcomes};
 use crate::routes::why::WhyRecord;
 
 pub(super) fn area() -> Area {
@@ -45,6 +46,22 @@ pub(super) fn area() -> Area {
     .body(body::of::<Push>, create)
     .ok::<Done>("The push would be accepted.");
     area.get(
+        "/api/pushes",
+        "List pushes",
+        "The newest first, with name, text, results and who asked. A page can be short although there is a next one: a call \
+         looks at 10,000 pushes at most.",
+    )
+    .takes(query::text("q", "Only those with this in their name, title or text, in letters of either case."))
+    .takes(query::choice("state", &STATES.map(|(word, _)| word), "Only those in this state."))
+    .takes(query::text("origin", "Only those sent by `api`, `template`, `schedule`, `experiment` or `pipeline`, or by the one with this id."))
+    .takes(query::text("device_type", "Only those for devices of this type.").example("ios"))
+    .takes(query::date("from", "Only from this time on."))
+    .takes(query::date("to", "Only before this time."))
+    .takes(query::id("start", "The first push of the page."))
+    .takes(query::limit(PageSize::PUSHES))
+    .ok::<Page>("A page of pushes.")
+    .paged();
+    area.get(
         "/api/push/{push_id}",
         "Look up a push",
         "Its state (`accepted`, `sending`, `paused`, `done` or `canceled`) and how far it has got, by device type.",
@@ -61,7 +78,7 @@ pub(super) fn area() -> Area {
     .takes(outcome())
     .takes(query::id("start", "The first channel of the page."))
     .takes(query::limit(PageSize::RECIPIENTS))
-    .ok::<Page>("A page of them.")
+    .ok::<recipients::Page>("A page of them.")
     .paged();
     area.get("/api/push/{push_id}/recipients/csv", "Download everybody whom a push concerned", "The same as a table.")
         .takes(outcome())

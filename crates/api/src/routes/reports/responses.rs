@@ -24,6 +24,8 @@ use crate::query::Params;
 pub(in crate::routes) struct PushRecord {
     push_id: PushId,
     push_uuid: PushId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     push_time: String,
     #[schemars(with = "String")]
     push_type: PushType,
@@ -85,10 +87,11 @@ pub(in crate::routes) async fn list(
 
 impl From<PushReport> for PushRecord {
     fn from(report: PushReport) -> Self {
-        let PushReport { id, created, push_type, origin, counts } = report;
+        let PushReport { id, name, created, push_type, origin, counts } = report;
         Self {
             push_id: id,
             push_uuid: id,
+            name,
             push_time: created.to_report(),
             push_type,
             sends: counts.on_devices(Metric::Sends),

@@ -13,7 +13,7 @@ use store::counters::{self, Metric};
 use store::documents::{self, DocumentKind};
 use store::idempotency::{self, Kept};
 use store::jobs::{self, ClaimedJob};
-use store::pushes::{self, PushState, Tally};
+use store::pushes::{self, PushState, PushTexts, Tally};
 use store::{Tx, log, sandbox, terms};
 
 use crate::sample;
@@ -225,7 +225,9 @@ impl Operation {
             Operation::Remove { app, n } => {
                 documents::delete(tx, *app, DocumentKind::Platform, &n.to_string()).map(Answer::Was)
             }
-            Operation::Accept { app, n } => pushes::insert(tx, *app, &sample::push(*n)).map(done),
+            Operation::Accept { app, n } => {
+                pushes::insert(tx, *app, &sample::push(*n), &PushTexts::default()).map(done)
+            }
             Operation::SetState { app, n, state } => {
                 pushes::set_state(tx, *app, sample::id(*n), *state, sample::NOW).map(done)
             }

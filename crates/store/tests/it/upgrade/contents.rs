@@ -35,7 +35,7 @@ use store::pipeline_spans::{self, SpanKey, Width};
 use store::pipeline_timers::{self, TimerPart};
 use store::push_marks::ResponseKind;
 use store::push_outcomes::OutcomeSet;
-use store::pushes::{self, PushRow, PushState, Tally};
+use store::pushes::{self, PushRow, PushState, PushTexts, Tally};
 use store::sandbox::{self, Filter};
 use store::sessions::{self, LastOpening};
 use store::term_sets::{self, Part};
@@ -216,8 +216,8 @@ fn outcome() -> OutcomeSet {
 
 fn fill_pushes(tx: &mut Tx<'_>) -> Result<()> {
     let (first, second): (PushId, PushId) = (id(1), id(2));
-    pushes::insert(tx, APP, &push(1))?;
-    pushes::insert(tx, APP, &push(2))?;
+    pushes::insert(tx, APP, &push(1), &PushTexts::default())?;
+    pushes::insert(tx, APP, &push(2), &PushTexts::default())?;
     pushes::share_payload(tx, APP, second, first)?;
     pushes::end_unsent(tx, APP, second, Offset(1), "Nobody is in the audience.", NOW)?;
     origins::insert(tx, APP, first, &provenance())?;

@@ -1,0 +1,175 @@
+//! The pushes of an app, the newest first, with what a person wants to see of each.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use base::Result;
+use boxed::boxed;
+use model::device_type::DeviceType;
+use model::ids::{AppId, PushId};
+use model::json;
+use model::origin::Origin;
+use model::payload::{Push, ShownTexts};
+use model::selector::Purpose;
+use model::time::UtcMillis;
+use store::Tx;
+use store::counters::{self, Metric};
+use store::pushes::{self, PushEntry, PushState, PushTexts};
+use uuid::Uuid;
+
+use super::status::progress_in;
+use super::{PlatformProgress, PushStatus};
+use crate::Sending;
+
+/// Pushes that are read at once, and how often: those that are looked for may be rare among many.
+const PORTION: u32 = 500;
+const PORTIONS: usize = 20;
+
+/// Which pushes are looked for.
+#[derive(Clone, Debug)]
+pub struct PushFilter {
+    pub accepted: Range<UtcMillis>,
+    pub state: Option<StateFilter>,
+    pub origin: Option<OriginFilter>,
+    /// Only pushes that are for devices of this type.
+    pub device_type: Option<DeviceType>,
+    /// A part of the name, the title or the text, in letters of either case.
+    pub text: Option<String>,
+}
+
+/// A state that a push is shown in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateFilter {
+    /// Not paused.
+    In(PushState),
+    Paused,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OriginFilter {
+    /// The name of a kind of origin.
+    Kind(String),
+    /// A schedule, template, experiment or pipeline.
+    Id(Uuid),
+}
+
+/// A push as a listing shows it.
+#[derive(Clone, Debug)]
+pub struct ListedPush {
+    pub entry: PushEntry,
+    pub total: PlatformProgress,
+    /// Openings of the app by way of the push, and within twelve hours of it.
+    pub direct: u64,
+    pub influenced: u64,
+}
+
+impl PushFilter {
+    fn takes(&self, entry: &PushEntry) -> bool {
+        let is_in = |wanted: &StateFilter| match wanted {
+            StateFilter::Paused => entry.paused,
+            StateFilter::In(state) => entry.state == *state && !entry.paused,
+        };
+        let origin = entry.origin.unwrap_or(Origin::Api);
+        let is_from = |wanted: &OriginFilter| match wanted {
+            OriginFilter::Kind(kind) => origin.name() == kind,
+            OriginFilter::Id(id) => origin.id() == Some(*id),
+        };
+        self.state.as_ref().is_none_or(is_in) && self.origin.as_ref().is_none_or(is_from)
+    }
+
+    fn finds(&self, texts: &PushTexts) -> bool {
+        let Some(wanted) = self.text.as_ref().map(|text| text.to_lowercase()) else { return true };
+        let PushTexts { name, title, alert } = texts;
+        [name, title, alert].into_iter().flatten().any(|text| text.to_lowercase().contains(&wanted))
+    }
+}
+
+#[boxed]
+impl Sending {
+    /// Up to `at_most` pushes, the newest first, beginning with `start`, and where the listing continues. A page may be short
+    /// although another follows.
+    pub async fn list_pushes(
+        &self,
+        app: AppId,
+        filter: PushFilter,
+        start: Option<PushId>,
+        at_most: u32,
+    ) -> Result<(Vec<ListedPush>, Option<PushId>)> {
+        self.0.store.read(move |tx| list(tx, app, &filter, start, at_most as usize)).await
+    }
+}
+
+fn list(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    filter: &PushFilter,
+    mut start: Option<PushId>,
+    at_most: usize,
+) -> Result<(Vec<ListedPush>, Option<PushId>)> {
+    let mut found = Vec::new();
+    for _ in 0..PORTIONS {
+        let mut entries = pushes::entries(tx, app, &filter.accepted, start, PORTION + 1)?;
+        start = if entries.len() > PORTION as usize { entries.pop().map(|entry| entry.id) } else { None };
+        entries.retain(|entry| filter.takes(entry));
+        complete(tx, app, &mut entries)?;
+        for entry in entries.into_iter().filter(|entry| filter.finds(&entry.texts)) {
+            let Some(push) = with_results(tx, app, filter, entry)? else { continue };
+            if found.len() == at_most {
+                start = Some(push.entry.id);
+                count_responses(tx, app, &mut found)?;
+                return Ok((found, start));
+            }
+            found.push(push);
+        }
+        if start.is_none() {
+            break;
+        }
+    }
+    count_responses(tx, app, &mut found)?;
+    Ok((found, start))
+}
+
+/// Takes the texts of pushes of a version that did not keep them from their payloads.
+fn complete(tx: &mut Tx<'_>, app: AppId, entries: &mut [PushEntry]) -> Result<()> {
+    let without = entries.iter().filter(|entry| entry.texts == PushTexts::default()).map(|entry| entry.id);
+    let without: Vec<PushId> = without.collect();
+    if without.is_empty() {
+        return Ok(());
+    }
+    let payloads: BTreeMap<PushId, String> = pushes::payloads(tx, app, &without)?.into_iter().collect();
+    for entry in entries {
+        let Some(payload) = payloads.get(&entry.id) else { continue };
+        // What cannot be read does not hide the others.
+        let Ok(push) = json::parse(payload.as_bytes(), |at| Push::parse_with(at, Purpose::Stored)) else { continue };
+        let ShownTexts { title, alert } = push.shown_texts();
+        entry.texts = PushTexts { name: push.name, title, alert };
+    }
+    Ok(())
+}
+
+/// The push with the sum of its results; `None` if it is not for the device type that is looked for.
+fn with_results(tx: &mut Tx<'_>, app: AppId, filter: &PushFilter, entry: PushEntry) -> Result<Option<ListedPush>> {
+    let platforms = progress_in(tx, app, entry.id, entry.state)?;
+    let is_for = |wanted: &DeviceType| platforms.iter().any(|(device_type, _)| device_type == wanted);
+    if !filter.device_type.as_ref().is_none_or(is_for) {
+        return Ok(None);
+    }
+    let nobody = if platforms.is_empty() { pushes::reason(tx, app, entry.id)? } else { None };
+    let total = PushStatus::sum(&platforms, nobody);
+    Ok(Some(ListedPush { entry, total, direct: 0, influenced: 0 }))
+}
+
+fn count_responses(tx: &mut Tx<'_>, app: AppId, found: &mut [ListedPush]) -> Result<()> {
+    let ids: Vec<PushId> = found.iter().map(|push| push.entry.id).collect();
+    let metrics = [Metric::DirectResponses, Metric::InfluencedResponses];
+    for counted in counters::totals_of_each(tx, app, &ids, &metrics)? {
+        let Some(push) = found.iter_mut().find(|push| push.entry.id == counted.push) else { continue };
+        let n = u64::try_from(counted.total.n).unwrap_or(0);
+        if counted.total.metric == Metric::DirectResponses {
+            push.direct += n;
+        } else {
+            push.influenced += n;
+        }
+    }
+    Ok(())
+}
