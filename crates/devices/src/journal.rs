@@ -11,7 +11,7 @@ use audience::codec;
 use base::{Error, Result};
 use model::channel::TagSets;
 use model::event::{Event, Face, Many, RecordKind, SharedPush, TagChange};
-use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
+use model::ids::{AppId, EventId, NamedUserId, Offset, Ordinal, TermId};
 use model::term::{Term, TermChange, TermSet, TermsRecord};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -32,6 +32,8 @@ struct EndedFace {
     body: Vec<u8>,
     /// The channel is uninstalled: also the events of this transaction show what was known of it.
     is_last: bool,
+    /// Whose the channel was, and by this transaction no longer is.
+    left_user: Option<NamedUserId>,
 }
 
 impl Journal {
@@ -64,17 +66,25 @@ impl Journal {
     }
 
     /// Keeps what a channel looked like for the events that were recorded before this transaction, and if the channel is
-    /// uninstalled (`is_last`), also for those of this one.
+    /// uninstalled (`is_last`), also for those of this one. `user` is whose the channel is from now on.
     ///
     /// Returns how many bytes are kept.
-    pub(crate) fn end_face(&mut self, ordinal: Ordinal, face: &Face, is_last: bool) -> Result<usize> {
+    pub(crate) fn end_face(
+        &mut self,
+        ordinal: Ordinal,
+        face: &Face,
+        user: Option<&NamedUserId>,
+        is_last: bool,
+    ) -> Result<usize> {
+        let left_user = face.named_user.as_ref().filter(|before| Some(*before) != user).cloned();
         if let Some(ended) = self.faces.get_mut(&ordinal) {
             ended.is_last |= is_last;
+            ended.left_user = ended.left_user.take().or(left_user);
             return Ok(0);
         }
         let body = serde_json::to_vec(face).map_err(Error::internal)?;
         let n_bytes = body.len();
-        self.faces.insert(ordinal, EndedFace { body, is_last });
+        self.faces.insert(ordinal, EndedFace { body, is_last, left_user });
         Ok(n_bytes)
     }
 
@@ -142,9 +152,9 @@ impl Journal {
         let n_records = i64::try_from(self.records.len()).unwrap_or(i64::MAX);
         let end = log::append(tx, app, self.now, self.records)?;
         if !faces.is_empty() {
-            let ended = |(ordinal, EndedFace { body, is_last })| {
+            let ended = |(ordinal, EndedFace { body, is_last, left_user })| {
                 let until = if is_last { Offset(end.0 - 1) } else { Offset(end.0 - n_records) };
-                faces::EndedFace { ordinal, until, body }
+                faces::EndingFace { face: faces::EndedFace { ordinal, until, body }, left_user }
             };
             faces::insert(tx, app, faces.into_iter().map(ended).collect())?;
         }

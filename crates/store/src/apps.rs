@@ -172,6 +172,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("group_counter_day", "grp, metric, day, platform"),
     ("group_event", "grp, name, conversion"),
     ("face", "until, ordinal"),
+    ("log_posting", "bucket, section"),
     ("follower", "id"),
     ("seen_event", "hour, id"),
     ("event_counter", "hour, name, conversion, push"),

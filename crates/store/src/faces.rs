@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use model::ids::{AppId, Offset, Ordinal};
+use model::ids::{AppId, NamedUserId, Offset, Ordinal};
 
 use crate::{Result, Row, Tx, app_numbers};
 
@@ -19,15 +19,37 @@ pub struct EndedFace {
     pub body: Vec<u8>,
 }
 
+/// A face that ends now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndingFace {
+    pub face: EndedFace,
+    /// The named user whom the channel leaves by that.
+    pub left_user: Option<NamedUserId>,
+}
+
 /// Keeps what channels looked like. They count with the size of the log, which is limited.
-pub fn insert(tx: &mut Tx<'_>, app: AppId, faces: Vec<EndedFace>) -> Result<()> {
-    let n_bytes: usize = faces.iter().map(|face| face.body.len()).sum();
+pub fn insert(tx: &mut Tx<'_>, app: AppId, faces: Vec<EndingFace>) -> Result<()> {
+    let n_bytes: usize = faces.iter().map(|ending| ending.face.body.len()).sum();
     app_numbers::to_change(tx, app)?.log_bytes += i64::try_from(n_bytes).unwrap_or(i64::MAX);
-    let rows = faces
-        .into_iter()
-        .map(|EndedFace { ordinal, until, body }| [app.into(), until.into(), ordinal.into(), body.into()]);
-    let sql = "insert into face (app, until, ordinal, body) values ($1, $2, $3, $4)";
+    let rows = faces.into_iter().map(|EndingFace { face: EndedFace { ordinal, until, body }, left_user }| {
+        let left_user = left_user.map(|user| user.as_str().to_owned());
+        [app.into(), until.into(), ordinal.into(), body.into(), left_user.into()]
+    });
+    let sql = "insert into face (app, until, ordinal, body, named_user) values ($1, $2, $3, $4, $5)";
     tx.write_many(sql, rows)
+}
+
+/// Up to `at_most` changes of a channel before an offset, newest first.
+pub fn before(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, end: Offset, at_most: u32) -> Result<Vec<EndedFace>> {
+    let sql = "select ordinal, until, body from face
+               where app = $1 and ordinal = $2 and until < $3 order by until desc limit $4";
+    tx.query(sql, &[app.into(), channel.into(), end.into(), at_most.into()], read)
+}
+
+/// Up to `at_most` channels that have left a named user, as far as events are kept that show it.
+pub fn left_by(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId, at_most: u32) -> Result<Vec<Ordinal>> {
+    let sql = "select distinct ordinal from face where app = $1 and named_user = $2 order by ordinal limit $3";
+    tx.query(sql, &[app.into(), user.as_str().into(), at_most.into()], |row| row.get(0))
 }
 
 /// What channels looked like at offsets, as far as they have changed since: sorted by channel and offset. There may be more than

@@ -44,6 +44,7 @@ pub mod pipeline_timers;
 pub mod place_days;
 pub mod positions;
 mod postgres_settings;
+pub mod postings;
 pub mod push_audience;
 pub mod push_causes;
 pub mod push_marks;

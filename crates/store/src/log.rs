@@ -10,6 +10,7 @@ mod bounds;
 mod pending;
 mod retention;
 mod sends;
+mod subjects;
 mod times;
 mod windows;
 
@@ -26,6 +27,7 @@ pub(crate) use bounds::LogBounds;
 pub(crate) use pending::PendingRecords;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub use sends::visit_sends;
+pub use subjects::{Mention, at_offsets, visit_mentions};
 pub use times::time_after;
 pub use windows::LogReads;
 pub(crate) use windows::LogWindows;

@@ -180,7 +180,7 @@ impl ChangeContext<'_> {
             return Ok(());
         }
         let face = Face::of(&before.profile, before.named_user.as_ref());
-        let n_bytes = self.journal.end_face(row.ordinal, &face, !row.installed)?;
+        let n_bytes = self.journal.end_face(row.ordinal, &face, after.named_user.as_ref(), !row.installed)?;
         self.count_face(n_bytes);
         Ok(())
     }

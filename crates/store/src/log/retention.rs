@@ -5,7 +5,7 @@ use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 
 use super::{bounds, head, start, time_after};
-use crate::{Result, Tx, Value, app_numbers, faces};
+use crate::{Result, Tx, Value, app_numbers, faces, postings};
 
 /// The offset of the first record of an instant or later; after a log without one, that of the next record.
 /// Records are in the order of their times, but for the moments by which the clocks of nodes differ, so it is
@@ -75,6 +75,7 @@ pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: Offset, at_most: u
     }
     let n_deleted = tx.execute("delete from log where app = $1 and position >= $2 and position < $3", &old)?;
     let n_bytes = n_bytes + faces::delete_between(tx, app, start, Offset(end))?;
+    postings::delete_between(tx, app, start, Offset(end))?;
     tx.write("update app_numbers set log_start = $2 where app = $1", &[app.into(), end.into()])?;
     if n_bytes > 0 {
         let numbers = app_numbers::to_change(tx, app)?;

@@ -42,6 +42,7 @@ mod pipelines;
 mod place_days;
 mod plans;
 mod pooling;
+mod postings;
 mod push_outcomes;
 mod pushes;
 mod report_sums;
