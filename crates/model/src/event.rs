@@ -10,6 +10,7 @@ mod face;
 mod offset;
 mod pushes;
 mod request;
+mod timeline;
 mod types;
 mod webhook;
 
@@ -31,6 +32,7 @@ pub use pushes::{
     SharedPush,
 };
 pub use request::{EventConditions, EventRequest, EventStart, NO_OFFSET};
+pub use timeline::{TimelineKind, Told};
 pub use types::EventTypes;
 pub use webhook::{ReplayFrom, WebhookStart, webhook_offset};
 

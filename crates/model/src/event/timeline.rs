@@ -1,0 +1,85 @@
+//! The entries of a timeline, which shows what happened to one channel or named user.
+
+use super::RecordKind;
+
+/// What an entry tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TimelineKind {
+    /// Something was sent to the device, or held back.
+    Send,
+    /// The device or its user did something.
+    Event,
+    /// The channel became another: its tags, its user, what it reports about itself.
+    Change,
+}
+
+impl TimelineKind {
+    pub const WORDS: [(&'static str, TimelineKind); 3] =
+        [("send", TimelineKind::Send), ("event", TimelineKind::Event), ("change", TimelineKind::Change)];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            TimelineKind::Send => "send",
+            TimelineKind::Event => "event",
+            TimelineKind::Change => "change",
+        }
+    }
+}
+
+/// What an event tells in a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    Delivered,
+    HeldBack,
+    Did,
+    Registered,
+    Uninstalled,
+    Tagged,
+}
+
+impl Told {
+    /// `None` for a record that is about nobody or not shown to customers.
+    pub const fn by(kind: RecordKind) -> Option<Self> {
+        match kind {
+            RecordKind::Send | RecordKind::RichDelivery => Some(Told::Delivered),
+            RecordKind::Control => Some(Told::HeldBack),
+            RecordKind::FirstOpen => Some(Told::Registered),
+            RecordKind::Uninstall => Some(Told::Uninstalled),
+            RecordKind::TagChange => Some(Told::Tagged),
+            RecordKind::Open
+            | RecordKind::Close
+            | RecordKind::RichRead
+            | RecordKind::RichDelete
+            | RecordKind::Custom
+            | RecordKind::Location
+            | RecordKind::Region
+            | RecordKind::ScreenViewed
+            | RecordKind::InAppMessageDisplay
+            | RecordKind::InAppMessageResolution
+            | RecordKind::InAppMessageExpiration => Some(Told::Did),
+            RecordKind::Terms | RecordKind::PushBody | RecordKind::Unrecognized | RecordKind::FirstOptIn => None,
+        }
+    }
+
+    pub const fn kind(self) -> TimelineKind {
+        match self {
+            Told::Delivered | Told::HeldBack => TimelineKind::Send,
+            Told::Did => TimelineKind::Event,
+            Told::Registered | Told::Uninstalled | Told::Tagged => TimelineKind::Change,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_public_event_of_a_device_has_a_kind() {
+        for (_, kind) in RecordKind::NUMBERED {
+            let is_of_devices = kind.public_name().is_some() && kind != RecordKind::PushBody;
+            assert_eq!(Told::by(kind).is_some(), is_of_devices, "{kind:?}");
+        }
+        assert!(TimelineKind::WORDS.iter().all(|(word, kind)| kind.word() == *word));
+    }
+}
