@@ -237,6 +237,7 @@ mod tests {
             "follow_triggers",
             "forget_tag",
             "forward_events",
+            "note_section",
             "resolve",
             "sweep",
             "watch_experiments",

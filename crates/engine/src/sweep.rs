@@ -1,4 +1,4 @@
-//! Recurring housekeeping: deletes data that is no longer needed.
+//! Recurring housekeeping: deletes data that is no longer needed, and has long logs prepared for timelines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,6 +100,14 @@ impl Rooms {
     async fn sweep_all(&self) -> Result<Duration> {
         let mut again = EVERY;
         for app in self.store.read(apps::list).await? {
+            match self.events.ensure_timelines(app.id).await {
+                Ok(()) | Err(Error::AppGone) => {}
+                Err(error) => tracing::error!(
+                    app = app.key.as_str(),
+                    error = &error as &dyn std::error::Error,
+                    "timelines of an app cannot be prepared"
+                ),
+            }
             for old in Old::ALL {
                 if !self.clock_watch.is_settled() {
                     return Ok(SOON);

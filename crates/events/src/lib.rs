@@ -3,6 +3,7 @@
 mod intake;
 mod reports;
 mod stream;
+mod timeline;
 mod webhooks;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub use store::counters::{Metric, Opted, Pushes};
 pub use store::event_counters::{EventTotal, Sum};
 pub use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};
 pub use stream::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
+pub use timeline::{TimelinePage, TimelineRequest};
 pub use webhooks::{
     CreatedWebhook, Redelivered, WebhookLag, WebhookProof, WebhookState, WebhookView, purpose as webhook_purpose,
     remove_webhook,
@@ -96,7 +98,7 @@ impl Events {
     }
 
     /// The kinds of jobs of this room.
-    pub fn jobs(&self) -> [jobs::Kind; 1] {
-        [jobs::Kind::of::<webhooks::ForwardEvents>(self)]
+    pub fn jobs(&self) -> [jobs::Kind; 2] {
+        [jobs::Kind::of::<webhooks::ForwardEvents>(self), jobs::Kind::of::<timeline::NoteSection>(self)]
     }
 }

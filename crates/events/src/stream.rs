@@ -7,12 +7,15 @@ mod filter;
 mod gather;
 mod write;
 
+use ::devices::ContactKey;
 use base::{Error, Result};
 use boxed::boxed;
 use bytes::Bytes;
 use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, ChannelId, EventId, Ordinal};
 use sending::causes;
+use store::Tx;
+use store::log::Record;
 
 use crate::Events;
 
@@ -68,9 +71,7 @@ impl Events {
             .store
             .read(move |tx| {
                 let gathered = gather::gather(tx, app, after, at_most, &filter)?;
-                let mut devices = devices::read(tx, app, &gathered.shown(), contact_key.clone())?;
-                let causes = causes::of_pushes(tx, app, &gathered.automated_pushes())?;
-                let (events, lines) = write::write(&contact_key, &gathered.records, &mut devices, &causes)?;
+                let (events, lines) = show(tx, app, &gathered, &contact_key)?;
                 let gather::Gathered { looked, is_end, missed, .. } = gathered;
                 Ok::<_, Error>(EventPage { events, looked, is_end, missed, lines })
             })
@@ -82,4 +83,28 @@ impl Events {
         }
         Ok(page)
     }
+}
+
+/// The events that some records tell of and a filter accepts, as the stream shows them.
+pub(crate) fn events_of(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    records: Vec<Record>,
+    filter: &EventFilter,
+    contact_key: &ContactKey,
+) -> Result<Vec<PublicEvent>> {
+    let gathered = gather::of_records(records, filter)?;
+    Ok(show(tx, app, &gathered, contact_key)?.0)
+}
+
+/// The events of a page, and all of them together with a line break after each.
+fn show(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    gathered: &gather::Gathered<'_>,
+    contact_key: &ContactKey,
+) -> Result<(Vec<PublicEvent>, Bytes)> {
+    let mut devices = devices::read(tx, app, &gathered.shown(), contact_key.clone())?;
+    let causes = causes::of_pushes(tx, app, &gathered.automated_pushes())?;
+    write::write(contact_key, &gathered.records, &mut devices, &causes)
 }

@@ -191,6 +191,17 @@ pub(super) fn gather<'f>(
     Ok(Gathered { records: page.records, looked, is_end: looked.records_done() >= head, missed })
 }
 
+/// All events of some records that a filter accepts.
+pub(super) fn of_records(records: Vec<Record>, filter: &EventFilter) -> Result<Gathered<'_>> {
+    let mut page = Page { after: EventOffset::START, room: usize::MAX, records: Vec::new(), filter };
+    let mut looked = EventOffset::START;
+    for record in records {
+        looked = looked.max(EventOffset::end_of(record.offset));
+        page.take(record)?;
+    }
+    Ok(Gathered { records: page.records, looked, is_end: false, missed: 0 })
+}
+
 struct Page<'f> {
     after: EventOffset,
     room: usize,
