@@ -13,4 +13,4 @@ pub(crate) mod shape;
 mod variables;
 
 pub use document::document;
-pub(crate) use operation::{Area, MakeSchema};
+pub(crate) use operation::{Area, MakeSchema, Operation};

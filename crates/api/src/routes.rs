@@ -42,6 +42,7 @@ mod segments;
 mod subscription_lists;
 mod tags;
 mod templates;
+mod timelines;
 mod webhooks;
 mod why;
 
@@ -109,6 +110,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/channels", Master, channels::list),
         get("/api/channels/{channel_id}", Channel, channels::look_up),
         put("/api/channels/{channel_id}", Channel, channels::update),
+        get("/api/channels/{channel_id}/timeline", Master, timelines::of_channel),
         post("/api/channels/email", Master, channels::no_email),
         get("/api/channels/email/{*below}", Master, channels::no_email),
         post("/api/channels/email/{*below}", Master, channels::no_email),
@@ -130,6 +132,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/named_users/uninstall", Master, named_users::uninstall),
         post("/api/named_users/scoped", Device, named_users::reserved),
         post("/api/named_users/{named_user_id}", Device, named_users::update),
+        get("/api/named_users/{named_user_id}/timeline", Master, timelines::of_named_user),
         post("/warp9", Events, device_events::upload),
         post("/api/web-events", Events, device_events::upload),
         post("/api/custom-events", Master, custom_events::send).takes_idempotency_key(),

@@ -83,6 +83,7 @@ mod subscriptions;
 mod tag_events;
 mod tags;
 mod templates;
+mod timelines;
 mod unread_bodies;
 mod user_rules;
 mod webhook_bursts;

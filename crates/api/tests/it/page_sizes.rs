@@ -52,6 +52,10 @@ async fn every_listing_refuses_a_limit_out_of_range_in_the_same_words() {
         let id = created["webhook"]["webhook_id"].as_str().unwrap();
         check(&app, &format!("{webhooks}/{id}/history?"), "limit", 1000).await;
         check(&app, &format!("{webhooks}/{id}/dead?"), "limit", 1000).await;
+        let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "AB01"}});
+        let registered = app.device().post("/api/channels", device).await.expect(201);
+        let channel = registered["channel_id"].as_str().unwrap();
+        check(&app, &format!("/api/channels/{channel}/timeline?"), "limit", 1000).await;
     })
     .await;
 }

@@ -3,10 +3,11 @@
 use model::channel::{OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
 use serde_json::json;
 
-use crate::openapi::{Area, body, query};
+use crate::openapi::{Area, Operation, body, query};
 use crate::page_size::PageSize;
 use crate::routes::channels::{One, Page, Registered};
 use crate::routes::open_channels;
+use crate::routes::timelines::Timeline;
 
 const NO_EMAIL: &str = "There are no email channels: always answered with 404.";
 const NO_SMS: &str = "There are no SMS channels: always answered with 404.";
@@ -46,6 +47,7 @@ pub(super) fn area() -> Area {
     .changed::<Registered>("Updated.")
     .location()
     .refuses(409, GONE);
+    timeline(area.get("/api/channels/{channel_id}/timeline", "Show what happened to a channel", TIMELINE));
     area.post(
         "/api/channels/uninstall",
         "Uninstall channels",
@@ -63,6 +65,19 @@ pub(super) fn area() -> Area {
     area.post("/api/channels/sms/{*below}", "Change an SMS channel", NO_SMS).refuses(404, NO_SMS);
     area.put("/api/channels/sms/{*below}", "Update an SMS channel", NO_SMS).refuses(404, NO_SMS);
     area
+}
+
+const TIMELINE: &str =
+    "What was sent, what the device did and how it changed, newest first, as far back as events are kept.";
+
+/// The parameters and answers of a timeline.
+pub(super) fn timeline(described: &mut Operation) {
+    described
+        .takes(query::text("before", "Only entries before the one with this offset.").example("131072"))
+        .takes(query::limit(PageSize::TIMELINE))
+        .takes(query::choice("kind", &["send", "event", "change"], "Only entries of this kind."))
+        .takes(query::text("types", "Only events of these types, with commas between them.").example("OPEN,SEND"))
+        .ok::<Timeline>("Some entries. There may be fewer than `limit`, even none, although `before` leads to more.");
 }
 
 pub(super) fn open_area() -> Area {

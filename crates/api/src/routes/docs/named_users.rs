@@ -3,7 +3,7 @@
 use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
 use serde_json::json;
 
-use super::channels::READ_ONLY;
+use super::channels::{READ_ONLY, timeline};
 use crate::openapi::{Area, body, query};
 use crate::page_size::PageSize;
 use crate::routes::named_users::{One, Page};
@@ -50,6 +50,11 @@ pub(super) fn area() -> Area {
         "Needs the id of a user behind it: always answered with 404.",
     )
     .refuses(404, "There is nothing under this path (40400).");
+    timeline(area.get(
+        "/api/named_users/{named_user_id}/timeline",
+        "Show what happened to a named user",
+        "To the channels that are theirs and that were, while they were, newest first, as far back as events are kept.",
+    ));
     area.post(
         "/api/named_users/{named_user_id}",
         "Change a named user",
