@@ -48,7 +48,7 @@ async fn push(app: &TestApp, audience: &Value, alert: &str) -> Value {
     accepted["push_ids"][0].clone()
 }
 
-async fn upload(app: &TestApp, channel: &str, number: usize, kind: &str, data: Value) {
+async fn upload(app: &TestApp, channel: &str, number: usize, kind: &str, data: &Value) {
     let event = json!([{
         "type": kind, "event_id": format!("00000000-0000-4000-8000-{number:012}"),
         "time": format!("{}.000", app.clock().now().0 / 1000), "data": data,
@@ -105,9 +105,9 @@ async fn a_timeline_tells_the_story_of_a_channel() {
         associate(&app, channel, "ann").await;
         tag(&app, channel, "pilot").await;
         let sent = push(&app, &json!("all"), "Hello").await;
-        upload(&app, channel, 1, "app_foreground", json!({"session_id": "s", "push_id": sent})).await;
-        upload(&app, channel, 2, "enhanced_custom_event", json!({"event_name": "bought"})).await;
-        upload(&app, channel, 3, "app_background", json!({"session_id": "s"})).await;
+        upload(&app, channel, 1, "app_foreground", &json!({"session_id": "s", "push_id": sent})).await;
+        upload(&app, channel, 2, "enhanced_custom_event", &json!({"event_name": "bought"})).await;
+        upload(&app, channel, 3, "app_background", &json!({"session_id": "s"})).await;
         register(&app, channel, true, "2").await;
         register(&app, channel, false, "2").await;
         uninstall(&app, channel).await;
@@ -157,11 +157,11 @@ async fn a_user_has_the_story_of_all_channels_while_they_were_theirs() {
             register(&app, channel, true, "1").await;
             associate(&app, channel, "ann").await;
         }
-        upload(&app, CHANNELS[0], 1, "enhanced_custom_event", json!({"event_name": "one"})).await;
-        upload(&app, CHANNELS[1], 2, "enhanced_custom_event", json!({"event_name": "two"})).await;
+        upload(&app, CHANNELS[0], 1, "enhanced_custom_event", &json!({"event_name": "one"})).await;
+        upload(&app, CHANNELS[1], 2, "enhanced_custom_event", &json!({"event_name": "two"})).await;
         push(&app, &json!("all"), "Hello").await;
         associate(&app, CHANNELS[0], "bob").await;
-        upload(&app, CHANNELS[0], 3, "enhanced_custom_event", json!({"event_name": "three"})).await;
+        upload(&app, CHANNELS[0], 3, "enhanced_custom_event", &json!({"event_name": "three"})).await;
         let nobody = json!([{"occurred": "2024-05-01T12:00:00", "user": {"named_user_id": "cleo"},
                              "body": {"name": "called", "interaction_type": "phone"}}]);
         app.master().post("/api/named_users/cleo", json!({"tags": {"add": {"crew": ["a"]}}})).await.expect(200);
@@ -234,7 +234,7 @@ async fn paging_has_no_gaps_and_no_doubles_while_more_happens() {
         let channel = CHANNELS[0];
         register(&app, channel, true, "1").await;
         for n in 0..20 {
-            upload(&app, channel, n, "enhanced_custom_event", json!({"event_name": "bought"})).await;
+            upload(&app, channel, n, "enhanced_custom_event", &json!({"event_name": "bought"})).await;
         }
         let of = format!("channels/{channel}");
         let all = timeline(&app, &of, 1000, "").await;
@@ -245,7 +245,7 @@ async fn paging_has_no_gaps_and_no_doubles_while_more_happens() {
             seen.extend(page["entries"].as_array().unwrap().clone());
             let Some(offset) = page["before"].as_str() else { break };
             before = format!("&before={offset}");
-            upload(&app, channel, n, "enhanced_custom_event", json!({"event_name": "bought"})).await;
+            upload(&app, channel, n, "enhanced_custom_event", &json!({"event_name": "bought"})).await;
             register(&app, channel, true, &n.to_string()).await;
         }
         assert_eq!(seen, all);
@@ -288,7 +288,7 @@ async fn take(app: &TestApp, number: usize, step: &Step) {
         Step::Tag(channel) => tag(app, channel, &number.to_string()).await,
         Step::Uninstall(channel) => uninstall(app, channel).await,
         Step::Upload(channel) => {
-            upload(app, channel, number, "enhanced_custom_event", json!({"event_name": "bought"})).await
+            upload(app, channel, number, "enhanced_custom_event", &json!({"event_name": "bought"})).await
         }
         Step::PushToAll => drop(push(app, &json!("all"), "Hello").await),
         Step::PushTo(channel) => drop(push(app, &json!({"channel": channel}), "You").await),

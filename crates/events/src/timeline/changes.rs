@@ -1,5 +1,5 @@
-//! Changes of channels that no event tells of: whose a channel is, whether it opted in, and what else events show of it. They follow
-//! from what the channel looked like before.
+//! Changes of channels that no event tells of: whose a channel is, whether it opted in, and what else events show of it. They
+//! follow from what the channel looked like before.
 
 use std::collections::BTreeMap;
 

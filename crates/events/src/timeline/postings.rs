@@ -51,7 +51,7 @@ impl Subject {
     fn number(self) -> u64 {
         match self {
             Subject::Block(number) | Subject::Channel(Ordinal(number)) => u64::from(number),
-            Subject::User(number) => u64::from(number) | 1 << u32::BITS,
+            Subject::User(number) => u64::from(number) | (1 << u32::BITS),
         }
     }
 }
