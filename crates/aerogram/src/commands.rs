@@ -4,6 +4,7 @@ mod app;
 mod audience;
 mod audit;
 mod backup;
+mod channel;
 mod copy;
 mod doctor;
 mod events;
@@ -16,6 +17,8 @@ mod sandbox;
 mod secrets;
 mod segments;
 mod sim;
+mod timeline;
+mod user;
 mod webhook;
 mod why;
 
@@ -81,6 +84,10 @@ pub(crate) enum Command {
     Sandbox(sandbox::Sandbox),
     /// Find out whom an audience reaches
     Audience(audience::Audience),
+    /// Show a channel, and what happened to it
+    Channel(channel::Channel),
+    /// Show a named user, and what happened to them
+    User(user::User),
     /// Create segments that many apps need
     Segments(segments::Segments),
     /// Simulate the push providers on this machine
@@ -115,6 +122,8 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Report(report) => one_thread(Box::pin(report.run())),
         Command::Sandbox(sandbox) => one_thread(Box::pin(sandbox.run())),
         Command::Audience(audience) => one_thread(Box::pin(audience.run())),
+        Command::Channel(channel) => one_thread(Box::pin(channel.run())),
+        Command::User(user) => one_thread(Box::pin(user.run())),
         Command::Segments(segments) => one_thread(Box::pin(segments.run())),
         Command::Sim(sim) => one_thread(Box::pin(sim.run())),
     }
