@@ -33,4 +33,6 @@ mod threat_model;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]
+mod timeline_story;
+#[cfg(test)]
 mod webhook_story;

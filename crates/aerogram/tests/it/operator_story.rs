@@ -10,8 +10,8 @@ use testkit::client::Caller;
 use crate::server::{Server, aerogram};
 
 pub(crate) const KEY: &str = "story-app-key-00000001";
-const APP_SECRET: &str = "story-app-secret-00001";
-const MASTER_SECRET: &str = "story-master-secret-01";
+pub(crate) const APP_SECRET: &str = "story-app-secret-00001";
+pub(crate) const MASTER_SECRET: &str = "story-master-secret-01";
 
 pub(crate) struct Story {
     pub(crate) folder: tempfile::TempDir,
