@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use base::{Error, Result};
 use model::device_type::DeviceType;
-use model::event::Told;
+use model::event::{RejectionStatus, Told};
 use model::ids::{AppId, ChannelId, Ordinal, PushId};
 use model::payload::Push;
+use model::push_outcome::PushOutcome;
 use sending::stored_push;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -38,7 +39,7 @@ struct Sent {
     alert: Option<String>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'static str>,
+    reason: Option<String>,
     opened: bool,
 }
 
@@ -53,6 +54,9 @@ struct Seen<'a> {
 #[derive(Default, Deserialize)]
 struct SeenBody {
     push_id: Option<PushId>,
+    /// Of a message that was rejected.
+    status: Option<RejectionStatus>,
+    reason: Option<String>,
 }
 
 /// Writes entries. Each push is read once.
@@ -70,8 +74,7 @@ impl<'p> Entries<'p> {
     pub(super) fn write(&mut self, tx: &mut Tx<'_>, event: &PublicEvent) -> Result<Entry> {
         let told = Told::by(event.kind).ok_or_else(|| Error::internal("a record that no timeline shows"))?;
         let (sent, what) = match told {
-            Told::Delivered => (Some(self.sent(tx, event, "delivered", None)?), None),
-            Told::HeldBack => (Some(self.sent(tx, event, "held_back", Some(CONTROL_GROUP))?), None),
+            Told::Delivered | Told::HeldBack | Told::Rejected => (Some(self.sent(tx, event, told)?), None),
             Told::Did => (None, None),
             Told::Registered => (None, Some("registered")),
             Told::Uninstalled => (None, Some("uninstalled")),
@@ -87,14 +90,15 @@ impl<'p> Entries<'p> {
         Ok(Entry { offset: event.offset, json: RawValue::from_string(json).map_err(Error::internal)? })
     }
 
-    fn sent(
-        &mut self,
-        tx: &mut Tx<'_>,
-        event: &PublicEvent,
-        outcome: &'static str,
-        reason: Option<&'static str>,
-    ) -> Result<Sent> {
-        let Seen { body: SeenBody { push_id }, .. } = serde_json::from_slice(&event.json).map_err(Error::internal)?;
+    fn sent(&mut self, tx: &mut Tx<'_>, event: &PublicEvent, told: Told) -> Result<Sent> {
+        let Seen { body: SeenBody { push_id, status, reason }, .. } =
+            serde_json::from_slice(&event.json).map_err(Error::internal)?;
+        let (outcome, reason) = match (told, status) {
+            (Told::HeldBack, _) => (PushOutcome::HeldBack, Some(CONTROL_GROUP.to_owned())),
+            (Told::Rejected, Some(RejectionStatus::Uninstalled)) => (PushOutcome::Gone, None),
+            (Told::Rejected, _) => (PushOutcome::Failed, reason),
+            _ => (PushOutcome::Delivered, None),
+        };
         let push_id = push_id.ok_or_else(|| Error::internal("a delivery without a push"))?;
         let opened = match event.ordinal {
             Some(ordinal) => push_responses::is_counted(tx, self.app, push_id, ordinal)?,
@@ -108,7 +112,7 @@ impl<'p> Entries<'p> {
         let device_type = event.ordinal.and_then(|ordinal| self.device_type(ordinal));
         let push = self.pushes.get(&push_id).and_then(Option::as_ref);
         let alert = push.zip(device_type).and_then(|(push, device_type)| push.text_on(device_type));
-        Ok(Sent { push_id, alert, outcome, reason, opened })
+        Ok(Sent { push_id, alert, outcome: outcome.name(), reason, opened })
     }
 
     fn device_type(&self, ordinal: Ordinal) -> Option<&'p DeviceType> {

@@ -31,6 +31,8 @@ impl TimelineKind {
 pub enum Told {
     Delivered,
     HeldBack,
+    /// The provider refused the message, or does not know the device any more.
+    Rejected,
     Did,
     Registered,
     Uninstalled,
@@ -43,6 +45,7 @@ impl Told {
         match kind {
             RecordKind::Send | RecordKind::RichDelivery => Some(Told::Delivered),
             RecordKind::Control => Some(Told::HeldBack),
+            RecordKind::SendRejected => Some(Told::Rejected),
             RecordKind::FirstOpen => Some(Told::Registered),
             RecordKind::Uninstall => Some(Told::Uninstalled),
             RecordKind::TagChange => Some(Told::Tagged),
@@ -63,7 +66,7 @@ impl Told {
 
     pub const fn kind(self) -> TimelineKind {
         match self {
-            Told::Delivered | Told::HeldBack => TimelineKind::Send,
+            Told::Delivered | Told::HeldBack | Told::Rejected => TimelineKind::Send,
             Told::Did => TimelineKind::Event,
             Told::Registered | Told::Uninstalled | Told::Tagged => TimelineKind::Change,
         }
