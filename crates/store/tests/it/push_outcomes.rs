@@ -6,7 +6,8 @@ use model::push_outcome::PushOutcome;
 use model::time::UtcMillis;
 use store::push_marks::{self, ResponseKind};
 use store::push_outcomes::{self, OutcomeSet};
-use store::{Tx, push_responses, pushes};
+use store::pushes::{self, PushTexts};
+use store::{Tx, push_responses};
 
 use crate::on_both;
 use crate::sample::{NOW, make_app};
@@ -55,7 +56,7 @@ async fn responses_are_rows_until_they_are_sets_and_go_with_their_push() {
         let row = crate::sample::push(1);
         let push = row.id;
         let write = move |tx: &mut Tx<'_>| {
-            pushes::insert(tx, app, &row)?;
+            pushes::insert(tx, app, &row, &PushTexts::default())?;
             push_responses::add(tx, app, push, Ordinal(7))?;
             push_marks::influence(tx, app, push, Ordinal(8))?;
             push_marks::influence(tx, app, push, Ordinal(8))
