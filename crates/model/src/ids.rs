@@ -35,6 +35,7 @@ pub enum ExperimentKind {}
 pub enum PipelineKind {}
 pub enum ContactKind {}
 pub enum WebhookKind {}
+pub enum PrivacyKind {}
 
 /// One installation of an app on a device, or one address of an open platform.
 pub type ChannelId = Id<ChannelKind>;
@@ -60,6 +61,8 @@ pub type PipelineId = Id<PipelineKind>;
 pub type ContactId = Id<ContactKind>;
 /// One destination that events are forwarded to.
 pub type WebhookId = Id<WebhookKind>;
+/// One request to export or erase a person.
+pub type PrivacyId = Id<PrivacyKind>;
 
 impl<Kind> Id<Kind> {
     pub const fn from_uuid(uuid: Uuid) -> Self {

@@ -28,6 +28,7 @@ pub mod origin;
 pub mod payload;
 pub mod pipeline;
 pub mod place;
+pub mod privacy;
 pub mod problem;
 pub mod property;
 pub mod push_outcome;

@@ -17,6 +17,7 @@ use model::message_deletion::MessageDeletion;
 use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
 use model::payload::Push;
 use model::pipeline::{Pipeline, Rate};
+use model::privacy::Subject;
 use model::report::PushIds;
 use model::schedule::ScheduledPush;
 use model::segment::SegmentBody;
@@ -40,7 +41,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 46] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 47] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<OneOrMany<ScheduledPush>>,
@@ -53,6 +54,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<Experiment>,
         add::<OneOrMany<Pipeline>>,
         add::<OneOrMany<Rate>>,
+        add::<Subject>,
         add::<RegistrationBody>,
         add::<OpenRegistration>,
         add::<OpenAddress>,

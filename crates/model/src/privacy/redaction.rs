@@ -1,0 +1,236 @@
+//! Finding the identifiers of a person in texts and JSON, and putting a fixed word in their place.
+//!
+//! The result is as readable as before: a selector that names an erased channel names a channel that nobody has.
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::create_and_send;
+
+/// The word that takes the place of an identifier, where any text can stand.
+pub const ERASED: &str = "(erased)";
+const ERASED_UUID: &str = "00000000-0000-0000-0000-000000000000";
+const ERASED_TOKEN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Shorter ones, and words, are replaced only where they are the whole value of one of [`NAMING`]: a user may be called "all".
+const DISTINCTIVE_CHARS: usize = 8;
+
+/// The keys whose values name persons and devices, in bodies of the API and in what is stored of them.
+const NAMING: [&str; 26] = [
+    "address",
+    "alias",
+    "amazon_channel",
+    "android_channel",
+    "apid",
+    "channel",
+    "channel_id",
+    "contact_id",
+    "customer_id",
+    "device_id",
+    "device_pin",
+    "device_token",
+    "identifier",
+    "ios_channel",
+    "mpns",
+    "named_user",
+    "named_user_id",
+    "new_address",
+    "old_address",
+    "open_channel",
+    "push_address",
+    "ua_address",
+    "user_id",
+    "web_channel",
+    "wns",
+    "accengage_device_id",
+];
+
+/// A text that names a person or one of their devices.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Identifier(String);
+
+/// Identifiers, and the word for each.
+#[derive(Clone, Debug, Default)]
+pub struct Redaction(Vec<Rule>);
+
+#[derive(Clone, Debug)]
+struct Rule {
+    identifier: String,
+    word: &'static str,
+    /// UUIDs and Apple's tokens are hexadecimal, and are written in either letter case.
+    ignores_case: bool,
+    is_distinctive: bool,
+}
+
+impl Identifier {
+    /// `None` for an empty text.
+    pub fn new(text: impl Into<String>) -> Option<Self> {
+        Some(text.into()).filter(|text| !text.is_empty()).map(Self)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Redaction {
+    pub fn of<'i>(identifiers: impl IntoIterator<Item = &'i Identifier>) -> Self {
+        Self(identifiers.into_iter().map(|Identifier(text)| Rule::new(text)).collect())
+    }
+
+    /// JSON without the identifiers; `None` if it has none of them. A text that is no JSON is cleaned as a text.
+    pub fn json(&self, text: &str) -> Option<String> {
+        if !self.may_be_in(text.as_bytes()) {
+            return None;
+        }
+        let Ok(mut value) = serde_json::from_str::<Value>(text) else { return self.text(text) };
+        self.clean(&mut value, None).then(|| value.to_string())
+    }
+
+    /// A text without the identifiers; `None` if it has none of them.
+    pub fn text(&self, text: &str) -> Option<String> {
+        let mut cleaned: Option<String> = None;
+        for rule in self.0.iter().filter(|rule| rule.is_distinctive) {
+            if let Some(without) = rule.replaced_in(cleaned.as_deref().unwrap_or(text)) {
+                cleaned = Some(without);
+            }
+        }
+        cleaned
+    }
+
+    /// The same for bytes, which may be JSON, text or neither.
+    pub fn bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        if !self.may_be_in(bytes) {
+            return None;
+        }
+        self.json(std::str::from_utf8(bytes).ok()?).map(String::into_bytes)
+    }
+
+    /// Quick, and wrong only in saying yes: JSON may have any character escaped.
+    fn may_be_in(&self, bytes: &[u8]) -> bool {
+        bytes.contains(&b'\\') || self.0.iter().any(|rule| rule.is_in(bytes))
+    }
+
+    /// Replaces identifiers within a value that stands under a key. Returns whether there were any.
+    fn clean(&self, value: &mut Value, key: Option<&str>) -> bool {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            Value::String(text) => {
+                let cleaned = self.whole(text, key).or_else(|| match text.as_bytes().first() {
+                    // A body of a request may be stored as text within JSON.
+                    Some(b'{' | b'[') => self.json(text),
+                    Some(_) | None => self.text(text),
+                });
+                match cleaned {
+                    Some(cleaned) => *text = cleaned,
+                    None => return false,
+                }
+                true
+            }
+            Value::Array(items) if key == Some(create_and_send::KEY) => self.clean_recipients(items),
+            Value::Array(items) => self.clean_each(items, key),
+            Value::Object(fields) => {
+                let named: Vec<String> = fields.keys().filter(|key| self.text(key).is_some()).cloned().collect();
+                let mut is_found = !named.is_empty();
+                for key in named {
+                    if let (Some(value), Some(cleaned)) = (fields.remove(&key), self.text(&key)) {
+                        fields.insert(cleaned, value);
+                    }
+                }
+                for (key, value) in fields.iter_mut() {
+                    is_found |= self.clean(value, Some(key));
+                }
+                is_found
+            }
+        }
+    }
+
+    /// A recipient is more than an address: the values for the texts of the push are theirs as well. A push has at least one.
+    fn clean_recipients(&self, recipients: &mut Vec<Value>) -> bool {
+        let n_before = recipients.len();
+        recipients.retain(|recipient| {
+            let address = recipient.get("ua_address").and_then(Value::as_str);
+            address.is_none_or(|address| self.whole(address, Some("ua_address")).is_none())
+        });
+        let is_any_gone = recipients.len() < n_before;
+        if recipients.is_empty() {
+            recipients.push(serde_json::json!({"ua_address": ERASED}));
+        }
+        self.clean_each(recipients, None) || is_any_gone
+    }
+
+    /// All of them, also after one in which something was found.
+    fn clean_each(&self, values: &mut [Value], key: Option<&str>) -> bool {
+        let mut is_found = false;
+        for value in values {
+            is_found |= self.clean(value, key);
+        }
+        is_found
+    }
+
+    /// The word for a value that is an identifier and nothing else.
+    fn whole(&self, text: &str, key: Option<&str>) -> Option<String> {
+        let is_named = key.is_some_and(|key| NAMING.contains(&key));
+        let mut rules = self.0.iter().filter(|rule| rule.is_distinctive || is_named);
+        rules.find(|rule| rule.is(text)).map(|rule| rule.word.to_owned())
+    }
+}
+
+impl Rule {
+    fn new(identifier: &str) -> Self {
+        let is_hexadecimal = identifier.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_token = identifier.len() == ERASED_TOKEN.len() && is_hexadecimal;
+        let is_uuid = identifier.len() == ERASED_UUID.len() && uuid::Uuid::try_parse(identifier).is_ok();
+        Self {
+            identifier: identifier.to_owned(),
+            word: match (is_uuid, is_token) {
+                (true, _) => ERASED_UUID,
+                (false, true) => ERASED_TOKEN,
+                (false, false) => ERASED,
+            },
+            ignores_case: is_uuid || is_token,
+            is_distinctive: identifier.chars().count() >= DISTINCTIVE_CHARS
+                && !identifier.bytes().all(|byte| byte.is_ascii_alphabetic()),
+        }
+    }
+
+    fn is(&self, text: &str) -> bool {
+        if self.ignores_case { self.identifier.eq_ignore_ascii_case(text) } else { self.identifier == text }
+    }
+
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        self.next_in(bytes, 0).is_some()
+    }
+
+    fn next_in(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let wanted = self.identifier.as_bytes();
+        let is_here = |window: &[u8]| match self.ignores_case {
+            true => window.eq_ignore_ascii_case(wanted),
+            false => window == wanted,
+        };
+        let found = bytes.get(from..)?.windows(wanted.len()).position(is_here)?;
+        Some(from + found)
+    }
+
+    /// Without the identifier wherever it stands by itself, as a word does.
+    fn replaced_in(&self, text: &str) -> Option<String> {
+        let (mut cleaned, mut done, mut from) = (String::new(), 0, 0);
+        while let Some(start) = self.next_in(text.as_bytes(), from) {
+            let end = start + self.identifier.len();
+            from = start + 1;
+            let (Some(before), Some(after)) = (text.get(..start), text.get(end..)) else { continue };
+            let goes_on = |next: Option<char>| next.is_some_and(char::is_alphanumeric);
+            if goes_on(before.chars().next_back()) || goes_on(after.chars().next()) {
+                continue;
+            }
+            cleaned.push_str(text.get(done..start)?);
+            cleaned.push_str(self.word);
+            (done, from) = (end, end);
+        }
+        (done > 0).then(|| cleaned + text.get(done..).unwrap_or_default())
+    }
+}
