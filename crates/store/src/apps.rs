@@ -145,7 +145,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
 }
 
 /// Every table that holds rows of apps, with the columns that identify the rows of one app.
-const OWNED_TABLES: &[(&str, &str)] = &[
+pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("log", "position"),
     ("term", "id"),
     ("channel", "ordinal"),
@@ -204,6 +204,8 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("inbox_user", "id"),
     ("inbox_channel", "ordinal"),
     ("audit", "at, id"),
+    ("privacy_request", "id"),
+    ("privacy_result", "request, n"),
 ];
 
 /// Deletes up to `at_most` rows of an app that is gone. Returns whether anything may be left.

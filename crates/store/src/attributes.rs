@@ -204,7 +204,7 @@ impl Owner {
     }
 }
 
-fn stored(Ordinal(number): Ordinal) -> String {
+pub(crate) fn stored(Ordinal(number): Ordinal) -> String {
     format!("{number:010}")
 }
 

@@ -209,6 +209,20 @@ pub fn by_keys(tx: &mut Tx<'_>, app: AppId, keys: impl IntoIterator<Item = Key>)
     tx.query_many(BY_KEY, keys.into_iter().map(|key| key_columns(app, &key)), |row| row.get(0))
 }
 
+/// The kinds of keys that channels of an app have, of those that begin with a text. They are skipped through, one row each.
+pub fn kinds_of_keys(tx: &mut Tx<'_>, app: AppId, prefix: &str) -> Result<Vec<String>> {
+    let sql = "select kind from channel_key where app = $1 and kind > $2 order by kind limit 1";
+    let (mut kinds, mut last): (Vec<String>, _) = (Vec::new(), prefix.to_owned());
+    while let Some(kind) = tx.query_opt(sql, &[app.into(), last.as_str().into()], |row| row.get::<String>(0))? {
+        if !kind.starts_with(prefix) {
+            break;
+        }
+        last.clone_from(&kind);
+        kinds.push(kind);
+    }
+    Ok(kinds)
+}
+
 fn key_columns(app: AppId, key: &Key) -> [Value; 3] {
     [app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into()]
 }

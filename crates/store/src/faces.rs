@@ -98,3 +98,33 @@ pub(crate) fn delete_between(tx: &mut Tx<'_>, app: AppId, start: Offset, end: Of
     tx.execute("delete from face where app = $1 and until >= $2 and until < $3", &old)?;
     Ok(n_bytes)
 }
+
+/// Deletes those of a channel, and returns how many there were.
+pub(crate) fn forget(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<u64> {
+    let key = [app.into(), ordinal.into()];
+    let sql = "select coalesce(sum(length(body)), 0) from face where app = $1 and ordinal = $2";
+    let n_bytes: i64 = tx.query_one(sql, &key, |row| row.get(0))?;
+    let numbers = app_numbers::to_change(tx, app)?;
+    numbers.log_bytes = (numbers.log_bytes - n_bytes).max(0);
+    tx.execute("delete from face where app = $1 and ordinal = $2", &key)
+}
+
+/// Up to `at_most` faces after one of them, in the order of the log, up to an offset.
+pub fn page(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (until, ordinal): (Offset, Ordinal),
+    end: Offset,
+    at_most: u32,
+) -> Result<Vec<EndedFace>> {
+    let sql = "select ordinal, until, body from face
+               where app = $1 and until <= $4 and (until, ordinal) > ($2, $3) order by until, ordinal limit $5";
+    tx.query(sql, &[app.into(), until.into(), ordinal.into(), end.into(), at_most.into()], read)
+}
+
+/// Where the face of a channel before one of its faces ended.
+pub fn end_before(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, until: Offset) -> Result<Offset> {
+    let sql = "select until from face where app = $1 and ordinal = $2 and until < $3 order by until desc limit 1";
+    let found = tx.query_opt(sql, &[app.into(), ordinal.into(), until.into()], |row| row.get(0))?;
+    Ok(found.unwrap_or(Offset(0)))
+}

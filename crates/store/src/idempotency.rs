@@ -45,3 +45,15 @@ pub fn forget_before(tx: &mut Tx<'_>, part: &Part, instant: UtcMillis, at_most: 
     // One by one: SQLite compares every row of these apps with a list of pairs.
     tx.execute_many("delete from idempotency where app = $1 and key = $2", old)
 }
+
+/// Up to `at_most` answers that were kept by an instant, after a key: their keys and what is kept.
+pub fn page(tx: &mut Tx<'_>, app: AppId, after: &str, until: UtcMillis, at_most: u32) -> Result<Vec<(String, String)>> {
+    let sql = "select key, answer from idempotency where app = $1 and key > $2 and created <= $3 order by key limit $4";
+    tx.query(sql, &[app.into(), after.into(), until.into(), at_most.into()], |row| Ok((row.next()?, row.next()?)))
+}
+
+/// Keeps another answer under a key that is known.
+pub fn replace(tx: &mut Tx<'_>, app: AppId, key: &str, answer: &str) -> Result<()> {
+    let sql = "update idempotency set answer = $3 where app = $1 and key = $2";
+    tx.execute(sql, &[app.into(), key.into(), answer.into()]).map(drop)
+}

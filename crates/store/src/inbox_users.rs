@@ -7,7 +7,7 @@ use model::inbox::InboxUserId;
 use model::time::UtcMillis;
 
 use crate::apps::read_key;
-use crate::{Error, Result, Row, Tx};
+use crate::{Error, Result, Row, Tx, Value};
 
 /// Whose a user is, and what proves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +73,11 @@ pub(crate) fn erase_logins(tx: &mut Tx<'_>, app: AppId, at_most: i64) -> Result<
     let ids: Vec<String> = tx.query(sql, &[app.into(), at_most.into()], |row| row.get(0))?;
     let delete = "delete from inbox_login where id = $1 and owner = $2";
     tx.execute_many(delete, ids.into_iter().map(|id| [id.into(), app.into()])).map(drop)
+}
+
+/// Deletes the password of a user whose row is about to be deleted.
+pub(crate) fn erase_login(tx: &mut Tx<'_>, app: AppId, id: Value) -> Result<()> {
+    tx.execute("delete from inbox_login where id = $1 and owner = $2", &[id, app.into()]).map(drop)
 }
 
 pub fn get(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Option<InboxUser>> {

@@ -9,6 +9,7 @@
 mod bounds;
 mod pending;
 mod retention;
+mod rewriting;
 mod sends;
 mod subjects;
 mod times;
@@ -26,6 +27,8 @@ use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 pub(crate) use bounds::LogBounds;
 pub(crate) use pending::PendingRecords;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
+pub(crate) use rewriting::ordinals_at;
+pub use rewriting::{Rewritten, rewrite};
 pub use sends::visit_sends;
 pub use subjects::{Mention, at_offsets, visit_mentions};
 pub use times::time_after;

@@ -33,6 +33,7 @@ const STEPS: &[Step] = &[
     Step { name: "0015_outcomes", sql: include_str!("../migrations/0015_outcomes.sql") },
     Step { name: "0016_audit", sql: include_str!("../migrations/0016_audit.sql") },
     Step { name: "0017_push_texts", sql: include_str!("../migrations/0017_push_texts.sql") },
+    Step { name: "0018_privacy", sql: include_str!("../migrations/0018_privacy.sql") },
     Step { name: "0019_timelines", sql: include_str!("../migrations/0019_timelines.sql") },
 ];
 

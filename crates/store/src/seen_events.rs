@@ -27,6 +27,12 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<()>
     Ok(())
 }
 
+/// Forgets events of a person who is erased.
+pub fn forget(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<()> {
+    let sql = "delete from seen_event where app = $1 and hour = $2 and id = $3";
+    tx.execute_many(sql, events.iter().map(|event| key(app, *event))).map(drop)
+}
+
 /// Forgets up to `at_most` events that happened before an hour. Returns whether any may be left.
 pub fn forget_before(tx: &mut Tx<'_>, app: AppId, hour: i64, at_most: u32) -> Result<bool> {
     let sql = "select hour, id from seen_event where app = $1 and hour < $2 order by hour, id limit $3";

@@ -163,6 +163,11 @@ pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, he
     Ok(())
 }
 
+/// Makes runs that are under way fail, so that they read their events again: some may have been erased.
+pub fn restart_all(tx: &mut Tx<'_>, app: AppId) -> Result<()> {
+    tx.execute("update webhook set version = version + 1 where app = $1", &[app.into()]).map(drop)
+}
+
 /// Saves a stretch of deliveries that began at version `version`. Returns how often the configuration has
 /// changed; `None` if the webhook was moved or deleted since, and nothing is saved.
 pub fn remember(tx: &mut Tx<'_>, app: AppId, id: WebhookId, version: i64, stretch: &Stretch) -> Result<Option<i64>> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::ids::AppId;
 
+use super::sqlite::CleanUp;
 use super::{Connection, Tx, Value, postgres};
 use crate::error::{Error, Result};
 use crate::examine::ServerFacts;
@@ -26,6 +27,31 @@ impl Tx<'_> {
             Connection::Postgres(_) => "select pg_database_size(current_database())",
         };
         self.query_one(sql, &[], |row| row.get(0))
+    }
+
+    /// Has SQLite overwrite what this transaction deletes from now on. The rows of PostgreSQL stay in its files until it reuses
+    /// their room.
+    pub(crate) fn overwrite_deleted(&mut self) -> Result<()> {
+        match self.connection {
+            Connection::Sqlite(sqlite) => sqlite.overwrite_deleted(),
+            Connection::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Has the file of SQLite cleaned after this transaction.
+    pub(crate) fn request_clean_up(&mut self) {
+        match self.connection {
+            Connection::Sqlite(sqlite) => sqlite.request_clean_up(),
+            Connection::Postgres(_) => {}
+        }
+    }
+
+    /// How the last clean-up of SQLite's file has ended.
+    pub(crate) fn clean_up(&self) -> Option<CleanUp> {
+        match &self.connection {
+            Connection::Sqlite(sqlite) => sqlite.clean_up(),
+            Connection::Postgres(_) => None,
+        }
     }
 
     /// What an operator wants to know of a server before a node starts; `None` without a server.

@@ -2,6 +2,7 @@
 
 mod backup;
 mod checkpoint;
+mod cleaning;
 mod failure;
 mod in_place;
 mod pages;
@@ -23,8 +24,10 @@ use super::{Access, LockedApps, Row, Rows, Value, Visit};
 use crate::app_numbers::AppNumbers;
 use crate::error::{Cause, Error, Result};
 use checkpoint::Checkpoints;
+use cleaning::Cleaning;
 
 pub(crate) use backup::write_copy;
+pub use cleaning::CleanUp;
 pub(super) use failure::is_damage;
 pub(crate) use in_place::OpenFiles;
 pub use pages::Pages;
@@ -114,6 +117,7 @@ pub(crate) struct SqliteConnection {
     runtime: Runtime,
     checkpoints: Option<Checkpoints>,
     locked: LockedApps,
+    cleaning: Cleaning,
     _lock: Arc<File>,
 }
 
@@ -121,7 +125,8 @@ impl SqliteConnection {
     fn new(connection: rusqlite::Connection, checkpoints: Option<Checkpoints>, lock: &Arc<File>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { connection, runtime, checkpoints, locked: LockedApps::default(), _lock: Arc::clone(lock) })
+        let (locked, cleaning) = (LockedApps::default(), Cleaning::default());
+        Ok(Self { connection, runtime, checkpoints, locked, cleaning, _lock: Arc::clone(lock) })
     }
 
     pub(super) fn for_each(&mut self, sql: &str, params: &[Value], visit: &mut Visit<'_>) -> Result<()> {
@@ -159,6 +164,7 @@ impl SqliteConnection {
 
     pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {
         self.locked = LockedApps::default();
+        self.cleaning.end_overwriting(&self.connection)?;
         match access {
             Access::Snapshot => self.execute("begin deferred", &[]).map(drop),
             Access::Write(apps) => {
@@ -208,6 +214,19 @@ impl SqliteConnection {
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.after_commit(&self.connection);
         }
+        self.cleaning.after_commit(&self.connection);
+    }
+
+    pub(super) fn overwrite_deleted(&mut self) -> Result<()> {
+        self.cleaning.overwrite_deleted(&self.connection)
+    }
+
+    pub(super) const fn request_clean_up(&mut self) {
+        self.cleaning.request();
+    }
+
+    pub(super) const fn clean_up(&self) -> Option<CleanUp> {
+        self.cleaning.last()
     }
 
     pub(super) fn close(mut self) {

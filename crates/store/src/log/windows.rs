@@ -4,9 +4,10 @@
 //! written. The first of them to ask reads the kinds that any of them asks for, and the others find them here. Whoever is behind
 //! the window reads the database.
 //!
-//! A window changes no answer. Records never change, and a transaction asks only for offsets within the bounds that it sees itself;
-//! a window is filled from the state of one transaction, without gaps, and only while all records after its end are kept. A reader
-//! does not wait for another one that waits for the database.
+//! A window changes no answer. Records never change, except when a person is erased, upon which it is filled anew; and a
+//! transaction asks only for offsets within the bounds that it sees itself. A window is filled from the state of one transaction,
+//! without gaps, and only while all records after its end are kept. A reader does not wait for another one that waits for the
+//! database.
 
 mod window;
 

@@ -30,6 +30,7 @@ pub(super) struct Window {
     records: VecDeque<Arc<Record>>,
     n_bytes: usize,
     server: i64,
+    rewrites: i64,
 }
 
 /// Some records, and up to which offset they are all that there are.
@@ -42,8 +43,9 @@ impl Window {
     /// Whether the wanted records are in the window, or can be added to its end by a transaction that sees the log within these
     /// bounds.
     pub(super) fn admit(&mut self, bounds: &LogBounds, wanted: Wanted<'_>) -> bool {
-        if self.server != bounds.server {
-            *self = Self { server: bounds.server, ..Self::default() };
+        // A transaction that began before the records were changed may ask after one that began later: both read them again.
+        if (self.server, self.rewrites) != (bounds.server, bounds.rewrites) {
+            *self = Self { server: bounds.server, rewrites: bounds.rewrites, ..Self::default() };
         }
         for kind in wanted.kinds {
             let asked = self.kinds.insert(*kind, wanted.until);
@@ -150,7 +152,7 @@ mod tests {
     use super::*;
 
     fn bounds(start: i64, head: i64, server: i64) -> LogBounds {
-        LogBounds { start: Offset(start), head: Offset(head), lost: EventOffset::START, server }
+        LogBounds { start: Offset(start), head: Offset(head), lost: EventOffset::START, server, rewrites: 0 }
     }
 
     fn wanted(kinds: &BTreeSet<RecordKind>, after: i64, until: i64) -> Wanted<'_> {

@@ -1,0 +1,84 @@
+//! Getting rid of deleted data in the file: SQLite leaves what was deleted in its pages and in its write-ahead log until it needs
+//! the room.
+
+use rusqlite::Connection;
+
+use super::failure;
+use crate::error::Result;
+
+const MIB: i64 = 1024 * 1024;
+/// Writing the whole file anew keeps writers waiting for about a second per 100 MiB, and takes as much memory. Larger files are left
+/// to the operator.
+const LARGEST_REWRITTEN: i64 = 256 * MIB;
+
+/// How a clean-up went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CleanUp {
+    /// Nothing that was deleted is left in the file.
+    Complete,
+    /// What was deleted with overwriting is gone. The file is too large to be rewritten beside its use, so that traces of earlier
+    /// changes may be left in it.
+    WithoutVacuum,
+    /// A reader holds on to the write-ahead log, or it failed.
+    Blocked,
+}
+
+#[derive(Default)]
+pub(super) struct Cleaning {
+    is_overwriting: bool,
+    is_requested: bool,
+    last: Option<CleanUp>,
+}
+
+impl Cleaning {
+    pub(super) fn overwrite_deleted(&mut self, connection: &Connection) -> Result<()> {
+        self.is_overwriting = true;
+        set_overwriting(connection, true)
+    }
+
+    /// Other transactions need not pay for it.
+    pub(super) fn end_overwriting(&mut self, connection: &Connection) -> Result<()> {
+        if !std::mem::take(&mut self.is_overwriting) {
+            return Ok(());
+        }
+        set_overwriting(connection, false)
+    }
+
+    pub(super) const fn request(&mut self) {
+        self.is_requested = true;
+        self.last = None;
+    }
+
+    pub(super) const fn last(&self) -> Option<CleanUp> {
+        self.last
+    }
+
+    pub(super) fn after_commit(&mut self, connection: &Connection) {
+        if std::mem::take(&mut self.is_requested) {
+            self.last = Some(clean(connection).unwrap_or_else(|error| {
+                tracing::warn!(%error, "the database file could not be cleaned of deleted data");
+                CleanUp::Blocked
+            }));
+        }
+    }
+}
+
+fn set_overwriting(connection: &Connection, is_on: bool) -> Result<()> {
+    connection.pragma_update_and_check(None, "secure_delete", is_on, |_| Ok(())).map_err(failure::opening)
+}
+
+fn clean(connection: &Connection) -> rusqlite::Result<CleanUp> {
+    let size = "select page_count * page_size from pragma_page_count, pragma_page_size";
+    let n_bytes: i64 = connection.query_row(size, [], |row| row.get(0))?;
+    let is_small = n_bytes <= LARGEST_REWRITTEN;
+    if is_small {
+        connection.execute_batch("vacuum")?;
+    }
+    // The log holds the pages as they were.
+    let is_blocked: bool = connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
+    Ok(match (is_blocked, is_small) {
+        (true, _) => CleanUp::Blocked,
+        (false, true) => CleanUp::Complete,
+        (false, false) => CleanUp::WithoutVacuum,
+    })
+}

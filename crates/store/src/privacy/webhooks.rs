@@ -1,0 +1,110 @@
+//! Dead letters and requests of webhooks that are about the person.
+
+use std::collections::BTreeSet;
+
+use model::event::EventOffset;
+use model::ids::WebhookId;
+
+use super::cleaning::Walked;
+use super::owned::{cells, line};
+use super::plan::{Cleaned, Written};
+use super::{After, Portion, Work};
+use crate::{Result, Tx, Value, log, webhooks};
+
+const LETTERS: &str = "webhook_dead_letter";
+const HISTORY: &str = "webhook_history";
+
+pub(super) fn delete_some_letters(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<Portion> {
+    let (found, next) = letters(tx, work, after)?;
+    for key in &found {
+        if let [Value::Bytes(webhook), Value::Int(offset)] = key.as_slice()
+            && let Ok(webhook) = uuid::Uuid::from_slice(webhook)
+        {
+            let offset = EventOffset::from_number(*offset);
+            webhooks::remove_dead_letter(tx, work.app, WebhookId::from_uuid(webhook), offset)?;
+        }
+    }
+    Ok(Portion { n_found: found.len() as u64, next })
+}
+
+pub(super) fn export_some_letters(
+    tx: &mut Tx<'_>,
+    work: &Work<'_>,
+    after: Option<&After>,
+    lines: &mut Vec<String>,
+) -> Result<Option<After>> {
+    let (found, next) = letters(tx, work, after)?;
+    export(tx, work, LETTERS, "webhook = $2 and event_offset = $3", found, lines)?;
+    Ok(next)
+}
+
+/// The keys of letters that name the person, of events up to where the log was. An event is shown with its channel and user.
+fn letters(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(Vec<After>, Option<After>)> {
+    let walked = Walked::read(tx, work, LETTERS, Cleaned { columns: &["body"], written: Written::Unknown }, after)?;
+    let is_named = |row: &&Vec<Value>| match row.as_slice() {
+        [_, Value::Int(offset), Value::Bytes(body)] => {
+            EventOffset::from_number(*offset).record() <= work.person.head && work.redaction.bytes(body).is_some()
+        }
+        _ => false,
+    };
+    let found = walked.rows.iter().filter(is_named).map(|row| row[..walked.n_key].to_vec()).collect();
+    Ok((found, walked.next()))
+}
+
+pub(super) fn delete_some_history(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<Portion> {
+    let (found, next) = history(tx, work, after)?;
+    let sql = "delete from webhook_history where app = $1 and webhook = $2 and n = $3";
+    let n_found = tx.execute_many(sql, found.into_iter().map(|key| [vec![work.app.into()], key].concat()))?;
+    Ok(Portion { n_found, next })
+}
+
+pub(super) fn export_some_history(
+    tx: &mut Tx<'_>,
+    work: &Work<'_>,
+    after: Option<&After>,
+    lines: &mut Vec<String>,
+) -> Result<Option<After>> {
+    let (found, next) = history(tx, work, after)?;
+    export(tx, work, HISTORY, "webhook = $2 and n = $3", found, lines)?;
+    Ok(next)
+}
+
+/// The keys of requests whose event is in a record about the person, or whose error names the person.
+fn history(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(Vec<After>, Option<After>)> {
+    let columns = Cleaned { columns: &["event_offset", "error"], written: Written::Unknown };
+    let walked = Walked::read(tx, work, HISTORY, columns, after)?;
+    let record = |row: &[Value]| match row[walked.n_key] {
+        Value::Int(offset) => Some(EventOffset::from_number(offset).record()),
+        _ => None,
+    };
+    let wanted: BTreeSet<_> = walked.rows.iter().filter_map(|row| record(row)).collect();
+    let theirs: BTreeSet<_> = log::ordinals_at(tx, work.app, wanted)?
+        .into_iter()
+        .filter(|(offset, ordinal)| ordinal.is_some_and(|ordinal| work.person.owns(ordinal, *offset)))
+        .map(|(offset, _)| offset)
+        .collect();
+    let is_named = |row: &[Value]| match row.last() {
+        Some(Value::Text(error)) => work.redaction.text(error).is_some(),
+        Some(_) | None => false,
+    };
+    let is_theirs = |row: &[Value]| record(row).is_some_and(|record| theirs.contains(&record)) || is_named(row);
+    let found = walked.rows.iter().filter(|row| is_theirs(row)).map(|row| row[..walked.n_key].to_vec()).collect();
+    Ok((found, walked.next()))
+}
+
+fn export(
+    tx: &mut Tx<'_>,
+    work: &Work<'_>,
+    table: &str,
+    condition: &str,
+    keys: Vec<After>,
+    lines: &mut Vec<String>,
+) -> Result<()> {
+    let table = work.catalog.table(table)?;
+    let sql = format!("select {} from {} where app = $1 and {condition}", table.column_list(), table.name);
+    let keys = keys.into_iter().map(|key| [vec![work.app.into()], key].concat());
+    for row in tx.query_many(&sql, keys, |row| cells(table, row))? {
+        lines.push(line(tx, work.app, table, row)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! Searching a whole database for texts, to see that nothing of an erased person is left: every byte of a file, or every row of a
+//! server.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::db::copying::Table;
+use crate::db::postgres::{PostgresConnection, server::Server};
+use crate::db::{Access, Connection, sqlite};
+use crate::error::{Cause, Error, Result};
+use crate::{DatabaseUrl, Tx, Value};
+
+const CHUNK: usize = 1 << 20;
+const PAGE_ROWS: usize = 4_096;
+
+/// Where one of the texts was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// A file with the place in it, or a table with a column.
+    pub place: String,
+    pub text: String,
+}
+
+/// A text as it may be stored: as it is, and an id also in bytes.
+struct Needle {
+    text: String,
+    forms: Vec<Vec<u8>>,
+}
+
+/// Searches a database that may be in use. Of a file, the write-ahead log is searched as well.
+pub async fn database(url: &DatabaseUrl, texts: &[String]) -> Result<Vec<Hit>> {
+    let (url, needles) = (url.clone(), needles(texts));
+    let searched = tokio::task::spawn_blocking(move || match &url {
+        DatabaseUrl::Sqlite(path) => in_files(&[path.clone(), sqlite::path_with(path, "-wal")], &needles),
+        DatabaseUrl::Postgres(url) => in_rows(url, &needles),
+    });
+    searched.await.map_err(|error| Error::Unavailable(Cause::new("the search was interrupted", error)))?
+}
+
+/// Searches files, such as snapshots. Those that do not exist hold nothing.
+pub async fn files(paths: Vec<PathBuf>, texts: &[String]) -> Result<Vec<Hit>> {
+    let needles = needles(texts);
+    let searched = tokio::task::spawn_blocking(move || in_files(&paths, &needles));
+    searched.await.map_err(|error| Error::Unavailable(Cause::new("the search was interrupted", error)))?
+}
+
+fn needles(texts: &[String]) -> Vec<Needle> {
+    let needle = |text: &String| {
+        let mut forms = vec![text.as_bytes().to_vec()];
+        forms.extend(Uuid::try_parse(text).ok().map(|id| id.as_bytes().to_vec()));
+        Needle { text: text.clone(), forms }
+    };
+    texts.iter().filter(|text| !text.is_empty()).map(needle).collect()
+}
+
+fn in_files(paths: &[PathBuf], needles: &[Needle]) -> Result<Vec<Hit>> {
+    let mut hits = Vec::new();
+    for path in paths {
+        let failed = |error| Error::Unavailable(Cause::new(format!("{} cannot be read", path.display()), error));
+        match File::open(path) {
+            Ok(file) => in_file(path, file, needles, &mut hits).map_err(failed)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(hits)
+}
+
+/// Piece by piece, with as much of the piece before as the longest text may reach into.
+fn in_file(path: &Path, mut file: File, needles: &[Needle], hits: &mut Vec<Hit>) -> io::Result<()> {
+    let longest = needles.iter().flat_map(|needle| &needle.forms).map(Vec::len).max().unwrap_or(0);
+    let (mut piece, mut start) = (Vec::with_capacity(CHUNK + longest), 0_usize);
+    loop {
+        let n_kept = piece.len();
+        let n_read = (&mut file).take(CHUNK as u64).read_to_end(&mut piece)?;
+        if n_read == 0 {
+            return Ok(());
+        }
+        for needle in needles {
+            // What lies in the kept part as a whole was found before.
+            let found = needle.forms.iter().find_map(|form| {
+                let from = n_kept.saturating_sub(form.len().saturating_sub(1));
+                position(&piece[from..], form).map(|place| start + from + place)
+            });
+            if let Some(place) = found {
+                hits.push(Hit { place: format!("{} at byte {place}", path.display()), text: needle.text.clone() });
+            }
+        }
+        let n_gone = piece.len().saturating_sub(longest);
+        piece.drain(..n_gone);
+        start += n_gone;
+    }
+}
+
+fn in_rows(url: &str, needles: &[Needle]) -> Result<Vec<Hit>> {
+    let server = Arc::new(Server::for_maintenance(url)?);
+    let mut connection = Connection::Postgres(PostgresConnection::maintainer(server)?);
+    let searched = connection.begin(Access::Snapshot).and_then(|mut tx| {
+        let mut hits = Vec::new();
+        for table in tx.tables()? {
+            in_table(&mut tx, &table, needles, &mut hits)?;
+        }
+        Ok(hits)
+    });
+    connection.close();
+    searched
+}
+
+/// Goes along the primary key, page by page.
+fn in_table(tx: &mut Tx<'_>, table: &Table, needles: &[Needle], hits: &mut Vec<Hit>) -> Result<()> {
+    let (columns, key) = (table.column_list(), table.key_list());
+    let placeholders: Vec<String> = (1..=table.key.len()).map(|n| format!("${n}")).collect();
+    let (from, then) =
+        (format!("select {columns} from \"{}\"", table.name), format!("order by {key} limit {PAGE_ROWS}"));
+    let next_page = format!("{from} where ({key}) > ({}) {then}", placeholders.join(", "));
+    let (mut sql, mut after): (String, Vec<Value>) = (format!("{from} {then}"), Vec::new());
+    loop {
+        let (mut n_rows, mut last) = (0, Vec::new());
+        tx.for_each(&sql, &after, |row| {
+            let cells: Vec<Value> = (0..table.columns.len()).map(|index| row.get(index)).collect::<Result<_>>()?;
+            for (column, cell) in table.columns.iter().zip(&cells) {
+                let found = needles.iter().filter(|needle| is_in(cell, needle));
+                let place = || format!("the column {} of the table {}", column.name, table.name);
+                hits.extend(found.map(|needle| Hit { place: place(), text: needle.text.clone() }));
+            }
+            n_rows += 1;
+            last = table.key.iter().map(|index| cells[*index].clone()).collect();
+            Ok(())
+        })?;
+        if n_rows < PAGE_ROWS {
+            return Ok(());
+        }
+        (sql, after) = (next_page.clone(), last);
+    }
+}
+
+fn is_in(cell: &Value, needle: &Needle) -> bool {
+    let bytes = match cell {
+        Value::Null | Value::Int(_) | Value::Real(_) => return false,
+        Value::Text(text) => text.as_bytes(),
+        Value::Bytes(bytes) => bytes,
+    };
+    needle.forms.iter().any(|form| position(bytes, form).is_some())
+}
+
+fn position(bytes: &[u8], form: &[u8]) -> Option<usize> {
+    bytes.windows(form.len()).position(|window| window == form)
+}
