@@ -24,4 +24,4 @@ pub use own_change::OwnChange;
 pub use state::{OpenedChannel, State as ChannelState, stored_profile};
 pub use uninstall::move_in;
 pub use uninstall::uninstall_gone_in;
-pub(crate) use uninstall::uninstall_in;
+pub use uninstall::uninstall_in;

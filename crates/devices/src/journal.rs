@@ -162,6 +162,18 @@ impl Journal {
     }
 }
 
+/// The body of a record that tells nothing, in place of one about a person who was erased. Its kind is [`RecordKind::Terms`].
+pub fn empty_body() -> Result<Vec<u8>> {
+    terms_record(&TermsRecord::default()).map(|record| record.body)
+}
+
+/// The push of a record about many channels, if one of the given channels is among them.
+pub fn push_to_one_of(body: &[u8], channels: &[Ordinal]) -> Result<Option<SharedPush>> {
+    let (many, _): (Many, _) = postcard::take_from_bytes(body).map_err(Error::internal)?;
+    let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
+    Ok(channels.iter().any(|channel| all.contains(channel.0)).then_some(many.push))
+}
+
 fn terms_record(terms: &TermsRecord) -> Result<NewRecord> {
     let body = postcard::to_stdvec(terms).map_err(Error::internal)?;
     Ok(NewRecord { kind: RecordKind::Terms, ordinal: None, body })

@@ -33,12 +33,12 @@ pub use attributes::{Attributes, parse_stored as parse_stored_attribute};
 pub use change_context::ChangeContext;
 pub use channels::{
     ChannelState, ChannelView, OpenedChannel, OwnChange, Registered, RegisteredOpen, address_key, apid_key,
-    create_open, move_in, stored_profile, uninstall_gone_in,
+    create_open, move_in, stored_profile, uninstall_gone_in, uninstall_in,
 };
 pub use contacts::{Contact, ContactKey};
 pub use holdings::{Holdings, Membership};
 pub use inbox_users::give as give_inbox;
-pub use journal::{Journal, ManyEvent, NewEvent};
+pub use journal::{Journal, ManyEvent, NewEvent, empty_body, push_to_one_of};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS, Whereabouts};
 pub use mistaken::{Meant, Mistaken};
 pub use named_users::NamedUserView;

@@ -7,6 +7,7 @@ mod database_check;
 mod follow;
 mod installation;
 mod metrics;
+mod privacy;
 mod retention;
 mod sweep;
 
@@ -32,7 +33,9 @@ pub use base::{Error, GrowthLimits, Metrics, Quota, Result, SETTLES_IN};
 pub use campaigns::PipelineLimits;
 pub use database_check::PageCheckTimes;
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
+pub use privacy::{AskedPrivacy, PrivacyView, TableReceipt};
 pub use retention::Retention;
+pub use store::privacy::RequestKind as PrivacyKind;
 pub use store::{Pages, Trouble};
 
 /// Settings of the engine beyond its parts.
@@ -184,6 +187,7 @@ impl Rooms {
     /// Every kind of job there is.
     fn all_jobs(self: &Arc<Self>) -> Vec<jobs::Kind> {
         let mut kinds = vec![jobs::Kind::of::<sweep::Sweep>(self)];
+        kinds.extend(self.privacy_jobs());
         kinds.extend(self.tenancy.jobs());
         kinds.extend(self.devices.jobs());
         kinds.extend(self.targeting.jobs());
@@ -231,6 +235,8 @@ mod tests {
             "delete_messages",
             "deliver",
             "erase_app",
+            "erase_person",
+            "export_person",
             "fire_pipeline",
             "fire_schedule",
             "fire_variant",

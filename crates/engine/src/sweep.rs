@@ -35,11 +35,12 @@ enum Old {
     Messages,
     PendingAssociations,
     Pushes,
+    PrivacyRequests,
 }
 
 impl Old {
     /// Pushes come after the messages, which keep their pushes.
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Old::Uploads,
         Old::ActivityDays,
         Old::Places,
@@ -52,6 +53,7 @@ impl Old {
         Old::Messages,
         Old::PendingAssociations,
         Old::Pushes,
+        Old::PrivacyRequests,
     ];
 }
 
@@ -162,6 +164,7 @@ impl Rooms {
             Old::Messages => self.sending.forget_ended_messages(app).await.map(all_gone),
             Old::PendingAssociations => self.devices.forget_old_associations(app).await.map(all_gone),
             Old::Pushes => self.forget_old_pushes(app).await,
+            Old::PrivacyRequests => self.forget_old_requests(app).await,
         }
     }
 }

@@ -12,10 +12,13 @@ mod marks;
 mod removal;
 mod users;
 
+use std::collections::BTreeSet;
+
+use audience::block::slice_of;
 use audience::codec;
 use base::{Error, Result};
 use model::app::AppKey;
-use model::ids::{AppId, Ordinal, PushId};
+use model::ids::{AppId, MessageNumber, Ordinal, PushId};
 use model::inbox::InboxUserId;
 use roaring::RoaringBitmap;
 use store::{Tx, inbox_messages, messages};
@@ -52,6 +55,20 @@ pub(crate) fn holders(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Roari
     }
     holders.extend(inbox_messages::holders(tx, app, message.number)?.into_iter().map(|Ordinal(number)| number));
     Ok(holders)
+}
+
+/// The messages that were put into the inboxes of channels and are not forgotten.
+pub fn messages_held_by(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal]) -> Result<BTreeSet<MessageNumber>> {
+    let held = inbox_messages::held_by(tx, app, channels.iter().copied())?;
+    let mut numbers: BTreeSet<MessageNumber> = held.into_iter().map(|(number, _)| number).collect();
+    for channel in channels {
+        for (number, holders) in messages::held_within(tx, app, slice_of(*channel))? {
+            if decode(&holders)?.contains(channel.0) {
+                numbers.insert(number);
+            }
+        }
+    }
+    Ok(numbers)
 }
 
 fn decode(bytes: &[u8]) -> Result<RoaringBitmap> {

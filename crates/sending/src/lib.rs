@@ -37,7 +37,9 @@ pub use account::{
 };
 pub use causes::Causes;
 pub use health::{Hindrance, PlatformHealth};
-pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
+pub use inbox::{
+    CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView, messages_held_by,
+};
 pub use platforms::{
     Configured, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
 };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use base::{Error, Result};
 use boxed::boxed;
 use model::ids::AppId;
+use model::privacy::Redaction;
 use model::time::UtcMillis;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -106,6 +107,58 @@ impl Tenancy {
         }
     }
 }
+
+impl Tenancy {
+    /// Takes a person who is erased out of some kept answers, after a key. Returns how many named the person, and the key to go on
+    /// after. An answer stays an answer, because a request that is repeated must not be carried out again; one whose key names the
+    /// person goes.
+    pub fn clean_answers(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        redaction: &Redaction,
+        until: UtcMillis,
+        after: &str,
+    ) -> Result<(u64, Option<String>)> {
+        let page = idempotency::page(tx, app, after, until, CLEANED_AT_ONCE)?;
+        let mut n_found = 0;
+        for (key, sealed) in &page {
+            if redaction.text(key).is_some() {
+                idempotency::forget(tx, app, key)?;
+                n_found += 1;
+            } else if let Ok(answer) = open(&self.0.seal_key, sealed)
+                && let Some(cleaned) = redaction.json(&answer)
+            {
+                idempotency::replace(tx, app, key, &seal(&self.0.seal_key, &cleaned, until)?)?;
+                n_found += 1;
+            }
+        }
+        let is_full = page.len() == CLEANED_AT_ONCE as usize;
+        Ok((n_found, page.into_iter().next_back().filter(|_| is_full).map(|(key, _)| key)))
+    }
+
+    /// The answers after a key that name a person, and the key to go on after.
+    pub fn answers_naming(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        redaction: &Redaction,
+        until: UtcMillis,
+        after: &str,
+    ) -> Result<(Vec<String>, Option<String>)> {
+        let page = idempotency::page(tx, app, after, until, CLEANED_AT_ONCE)?;
+        let is_named = |(key, sealed): &&(String, String)| {
+            let answer = || open(&self.0.seal_key, sealed).ok();
+            redaction.text(key).is_some() || answer().is_some_and(|answer| redaction.json(&answer).is_some())
+        };
+        let found = page.iter().filter(is_named).map(|(key, _)| key.clone()).collect();
+        let is_full = page.len() == CLEANED_AT_ONCE as usize;
+        Ok((found, page.into_iter().next_back().filter(|_| is_full).map(|(key, _)| key)))
+    }
+}
+
+/// Answers that one transaction opens.
+const CLEANED_AT_ONCE: u32 = 1000;
 
 const PURPOSE: &str = "answer";
 

@@ -44,7 +44,7 @@ impl Devices {
 }
 
 /// Uninstalls channels as part of a larger transaction.
-pub(crate) fn uninstall_in(
+pub fn uninstall_in(
     tx: &mut Tx<'_>,
     context: &mut ChangeContext<'_>,
     ordinals: impl IntoIterator<Item = Ordinal>,

@@ -47,8 +47,7 @@ pub(super) struct Shown<'d> {
 }
 
 impl PageDevices {
-    /// A channel as it was when a record was written, if that is acceptable. Channels are never deleted as long as their app
-    /// exists.
+    /// A channel as it was when a record was written, if that is acceptable. A channel that was erased is shown by no event.
     pub(super) fn show(
         &mut self,
         ordinal: Ordinal,
@@ -142,6 +141,10 @@ fn with_ended(now: Vec<Device>, ended: &[faces::EndedFace]) -> Result<Vec<Device
     let mut ended = ended.iter().peekable();
     for device in now {
         while let Some(face) = ended.next_if(|face| face.ordinal <= device.ordinal) {
+            // The channel was erased.
+            if face.ordinal != device.ordinal {
+                continue;
+            }
             let Face { named_user, profile } = serde_json::from_slice(&face.body).map_err(Error::internal)?;
             let (ordinal, until, id) = (face.ordinal, face.until, device.id);
             devices.push(Device { ordinal, until, id, profile, named_user, written: None });
