@@ -3,7 +3,8 @@
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 use model::ids::{
-    ChannelKind, ContactKind, ExperimentKind, Id, PipelineKind, PushKind, ScheduleKind, SegmentKind, WebhookKind,
+    ChannelKind, ContactKind, ExperimentKind, Id, PipelineKind, PrivacyKind, PushKind, ScheduleKind, SegmentKind,
+    WebhookKind,
 };
 use model::payload::template::TemplateKind;
 use serde::de::DeserializeOwned;
@@ -52,6 +53,10 @@ impl Named for ChannelKind {
 
 impl Named for ContactKind {
     const NOUN: &'static str = "contact";
+}
+
+impl Named for PrivacyKind {
+    const NOUN: &'static str = "privacy request";
 }
 
 impl Named for ExperimentKind {

@@ -30,6 +30,7 @@ mod operator_pushes;
 mod pages;
 mod pipelines;
 mod platforms;
+mod privacy;
 mod push;
 mod pushes;
 mod recipients;
@@ -259,6 +260,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/events", Master, events::get),
         post("/api/events", Master, events::post),
         get("/api/sandbox", Master, sandbox::list),
+        post("/api/privacy/export", Master, privacy::export).takes_idempotency_key(),
+        post("/api/privacy/erase", Master, privacy::erase).takes_idempotency_key(),
+        get("/api/privacy/{privacy_id}", Master, privacy::look_up),
+        get("/api/privacy/{privacy_id}/result", Master, privacy::result),
         get("/api/sandbox/stream", Master, sandbox::stream),
         post("/operator/apps", Operator, apps::create).takes_idempotency_key(),
         get("/operator/apps", Operator, apps::list),

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use ::store::DatabaseUrl;
 use ::store::copy::{Occupied, copy};
 use devices::LocationSettings;
 use engine::{GrowthLimits, PipelineLimits};
@@ -177,6 +178,16 @@ impl TestApp {
     /// Tells the server to stop; it finishes the requests in work.
     pub fn begin_stop(&self) {
         self.parts.stop.send_replace(true);
+    }
+
+    /// Where the data is.
+    pub fn database(&self) -> &DatabaseUrl {
+        &self.home.url
+    }
+
+    /// The folder of the snapshots of audience indexes.
+    pub fn snapshots(&self) -> &Path {
+        self.snapshots.path()
     }
 
     /// The clock of the service, for code that has to agree with it.

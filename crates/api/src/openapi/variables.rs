@@ -28,6 +28,7 @@ pub(super) fn variable(name: &'static str) -> Option<Parameter> {
         "experiment_id" => (uuid(), "The id of an experiment."),
         "pipeline_id" => (uuid(), "The id of a pipeline."),
         "webhook_id" => (uuid(), "The id of a webhook."),
+        "privacy_id" => (uuid(), "The id of a request to export or erase a person."),
         "group_id" => (uuid(), "The id of the schedule, experiment or pipeline that the pushes belong to."),
         "send_id" => (uuid(), "The id that devices report for a push."),
         "message_id" => (text(), "The id of a Message Center message."),

@@ -15,6 +15,7 @@ mod named_users;
 mod operator;
 mod pipelines;
 mod platforms;
+mod privacy;
 mod push;
 mod reports;
 mod sandbox;
@@ -49,6 +50,7 @@ pub(crate) fn areas() -> Vec<Area> {
         reports::area(),
         reports::push_area(),
         sandbox::area(),
+        privacy::area(),
         devices::area(),
         contacts::area(),
         operator::area(),

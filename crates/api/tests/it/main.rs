@@ -64,6 +64,7 @@ mod pages;
 mod past_pushes;
 mod pipelines;
 mod platform_credentials;
+mod privacy;
 mod protocol;
 mod push;
 mod push_account;

@@ -193,6 +193,8 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("POST", "/api/user/{user_id}/messages/message/{message_id}/read", ""),
     ("DELETE", "/api/user/{user_id}/messages/message/{message_id}", ""),
     ("DELETE", "/api/user/messages/{message_id}", ""),
+    ("POST", "/api/privacy/export", r#"{"named_user_id":"nobody"}"#),
+    ("POST", "/api/privacy/erase", r#"{"named_user_id":"nobody"}"#),
     ("POST", "/operator/apps", r#"{"name":"a","mode":"development"}"#),
     ("PATCH", "/operator/apps/{key}", r#"{"name":"b"}"#),
     ("PUT", "/operator/apps/{key}/platforms/{platform}", r#"{"url":"http://127.0.0.1:9/","validate":false}"#),

@@ -31,6 +31,9 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             push_to(json!({"attribute": "secret", "operator": "equals", "value": MARK})),
             push_to(json!({"not": {"tag": "nobody-has-this"}})),
         ],
+        ("POST", "/api/privacy/export" | "/api/privacy/erase") => {
+            vec![json!({"named_user_id": USER}), json!({"channel_id": channel}), json!({"address": "ABCDEF0123"})]
+        }
         ("POST", "/api/channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
         ("POST", "/api/channels/email" | "/api/channels/sms") => vec![device],
         ("POST" | "PUT", "/api/channels/email/{*below}" | "/api/channels/sms/{*below}") => vec![device],
