@@ -10,6 +10,7 @@ mod doctor;
 mod events;
 mod migrate;
 mod platform;
+mod privacy;
 mod push;
 mod pushes;
 mod report;
@@ -88,6 +89,8 @@ pub(crate) enum Command {
     Channel(channel::Channel),
     /// Show a named user, and what happened to them
     User(user::User),
+    /// Export or erase what is stored about a person
+    Privacy(privacy::Privacy),
     /// Create segments that many apps need
     Segments(segments::Segments),
     /// Simulate the push providers on this machine
@@ -124,6 +127,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Audience(audience) => one_thread(Box::pin(audience.run())),
         Command::Channel(channel) => one_thread(Box::pin(channel.run())),
         Command::User(user) => one_thread(Box::pin(user.run())),
+        Command::Privacy(privacy) => one_thread(Box::pin(privacy.run())),
         Command::Segments(segments) => one_thread(Box::pin(segments.run())),
         Command::Sim(sim) => one_thread(Box::pin(sim.run())),
     }
