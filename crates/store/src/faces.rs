@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use model::ids::{AppId, NamedUserId, Offset, Ordinal};
 
-use crate::{Result, Row, Tx, app_numbers};
+use crate::{Result, Row, Tx, Value, app_numbers};
 
 /// How many are read at once, apart from one for each event that is shown.
 const FEW: usize = 256;
@@ -107,6 +107,12 @@ pub(crate) fn forget(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<u6
     let numbers = app_numbers::to_change(tx, app)?;
     numbers.log_bytes = (numbers.log_bytes - n_bytes).max(0);
     tx.execute("delete from face where app = $1 and ordinal = $2", &key)
+}
+
+/// Forgets that channels were a user's. Their faces stay.
+pub(crate) fn forget_user(tx: &mut Tx<'_>, app: AppId, user: Value) -> Result<u64> {
+    let sql = "update face set named_user = null where app = $1 and named_user = $2";
+    tx.execute(sql, &[app.into(), user])
 }
 
 /// Up to `at_most` faces after one of them, in the order of the log, up to an offset.

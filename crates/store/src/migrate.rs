@@ -66,8 +66,8 @@ pub(crate) const TABLE: &str = "schema_version";
 /// The number of the step that makes the audit log.
 const AUDIT: usize = 16;
 
-/// Brings the database to the newest version. Refuses the target of a copy that was not finished. The audit log says on whose behalf,
-/// if it is known.
+/// Brings the database to the newest version. Refuses the target of a copy that was not finished. The audit log says on whose
+/// behalf, if it is known.
 pub(crate) fn run(connection: &mut Connection, request: Option<&Request>) -> Result<()> {
     run_steps(connection, request, |tx| match history(tx)? {
         History::Steps(version) => Ok(version),

@@ -4,19 +4,20 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use model::app::AppKey;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Operator;
 use crate::client::{Reply, query};
-use crate::config::number_in;
+use crate::config::{app_key, number_in};
 use crate::output;
 
 #[derive(Args, Debug)]
 pub(crate) struct Audit {
     /// Only changes of the app with this key
-    #[arg(long, value_name = "KEY")]
-    app: Option<String>,
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+    app: Option<AppKey>,
     /// Only by this credential, such as "master secret 3f9a12bc", or by this kind, such as "operator token"
     #[arg(long)]
     credential: Option<String>,
@@ -58,7 +59,7 @@ impl Audit {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let Self { app, credential, action, from, to, limit, .. } = self;
         let values = [
-            ("app", app.as_deref()),
+            ("app", app.as_ref().map(AppKey::as_str)),
             ("credential", credential.as_deref()),
             ("action", action.as_deref()),
             ("from", from.as_deref()),

@@ -53,6 +53,8 @@ const ACTIONS: &[(&str, &str, Audited)] = &[
     ("POST", "/api/channels/sms", Never),
     ("POST", "/api/channels/sms/{*below}", Never),
     ("PUT", "/api/channels/sms/{*below}", Never),
+    ("POST", "/api/privacy/export", Each("privacy.export")),
+    ("POST", "/api/privacy/erase", Each("privacy.erase")),
     ("POST", "/api/named_users/scoped", Never),
     ("POST", "/api/named_users/tags", PerMinute("named_user.tag")),
     ("POST", "/api/named_users/associate", PerMinute("named_user.associate")),

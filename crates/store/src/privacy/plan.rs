@@ -116,7 +116,13 @@ pub const PLAN: &[Entry] = &[
     entry("webhook_dead_letter", Treatment::DeadLetters),
     entry("webhook", Treatment::Cleaned(Cleaned { columns: &["failure"], written: Written::Unknown })),
     entry("sandbox", Treatment::Sandbox),
-    entry("push", Treatment::Cleaned(Cleaned { columns: &["payload", "reason"], written: Written::At("created") })),
+    entry(
+        "push",
+        Treatment::Cleaned(Cleaned {
+            columns: &["payload", "reason", "name", "title", "alert"],
+            written: Written::At("created"),
+        }),
+    ),
     entry("push_tally", Treatment::Cleaned(Cleaned { columns: &["reason"], written: Written::Unknown })),
     entry("message", Treatment::Cleaned(Cleaned { columns: &["told"], written: Written::At("sent") })),
     entry(
@@ -125,6 +131,7 @@ pub const PLAN: &[Entry] = &[
     ),
     entry("document", Treatment::Cleaned(Cleaned { columns: &["body"], written: Written::At("modified") })),
     entry("idempotency", Treatment::Answers),
+    entry("audit", Treatment::Cleaned(Cleaned { columns: &["object", "detail"], written: Written::At("at") })),
     entry("privacy_request", Treatment::Exports),
     entry("privacy_result", Treatment::Kept("the pieces of exports, which go with their requests")),
     entry(
@@ -138,7 +145,15 @@ pub const PLAN: &[Entry] = &[
     entry("place_day", Treatment::Kept(ORDINALS)),
     entry("served_address", Treatment::Kept(ORDINALS)),
     entry("push_block", Treatment::Kept(ORDINALS)),
+    entry(
+        "push_outcome",
+        Treatment::Kept(
+            "sets of ordinals, and reasons, which are names of ours or words of a provider about a message",
+        ),
+    ),
     entry("push_response", Treatment::Kept(ORDINALS)),
+    entry("push_influence", Treatment::Kept(ORDINALS)),
+    entry("push_mark", Treatment::Kept(ORDINALS)),
     entry("push_audience", Treatment::Kept(ORDINALS)),
     entry("push_cause", Treatment::Kept(ORDINALS)),
     entry("experiment_group", Treatment::Kept(ORDINALS)),
@@ -152,6 +167,7 @@ pub const PLAN: &[Entry] = &[
     ),
     entry("job", Treatment::Kept("ids of pushes, lists and other objects, and the names of lists and tags")),
     entry("follower", Treatment::Kept("positions in the log")),
+    entry("log_posting", Treatment::Kept("ordinals and hashes of users with positions in the log, deleted with it")),
     entry("seen_event", Treatment::Kept("ids of events; those of the records that are emptied are deleted with them")),
     entry("signed_request", Treatment::Kept(DIGESTS)),
     entry("counter", Treatment::Kept(COUNTS)),

@@ -112,6 +112,9 @@ fn erase_faces(tx: &mut Tx<'_>, work: &Work<'_>, table: &str, after: Option<&Aft
         for channel in &work.person.channels {
             n_found += faces::forget(tx, work.app, channel.ordinal)?;
         }
+        for user in work.person.values(By::NamedUser) {
+            n_found += faces::forget_user(tx, work.app, user)?;
+        }
     }
     let portion = cleaning::clean_some(tx, work, table, cleaning::FACES, after)?;
     Ok(Portion { n_found: n_found + portion.n_found, ..portion })
