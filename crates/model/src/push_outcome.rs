@@ -20,10 +20,12 @@ pub enum PushOutcome {
     NotAddressed,
     /// Would have got it, but was left out on purpose.
     HeldBack,
+    /// The push was canceled before its turn came.
+    Canceled,
 }
 
 impl PushOutcome {
-    pub const NUMBERED: [(i64, PushOutcome); 8] = [
+    pub const NUMBERED: [(i64, PushOutcome); 9] = [
         (0, PushOutcome::Delivered),
         (1, PushOutcome::Failed),
         (2, PushOutcome::Gone),
@@ -32,7 +34,12 @@ impl PushOutcome {
         (5, PushOutcome::NoAddress),
         (6, PushOutcome::NotAddressed),
         (7, PushOutcome::HeldBack),
+        (8, PushOutcome::Canceled),
     ];
+
+    /// By their numbers.
+    pub const FIRST: PushOutcome = PushOutcome::Delivered;
+    pub const LAST: PushOutcome = PushOutcome::Canceled;
 
     pub fn number(self) -> i64 {
         let mut numbered = Self::NUMBERED.into_iter();
@@ -54,14 +61,7 @@ impl PushOutcome {
             PushOutcome::NoAddress => "no_address",
             PushOutcome::NotAddressed => "not_addressed",
             PushOutcome::HeldBack => "held_back",
-        }
-    }
-
-    /// Whether it was chosen as a recipient, and counts as targeted.
-    pub const fn was_chosen(self) -> bool {
-        match self {
-            PushOutcome::Delivered | PushOutcome::Failed | PushOutcome::Gone | PushOutcome::Expired => true,
-            PushOutcome::OptedOut | PushOutcome::NoAddress | PushOutcome::NotAddressed | PushOutcome::HeldBack => false,
+            PushOutcome::Canceled => "canceled",
         }
     }
 }
@@ -206,6 +206,7 @@ pub fn sentence(outcome: PushOutcome, reason: &str) -> String {
     match outcome {
         PushOutcome::Delivered => "The provider took the message.".to_owned(),
         PushOutcome::Failed => given("The message could not be delivered:"),
+        PushOutcome::Canceled => "The push was canceled before the turn of the device came.".to_owned(),
         PushOutcome::Expired => given("The push expired before the turn of the device came."),
         PushOutcome::Gone => {
             let known = GoneBy::ALL.into_iter().find(|gone| gone.name() == reason);

@@ -25,8 +25,6 @@ pub enum Standing {
     Ended(PushOutcome),
     /// Its turn has not come, or it has to be tried again.
     Pending,
-    /// The push was canceled before its turn came.
-    Canceled,
     /// It was not in the audience.
     NotMatched,
 }
@@ -41,8 +39,8 @@ impl Standing {
         Standing::Ended(PushOutcome::NoAddress),
         Standing::Ended(PushOutcome::NotAddressed),
         Standing::Ended(PushOutcome::HeldBack),
+        Standing::Ended(PushOutcome::Canceled),
         Standing::Pending,
-        Standing::Canceled,
         Standing::NotMatched,
     ];
 
@@ -50,7 +48,6 @@ impl Standing {
         match self {
             Standing::Ended(outcome) => outcome.name(),
             Standing::Pending => "pending",
-            Standing::Canceled => "canceled",
             Standing::NotMatched => "not_matched",
         }
     }
@@ -60,7 +57,6 @@ impl Standing {
         match self {
             Standing::Ended(outcome) => sentence(outcome, reason),
             Standing::Pending => "The turn of the device has not come yet, or it has to be tried again.".to_owned(),
-            Standing::Canceled => "The push was canceled before the turn of the device came.".to_owned(),
             Standing::NotMatched => "The device was not in the audience.".to_owned(),
         }
     }

@@ -147,10 +147,13 @@ fn write_blocks(
         mailing.write(tx, app, index, &served, now)?;
     }
     let audiences = without(&resolved.audiences, &served);
-    write_left_out(tx, app, push, &resolved.left_out, now)?;
-    for (device_type, audience) in &resolved.audiences {
-        put_set(tx, app, push, device_type, LeftOut::Served, &(audience & &served), now)?;
+    let mut left_out = Cow::Borrowed(&resolved.left_out);
+    if !served.is_empty() {
+        for (device_type, audience) in &resolved.audiences {
+            left_out.to_mut().add(device_type, LeftOut::Served, audience & &served);
+        }
     }
+    write_left_out(tx, app, push, &left_out, now)?;
     let mut n_blocks = 0;
     for (device_type, audience) in &*audiences {
         let tally = Tally { targeted: audience.len(), ..Tally::default() };
@@ -215,30 +218,17 @@ fn most_recipients(push: &Push) -> u64 {
 /// Keeps why channels of an audience are no recipients of a push, set by set.
 pub fn write_left_out(tx: &mut Tx<'_>, app: AppId, push: PushId, left_out: &Excluded, now: UtcMillis) -> Result<()> {
     for (device_type, why, channels) in left_out.iter() {
-        put_set(tx, app, push, device_type, why, channels, now)?;
-    }
-    Ok(())
-}
-
-fn put_set(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    push: PushId,
-    device_type: &DeviceType,
-    why: LeftOut,
-    channels: &RoaringBitmap,
-    since: UtcMillis,
-) -> Result<()> {
-    for (block, members) in blocks(channels) {
-        let set = OutcomeSet {
-            block: u32::from(block.0),
-            device_type: device_type.clone(),
-            outcome: why.outcome(),
-            reason: why.name().to_owned(),
-            since,
-            members: codec::encode(&members),
-        };
-        push_outcomes::put(tx, app, push, set)?;
+        for (block, members) in blocks(channels) {
+            let set = OutcomeSet {
+                block: u32::from(block.0),
+                device_type: device_type.clone(),
+                outcome: why.outcome(),
+                reason: why.name().to_owned(),
+                since: now,
+                members: codec::encode(&members),
+            };
+            push_outcomes::put(tx, app, push, set)?;
+        }
     }
     Ok(())
 }

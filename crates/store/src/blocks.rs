@@ -96,6 +96,13 @@ pub fn reached_in(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Vec<Vec
     Ok(progress.map_or_else(Vec::new, |sets| vec![sets.delivered, sets.pending]))
 }
 
+/// Whether the progress of any block of a push is kept.
+pub fn any(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<bool> {
+    let sql = "select block from push_block where app = $1 and push = $2 limit 1";
+    let found: Option<i64> = tx.query_opt(sql, &[app.into(), push.into()], |row| row.get(0))?;
+    Ok(found.is_some())
+}
+
 /// The first block of a device type from one on.
 pub fn next(tx: &mut Tx<'_>, app: AppId, push: PushId, device_type: &DeviceType, from: u32) -> Result<Option<u32>> {
     let sql = "select block from push_block where app = $1 and push = $2 and platform = $3 and block >= $4

@@ -2,7 +2,6 @@
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, Ordinal};
-use model::time::UtcMillis;
 
 use crate::{Result, Tx, ordinals};
 
@@ -29,18 +28,16 @@ pub fn visit(
     })
 }
 
-/// Up to `at_most` installed channels from one on that were made by an instant, in order.
-pub fn installed_from(
+/// The installed channels from one on and before another, in order.
+pub fn installed_between(
     tx: &mut Tx<'_>,
     app: AppId,
     first: Ordinal,
-    made_by: UtcMillis,
-    at_most: u32,
+    end: Ordinal,
 ) -> Result<Vec<(Ordinal, DeviceType)>> {
     let sql = "select ordinal, device_type from channel
-               where app = $1 and ordinal >= $2 and installed = 1 and created <= $3 order by ordinal limit $4";
-    let params = [app.into(), first.into(), made_by.into(), at_most.into()];
-    tx.query(sql, &params, |row| Ok((row.next()?, row.next()?)))
+               where app = $1 and ordinal >= $2 and ordinal < $3 and installed = 1 order by ordinal";
+    tx.query(sql, &[app.into(), first.into(), end.into()], |row| Ok((row.next()?, row.next()?)))
 }
 
 /// The id of the first channel from one on.

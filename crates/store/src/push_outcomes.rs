@@ -1,5 +1,7 @@
 //! The outcomes of a push: sets of channels by block, device type, outcome and reason, opaque to the store.
 
+use std::ops::RangeInclusive;
+
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::push_outcome::PushOutcome;
@@ -51,17 +53,18 @@ pub fn next_block(tx: &mut Tx<'_>, app: AppId, push: PushId, from: u32) -> Resul
     tx.query_opt(sql, &[app.into(), push.into(), from.into()], |row| row.get(0))
 }
 
-/// The members of all sets of a push with one of some outcomes.
-pub fn members(tx: &mut Tx<'_>, app: AppId, push: PushId, outcomes: &[PushOutcome]) -> Result<Vec<Vec<u8>>> {
-    let sql = "select outcome, members from push_outcome where app = $1 and push = $2";
-    let mut found = Vec::new();
-    tx.for_each(sql, &[app.into(), push.into()], |row| {
-        if outcomes.contains(&read_outcome(row.next()?)?) {
-            found.push(row.next()?);
-        }
-        Ok(())
-    })?;
-    Ok(found)
+/// The sets of a push whose outcomes have the numbers of a range.
+pub fn members(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    push: PushId,
+    wanted: RangeInclusive<PushOutcome>,
+) -> Result<Vec<(PushOutcome, Vec<u8>)>> {
+    let sql = "select outcome, members from push_outcome
+               where app = $1 and push = $2 and outcome >= $3 and outcome <= $4";
+    let (first, last) = (wanted.start().number(), wanted.end().number());
+    let params = [app.into(), push.into(), first.into(), last.into()];
+    tx.query(sql, &params, |row| Ok((read_outcome(row.next()?)?, row.next()?)))
 }
 
 fn read(row: &Row<'_>) -> Result<OutcomeSet> {

@@ -128,7 +128,12 @@ impl Targeting {
         let turn = self.0.explaining.0.clone().acquire_owned().await.map_err(Error::internal)?;
         let (now, known) = (self.0.clock.now(), index.clone());
         let open_types = open_types(&types, &index);
-        let plan = move |tx: &mut Tx<'_>| plan(tx, app, &known, now, open_types, audience);
+        let plan = move |tx: &mut Tx<'_>| {
+            if let Audience::Selector(selector) = &audience {
+                Error::refuse(unknown_pushes(tx, app, selector, "audience")?)?;
+            }
+            plan(tx, app, &known, now, open_types, audience.clone())
+        };
         let planned = self.0.store.read(plan).await?;
         // Only planning needs the database. The rest would keep one of a few connections from others.
         let work = move || {
@@ -153,7 +158,6 @@ fn plan(
         Audience::All(_) => Planned::Everyone,
         Audience::Triggered(_) | Audience::CreateAndSend(_) => Planned::Recipients(planner.audience(&audience)?),
         Audience::Selector(selector) => {
-            Error::refuse(unknown_pushes(planner.tx, app, &selector, "audience")?)?;
             let reached = planner.prepare(&selector)?;
             let plans = selector.atoms().map(|atomic| {
                 let n_unknown = planner.unknown.n_met();

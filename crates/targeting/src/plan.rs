@@ -22,6 +22,7 @@ use store::Tx;
 use store::channels::{self, Key};
 use store::documents::{self, DocumentKind};
 
+use crate::past_pushes::PastSets;
 use crate::segments::{Reached, reached};
 
 /// Looks up the names in an audience. Unknown names select nobody.
@@ -38,6 +39,8 @@ pub struct Planner<'a, 'c> {
     /// The plans of selectors by attribute, by the name of the attribute.
     pub(crate) attributes: HashMap<String, Vec<(Attribute, Plan)>>,
     pub unknown: Unknown,
+    /// The pushes that were looked up.
+    pub past: PastSets,
 }
 
 #[derive(Clone)]
@@ -45,6 +48,8 @@ pub(crate) struct PlannedSegment {
     pub(crate) plan: Plan,
     /// The unknown names in its criteria, and in those of the segments that these refer to.
     pub(crate) unknown: BTreeSet<String>,
+    /// Whether a push is among them.
+    pub(crate) has_unknown_push: bool,
 }
 
 /// The names met so far that nothing has: places that the atlas lacks, and segments and pushes that do not exist.
@@ -94,6 +99,7 @@ impl<'a, 'c> Planner<'a, 'c> {
             segments: HashMap::new(),
             attributes: HashMap::new(),
             unknown: Unknown::default(),
+            past: PastSets::default(),
         }
     }
 }

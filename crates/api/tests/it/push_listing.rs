@@ -109,13 +109,16 @@ async fn pushes_are_found_by_text_state_device_type_and_time() {
         app.master().post(&format!("/api/push/{waiting}/pause"), "").await.expect(200);
         assert_eq!(ids(&app, "").await, [waiting.clone(), offers.clone(), storm.clone()]);
         assert_eq!(ids(&app, "q=st%C3%B6rm").await, [offers.clone(), storm.clone()]);
-        assert_eq!(ids(&app, "q=offers%20%26").await, [offers.clone()]);
+        assert_eq!(ids(&app, "q=offers%20%26").await, std::slice::from_ref(&offers));
         assert_eq!(ids(&app, "q=%25").await, Vec::<String>::new());
         assert_eq!(ids(&app, "state=done").await, [offers.clone(), storm.clone()]);
-        assert_eq!(ids(&app, "state=paused").await, [waiting.clone()]);
+        assert_eq!(ids(&app, "state=paused").await, std::slice::from_ref(&waiting));
         assert_eq!(ids(&app, "state=accepted").await, Vec::<String>::new());
-        assert_eq!(ids(&app, "device_type=ios").await, [storm.clone()]);
-        assert_eq!(ids(&app, "origin=api&from=2024-05-01%2012:30&to=2024-05-01%2013:30").await, [offers.clone()]);
+        assert_eq!(ids(&app, "device_type=ios").await, std::slice::from_ref(&storm));
+        assert_eq!(
+            ids(&app, "origin=api&from=2024-05-01%2012:30&to=2024-05-01%2013:30").await,
+            std::slice::from_ref(&offers)
+        );
         for wrong in ["state=gone", "origin=nobody", "device_type=toaster", "from=soon", "start=x"] {
             app.master().get(&format!("/api/pushes?{wrong}")).await.expect(400);
         }

@@ -128,7 +128,11 @@ impl Campaigns {
             .collect::<Result<_>>()?;
         let over_rate = reached - &channels;
         for (push, content, _) in &named {
-            let mut left_out = sort_for(firing.index, content, &unreached).left_out;
+            let Sorted { recipients, mut left_out, .. } = sort_for(firing.index, content, &unreached);
+            // They could be reached, but not by a push that may go to no more.
+            for (device_type, surplus) in recipients {
+                left_out.add(&device_type, LeftOut::MostRecipients, surplus);
+            }
             left_out.add_of_all_types(firing.index, LeftOut::Conditions, &unmet);
             left_out.add_of_all_types(firing.index, LeftOut::Rate, &over_rate);
             write_left_out(tx, app, *push, &left_out, now)?;

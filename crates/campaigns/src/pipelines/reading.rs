@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use store::log::Record;
 use store::{Tx, terms};
-use targeting::Planner;
+use targeting::{PastSets, Planner};
 
 use super::conditions::holds;
 use super::timers::{Canceling, Waiting, WaitingList};
@@ -70,12 +70,23 @@ pub(super) struct Reading<'a, 'c> {
     now: UtcMillis,
     /// The wishes about a channel losing a term, and about gaining it, in this order. A number keeps its meaning.
     interests: HashMap<TermId, [Vec<Wish>; 2]>,
+    /// The earlier pushes that conditions ask about.
+    past: PastSets,
     effects: Effects,
 }
 
 impl<'a, 'c> Reading<'a, 'c> {
     pub(super) fn new(tx: &'a mut Tx<'c>, app: AppId, index: &'a Index, watch: &'a Watch, now: UtcMillis) -> Self {
-        Self { tx, app, index, watch, now, interests: HashMap::new(), effects: Effects::new() }
+        Self {
+            tx,
+            app,
+            index,
+            watch,
+            now,
+            interests: HashMap::new(),
+            past: PastSets::default(),
+            effects: Effects::new(),
+        }
     }
 
     pub(super) fn effects_of(mut self, records: &[Record]) -> Result<Effects> {
@@ -249,10 +260,12 @@ impl<'a, 'c> Reading<'a, 'c> {
             return Ok(channels.clone());
         };
         let mut planner = Planner::new(self.tx, self.app, self.index, self.now, Vec::new());
+        planner.past = std::mem::take(&mut self.past);
         let mut parts = vec![Plan::Set(channels.clone())];
         for condition in conditions {
             parts.push(holds(&mut planner, condition)?);
         }
+        self.past = planner.past;
         Ok(self.index.resolve(&Plan::And(parts).normalize()))
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use audience::block::Block;
+use audience::codec;
 use base::{Error, Result};
 use model::device_type::DeviceType;
 use model::event::{RejectionStatus, Told};
@@ -11,6 +13,7 @@ use model::push_outcome::PushOutcome;
 use sending::stored_push;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use store::push_marks::{self, ResponseKind};
 use store::{Tx, push_responses, pushes};
 
 use super::Entry;
@@ -101,7 +104,7 @@ impl<'p> Entries<'p> {
         };
         let push_id = push_id.ok_or_else(|| Error::internal("a delivery without a push"))?;
         let opened = match event.ordinal {
-            Some(ordinal) => push_responses::is_counted(tx, self.app, push_id, ordinal)?,
+            Some(ordinal) => has_opened(tx, self.app, push_id, ordinal)?,
             None => false,
         };
         if !self.pushes.contains_key(&push_id) {
@@ -118,4 +121,14 @@ impl<'p> Entries<'p> {
     fn device_type(&self, ordinal: Ordinal) -> Option<&'p DeviceType> {
         self.person.channel(ordinal).map(|channel| &channel.device_type)
     }
+}
+
+/// Whether a channel has responded to a push, which is a row at first and a member of a set later.
+fn has_opened(tx: &mut Tx<'_>, app: AppId, push: PushId, channel: Ordinal) -> Result<bool> {
+    if push_responses::is_counted(tx, app, push, channel)? {
+        return Ok(true);
+    }
+    let block = u32::from(Block::of(channel).0);
+    let Some(set) = push_marks::set(tx, app, push, ResponseKind::Opened, block)? else { return Ok(false) };
+    Ok(codec::decode(&set).map_err(Error::internal)?.contains(channel.0))
 }

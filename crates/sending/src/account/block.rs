@@ -41,7 +41,7 @@ impl BlockAccount {
             let key = BlockKey { push: push.row.id, device_type: device_type.clone(), number };
             let Some(progress) = blocks::get(tx, app, &key)? else { continue };
             let pending = match push.row.state {
-                PushState::Canceled => Standing::Canceled,
+                PushState::Canceled => Standing::Ended(PushOutcome::Canceled),
                 PushState::Accepted | PushState::Sending | PushState::Done => Standing::Pending,
             };
             account.add_unknown(device_type, pending, &progress.pending)?;

@@ -16,6 +16,10 @@ use crate::Sending;
 
 /// Channels looked at for one page, so that a rare outcome does not keep a connection busy for long.
 const MOST_LOOKED_AT: u32 = 20_000;
+/// The same for the messages in inboxes, each of which has to be asked for.
+const MOST_MESSAGES: u32 = 1_000;
+/// And for blocks, however few of their channels are wanted.
+const MOST_BLOCKS: u32 = 64;
 
 /// Which recipients to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,16 +107,21 @@ impl Listing {
     fn find(&mut self, tx: &mut Tx<'_>) -> Result<Option<Ordinal>> {
         let (app, push) = (self.app, self.push.row.id);
         let mut next = u32::from(Block::of(self.from).0);
-        let mut n_looked_at = 0;
+        let (mut n_looked_at, mut n_blocks) = (0, 0);
+        let most = if self.wanted == WantedRecipients::Read { MOST_MESSAGES } else { MOST_LOOKED_AT };
         while let Some(number) = BlockAccount::next(tx, app, &self.push, next)? {
             let block = Block(u16::try_from(number).map_err(Error::internal)?);
+            n_blocks += 1;
+            if n_blocks > MOST_BLOCKS {
+                return Ok(Some(block.first()));
+            }
             let account = BlockAccount::read(tx, app, &self.push, number)?;
             let marks = BlockMarks::read(tx, app, push, block)?;
             let chosen = self.chosen(&account, &marks);
             for n in chosen.range(self.from.0..) {
                 let ordinal = Ordinal(n);
                 n_looked_at += 1;
-                if self.found.len() >= self.at_most || n_looked_at > MOST_LOOKED_AT {
+                if self.found.len() >= self.at_most || n_looked_at > most {
                     return Ok(Some(ordinal));
                 }
                 let read = self.holders.as_ref().map(|holders| holders.is_read(tx, app, ordinal));
@@ -155,9 +164,12 @@ impl Listing {
     /// Goes through the channels that were there when the audience was chosen and are still installed.
     fn find_unmatched(&mut self, tx: &mut Tx<'_>) -> Result<Option<Ordinal>> {
         let Some((_, resolved)) = pushes::resolved(tx, self.app, self.push.row.id)? else { return Ok(None) };
-        let candidates = devices::installed_from(tx, self.app, self.from, resolved, MOST_LOOKED_AT)?;
-        let last = candidates.last().map(|(ordinal, _)| *ordinal);
-        let is_cut = candidates.len() >= usize::try_from(MOST_LOOKED_AT).unwrap_or(usize::MAX);
+        // Ordinals are given out in the order of registration.
+        let later = channels::first_since(tx, self.app, UtcMillis(resolved.0 + 1))?;
+        let last = channels::last(tx, self.app)?.map_or(0, |last| last.0.saturating_add(1));
+        let end = later.map_or(last, |later| later.0);
+        let looked = end.min(self.from.0.saturating_add(MOST_LOOKED_AT));
+        let candidates = devices::installed_between(tx, self.app, self.from, Ordinal(looked))?;
         let mut known: Option<(u32, RoaringBitmap)> = None;
         for (ordinal, device_type) in candidates {
             let number = u32::from(Block::of(ordinal).0);
@@ -174,7 +186,7 @@ impl Listing {
             let response = Response::default();
             self.found.push(Found { ordinal, device_type, standing, reason, at: None, response });
         }
-        Ok(last.filter(|_| is_cut).map(|last| Ordinal(last.0.saturating_add(1))))
+        Ok((looked < end).then_some(Ordinal(looked)))
     }
 
     /// Channels that were erased are not shown.

@@ -138,9 +138,11 @@ impl Asked {
         let accounted = Accounted::find(tx, app, push)?;
         let resolved = pushes::resolved(tx, app, push)?;
         let holders = Holders::find(tx, app, push)?;
+        // A push that was canceled at once has no account, nor has one that an earlier version sent long ago.
+        let has_account = resolved.is_some() || BlockAccount::next(tx, app, &accounted, 0)?.is_some();
         let mut devices = Vec::new();
         for ordinal in ordinals_of(tx, app, person, all_types)? {
-            devices.extend(Known::read(tx, app, &accounted, holders.as_ref(), ordinal)?);
+            devices.extend(Known::read(tx, app, &accounted, has_account, holders.as_ref(), ordinal)?);
         }
         let content = stored_push(&accounted.row)?;
         Ok(Self { provenance: origins::of(tx, app, push)?, content, resolved, devices, push: accounted })
@@ -193,7 +195,7 @@ impl Asked {
             (PushState::Accepted, None) => "Its recipients are not chosen yet.",
             (PushState::Canceled, None) => "It was canceled, maybe before its recipients were chosen.",
             (PushState::Sending | PushState::Done, None) => {
-                "An earlier version chose its recipients, and did not note when."
+                "An earlier version chose its recipients and did not note when; what it noted is kept for 30 days."
             }
         };
         Step::new(StepName::Resolved, text, self.resolved.map(|(_, at)| at))
@@ -224,6 +226,7 @@ impl Known {
         tx: &mut Tx<'_>,
         app: AppId,
         push: &Accounted,
+        has_account: bool,
         holders: Option<&Holders>,
         ordinal: Ordinal,
     ) -> Result<Option<Self>> {
@@ -237,7 +240,7 @@ impl Known {
         let tries = blocks::get(tx, app, &key)?.map_or(0, |progress| progress.tries);
         let (standing, reason, at) = match account.of(ordinal) {
             Some(set) => (Some(set.standing), set.reason.clone(), set.at),
-            None if push.row.state == PushState::Accepted => (None, String::new(), None),
+            None if !has_account => (None, String::new(), None),
             None => (Some(Standing::NotMatched), String::new(), None),
         };
         Ok(Some(Self { channel, standing, reason, at, tries, response }))

@@ -72,7 +72,10 @@ impl Block {
     /// `None` when there is nothing to do any more.
     pub(super) async fn load(sending: &Sending, claimed: &ClaimedJob, key: BlockKey) -> Result<Option<Self>> {
         let (app, wanted) = (claimed.app, key.clone());
-        let progress = sending.0.store.read(move |tx| blocks::get(tx, app, &wanted)).await?;
+        let read = move |tx: &mut Tx<'_>| -> Result<_> {
+            Ok((blocks::get(tx, app, &wanted)?, Ledger::after_earlier_runs(tx, app, &wanted)?))
+        };
+        let (progress, ledger) = sending.0.store.read(read).await?;
         let Some(progress) = progress.filter(|progress| !progress.settled) else { return Ok(None) };
         let set = |bytes: &[u8]| codec::decode(bytes).map_err(Error::internal);
         Ok(Some(Self {
@@ -82,7 +85,7 @@ impl Block {
             delivered: set(&progress.delivered)?,
             gone: set(&progress.gone)?,
             failed: set(&progress.failed)?,
-            ledger: Ledger::default(),
+            ledger,
             key,
         }))
     }
@@ -131,10 +134,14 @@ impl Block {
         };
         self.hold_or_release(tx, now, next)?;
         self.save(tx, now, next)?;
+        let (app, push) = (self.claimed.app, self.key.push);
+        if next == Next::Settled && !self.pending.is_empty() {
+            let set = outcome_set(&self.key, PushOutcome::Canceled, "", now, &self.pending);
+            push_outcomes::put(tx, app, push, set)?;
+        }
         if outcomes.is_empty() {
             return Ok(());
         }
-        let (app, push) = (self.claimed.app, self.key.push);
         for set in self.ledger.changed(&self.key) {
             push_outcomes::put(tx, app, push, set)?;
         }

@@ -34,7 +34,7 @@ async fn sets_grow_and_are_found_by_block_and_by_outcome() {
         store.write(app, write).await.unwrap();
         let read = move |tx: &mut Tx<'_>| -> store::Result<_> {
             let blocks = [0, 1, 4].map(|from| push_outcomes::next_block(tx, app, push, from));
-            let members = push_outcomes::members(tx, app, push, &[PushOutcome::Delivered])?;
+            let members = push_outcomes::members(tx, app, push, PushOutcome::Delivered..=PushOutcome::Delivered)?;
             Ok((
                 blocks.into_iter().collect::<store::Result<Vec<_>>>()?,
                 members,
@@ -43,7 +43,8 @@ async fn sets_grow_and_are_found_by_block_and_by_outcome() {
         };
         let (blocks, mut members, in_block) = store.read(read).await.unwrap();
         members.sort();
-        assert_eq!((blocks, members), (vec![Some(0), Some(3), None], vec![b"a".to_vec(), b"bb".to_vec()]));
+        let delivered = vec![(PushOutcome::Delivered, b"a".to_vec()), (PushOutcome::Delivered, b"bb".to_vec())];
+        assert_eq!((blocks, members), (vec![Some(0), Some(3), None], delivered));
         assert_eq!(in_block, [sets[0].clone(), set(0, PushOutcome::Delivered, 2, b"bb")]);
     })
     .await;

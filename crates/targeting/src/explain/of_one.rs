@@ -157,7 +157,9 @@ impl One<'_> {
             }
             Selector::Atomic(atomic) => {
                 let AtomPlan { plan, .. } = self.plans.next().expect("every atomic selector was planned");
-                let (is_met, as_of) = (self.meets(&plan), self.as_of(&plan));
+                // The criteria of a segment are those of now.
+                let is_of_now = matches!(atomic, Atomic::Segment(_));
+                let (is_met, as_of) = (self.meets(&plan), if is_of_now { AsOf::Now } else { self.as_of(&plan) });
                 ClauseOfOne { path, selector: Some(atomic.clone()), is_met, as_of, clauses: Vec::new() }
             }
         }
@@ -187,9 +189,10 @@ impl One<'_> {
     /// Changes of terms are in the log. Everything else is looked up when it is asked for.
     fn as_of(&self, plan: &Plan) -> AsOf {
         match plan {
-            Plan::Everyone | Plan::Nobody => AsOf::Then,
+            Plan::Everyone => AsOf::Then,
             Plan::Term(_) if self.then.is_complete => AsOf::Then,
-            Plan::Term(_) | Plan::Set(_) => AsOf::Now,
+            // What nobody has now, as a tag that was deleted, somebody may have had.
+            Plan::Nobody | Plan::Term(_) | Plan::Set(_) => AsOf::Now,
             Plan::And(parts) | Plan::Or(parts) => parts.iter().map(|part| self.as_of(part)).max().unwrap_or(AsOf::Then),
             Plan::Not(part) => self.as_of(part),
         }

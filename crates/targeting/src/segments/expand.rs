@@ -22,6 +22,7 @@ impl Planner<'_, '_> {
         for planned in ids.iter().filter_map(|id| self.segments.get(id)) {
             parts.push(planned.plan.clone());
             self.unknown.meet_all(&planned.unknown);
+            self.unknown.has_push |= planned.has_unknown_push;
         }
         Plan::Or(parts).normalize()
     }
@@ -58,7 +59,8 @@ impl Planner<'_, '_> {
             let plan = self.selector(&segment.criteria)?.normalize();
             let plan = if parts(&plan) > MOST_PARTS { Plan::Set(self.index.resolve(&plan)) } else { plan };
             let inside = std::mem::replace(&mut self.unknown, outside);
-            self.segments.insert(id, PlannedSegment { plan, unknown: inside.names });
+            let (unknown, has_unknown_push) = (inside.names, inside.has_push);
+            self.segments.insert(id, PlannedSegment { plan, unknown, has_unknown_push });
         }
         Ok(())
     }
@@ -66,7 +68,7 @@ impl Planner<'_, '_> {
 
 /// Nobody is in a segment that does not exist, but neither is everybody outside of it: see [`Planner::opposite`].
 fn unknown(id: SegmentId) -> PlannedSegment {
-    PlannedSegment { plan: Plan::Nobody, unknown: [format!("segment {id}")].into() }
+    PlannedSegment { plan: Plan::Nobody, unknown: [format!("segment {id}")].into(), has_unknown_push: false }
 }
 
 fn parts(plan: &Plan) -> usize {

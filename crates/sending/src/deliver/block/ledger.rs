@@ -1,14 +1,17 @@
-//! The outcomes of a block that this run has recorded, in sets that grow for a minute each.
+//! The outcomes of a block that a run has recorded, in sets that grow for a minute each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use audience::codec;
+use base::Result;
+use model::ids::AppId;
 use model::push_outcome::{GoneBy, PushOutcome};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
+use store::Tx;
 use store::blocks::BlockKey;
-use store::push_outcomes::OutcomeSet;
+use store::push_outcomes::{self, OutcomeSet};
 
 use crate::deliver::outcomes::Outcomes;
 
@@ -23,9 +26,18 @@ pub(super) struct Ledger {
     growing: BTreeMap<Key, (UtcMillis, RoaringBitmap)>,
     /// What the last outcomes have changed.
     changed: BTreeSet<Key>,
+    /// When the sets of earlier runs were begun: none of this run begins at the same time, which a clock that was set could show again.
+    earlier: BTreeSet<(Key, UtcMillis)>,
 }
 
 impl Ledger {
+    pub(super) fn after_earlier_runs(tx: &mut Tx<'_>, app: AppId, block: &BlockKey) -> Result<Self> {
+        let sets = push_outcomes::in_block(tx, app, block.push, block.number)?;
+        let earlier = sets.into_iter().filter(|set| set.device_type == block.device_type);
+        let earlier = earlier.map(|set| ((set.outcome, set.reason), set.since)).collect();
+        Ok(Self { earlier, ..Self::default() })
+    }
+
     /// Takes in everything but those for whom it is too late: why is known only when they are recorded.
     pub(super) fn take_in(&mut self, outcomes: &Outcomes, now: UtcMillis) {
         self.changed.clear();
@@ -45,11 +57,17 @@ impl Ledger {
             return;
         }
         let key = (outcome, reason.to_owned());
-        let (since, set) = self.growing.entry(key.clone()).or_insert_with(|| (now, RoaringBitmap::new()));
-        if now >= since.plus(GROWS_FOR) {
-            (*since, *set) = (now, RoaringBitmap::new());
+        let is_grown = self.growing.get(&key).is_some_and(|(since, _)| now >= since.plus(GROWS_FOR));
+        if is_grown || !self.growing.contains_key(&key) {
+            let mut since = now;
+            while self.earlier.contains(&(key.clone(), since)) {
+                since = UtcMillis(since.0 + 1);
+            }
+            self.growing.insert(key.clone(), (since, RoaringBitmap::new()));
         }
-        *set |= channels;
+        if let Some((_, set)) = self.growing.get_mut(&key) {
+            *set |= channels;
+        }
         self.changed.insert(key);
     }
 
