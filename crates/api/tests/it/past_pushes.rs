@@ -93,10 +93,39 @@ async fn those_who_did_not_open_can_be_reminded() {
             let refused = app.master().post("/api/push", push).await.expect(400);
             assert!(refused["details"].to_string().contains("push.id"), "{refused}");
         }
-        let empty = send(&app, json!({"or": [{"not": {"segment": segment}}, {"tag": "x"}]})).await;
-        let status = app.master().get(&format!("/api/push/{empty}")).await.expect(200)["push"].clone();
-        assert_eq!(status["total"]["targeted"], 0);
-        assert!(status["total"]["reason"].as_str().unwrap().contains(&format!("no push {push}")), "{status}");
+        let body = json!({"audience": {"channel": people.id("cy")}, "add": {"device": ["vip"]}});
+        app.master().post("/api/channels/tags", body).await.expect(200);
+        for part in [json!({"segment": segment}), json!({"not": {"segment": segment}})] {
+            let empty = send(&app, json!({"or": [part, {"tag": "vip"}]})).await;
+            let status = app.master().get(&format!("/api/push/{empty}")).await.expect(200)["push"].clone();
+            assert_eq!(status["total"]["targeted"], 0, "the rest of the audience was not meant alone");
+            assert!(status["total"]["reason"].as_str().unwrap().contains(&format!("no push {push}")), "{status}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_was_left_when_a_push_was_canceled_stays_known() {
+    on_each_database(async |app| {
+        let people = Crowd::register(&app, &[("ann", "android"), ("bob", "android")]).await;
+        let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hello"}});
+        let accepted = app.master().post("/api/push", json!([body, body])).await.expect(200);
+        let [early, late] = [0, 1].map(|n| accepted["push_ids"][n].as_str().unwrap().to_owned());
+        app.master().post(&format!("/api/push/{early}/cancel"), "{}").await.expect(200);
+        app.master().post(&format!("/api/push/{late}/pause"), "{}").await.expect(200);
+        app.step_all().await;
+        app.master().post(&format!("/api/push/{late}/cancel"), "{}").await.expect(200);
+        app.step_all().await;
+        for time in [Duration::ZERO, 40 * DAY] {
+            app.advance(time);
+            app.step_all().await;
+            assert_eq!(recipients(&app, &late, "outcome=canceled", 1).await.len(), 2);
+            let who = format!("channel_id={}", people.id("ann"));
+            assert_eq!(why(&app, &late, &who).await["outcome"], "canceled");
+            assert_eq!(why(&app, &early, &who).await["outcome"], "undecided", "nobody was chosen");
+        }
+        assert_eq!(people.reached(&app, &by(&late, "not_delivered")).await, "ann bob");
     })
     .await;
 }

@@ -217,8 +217,10 @@ async fn the_account_of_a_push_is_what_providers_say_of_it() {
         assert_eq!((&found["channel_id"], &found["outcome"]), (&json!(stranger), &json!("not_matched")), "{found:#}");
         let audience = found["steps"].as_array().unwrap().iter().find(|step| step["step"] == "audience").unwrap();
         let clause = &audience["clause"];
-        assert_eq!([&clause["matched"], &clause["as_of"]], [&json!(false), &json!("then")], "{found:#}");
-        assert_eq!(clause["clauses"][0]["path"], "audience.and[0]", "{found:#}");
+        let tagged = &clause["clauses"][0];
+        assert_eq!([&clause["matched"], &tagged["as_of"]], [&json!(false), &json!("then")], "{found:#}");
+        assert_eq!(tagged["path"], "audience.and[0]", "{found:#}");
+        assert_eq!(clause["clauses"][1]["as_of"], "now", "nobody knows of such a tag");
         assert_eq!([&clause["clauses"][0]["matched"], &clause["clauses"][1]["matched"]], [&json!(false), &json!(true)]);
         let found = why(&app, &push, &format!("channel_id={late}")).await;
         assert_eq!(found["outcome"], "not_matched");

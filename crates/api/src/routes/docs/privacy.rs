@@ -36,7 +36,7 @@ pub(super) fn area() -> Area {
     )
     .ok::<PrivacyRequest>("The request.");
     area.get("/api/privacy/{privacy_id}/result", "Download an export", "One line of JSON for each row, for 3 days.")
-        .text("application/x-ndjson", "The lines.")
+        .any_content("The lines, as `application/x-ndjson`.")
         .refuses(409, "The export has not ended yet (40900).");
     area
 }

@@ -7,8 +7,8 @@ use super::failure;
 use crate::error::Result;
 
 const MIB: i64 = 1024 * 1024;
-/// Writing the whole file anew keeps writers waiting for about a second per 100 MiB, and takes as much memory. Larger files are left
-/// to the operator.
+/// Writing the whole file anew keeps writers waiting for about a second per 100 MiB, and takes as much memory. Larger files are
+/// left to the operator.
 const LARGEST_REWRITTEN: i64 = 256 * MIB;
 
 /// How a clean-up went.
