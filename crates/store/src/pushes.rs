@@ -274,7 +274,8 @@ pub fn reason(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<String
     tx.query_opt(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
-/// Which state of the audience index chose the recipients, and when; `None` before that, and for pushes that an earlier version sent.
+/// Which state of the audience index chose the recipients, and when; `None` before that, and for pushes that an earlier version
+/// sent.
 pub fn resolved(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<(Offset, UtcMillis)>> {
     let sql = "select resolved_at, resolved from push
                where app = $1 and id = $2 and resolved_at is not null and resolved is not null";

@@ -1,6 +1,7 @@
 //! Tests of the whole: the shape of the source tree, and the program from outside.
 
 #[cfg(test)]
+mod account_story;
 mod attack_story;
 #[cfg(test)]
 mod backup_story;

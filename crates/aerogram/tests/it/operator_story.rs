@@ -315,14 +315,7 @@ fn a_push_is_steered_while_its_provider_is_down() {
     assert!(story.says(&["push", "resume", push]).starts_with("sending\n"));
     let canceled = story.json(&["push", "cancel", push]);
     assert_eq!((&canceled["push"]["state"], &canceled["push"]["total"]["canceled"]), (&json!("canceled"), &json!(1)));
-    let recipients = story.says(&["push", "recipients", push]);
-    assert!(recipients.contains("canceled") && recipients.contains("android"), "{recipients}");
-    let csv = story.says(&["push", "recipients", push, "--csv", "--outcome", "canceled"]);
-    assert_eq!(csv.lines().count(), 2, "{csv}");
-    let channel = csv.lines().nth(1).and_then(|line| line.split(',').next()).unwrap();
-    let why = story.says(&["why", push, channel]);
-    assert!(why.contains("was canceled before the turn of the device came"), "{why}");
-    assert!(story.refused(&["why", push, "nobody"]).contains("404"));
+    crate::account_story::tells_who_was_left(&story, push);
     let refused = story.refused(&["push", "pause", push]);
     assert!(refused.contains("409") && refused.contains("was canceled"), "{refused}");
     assert!(story.refused(&["push", "status", "no-such-push"]).contains("404"));

@@ -26,7 +26,8 @@ pub(super) struct Ledger {
     growing: BTreeMap<Key, (UtcMillis, RoaringBitmap)>,
     /// What the last outcomes have changed.
     changed: BTreeSet<Key>,
-    /// When the sets of earlier runs were begun: none of this run begins at the same time, which a clock that was set could show again.
+    /// When the sets of earlier runs were begun: none of this run begins at the same time, which a clock that was set could show
+    /// again.
     earlier: BTreeSet<(Key, UtcMillis)>,
 }
 
