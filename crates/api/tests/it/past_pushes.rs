@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 
 use crate::crowd::Crowd;
+use crate::inbox::Phone;
 use crate::pipelines::tell;
 use crate::push_account::{recipients, why};
 
@@ -193,6 +194,57 @@ async fn whom_a_pipeline_holds_back_is_recorded_with_its_push() {
         let told = why(&app, &push, &format!("channel_id={}", people.id("ann"))).await;
         assert!(told.to_string().contains("as many automated messages"), "{told:#}");
         assert_eq!(recipients(&app, &push, "outcome=delivered", 100).await[0]["channel_id"], people.id("bob"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn each_wave_of_a_schedule_knows_who_waits_for_another() {
+    on_each_database(async |app| {
+        for zone in ["Asia/Tokyo", "Europe/Berlin", "America/New_York"] {
+            let channel = json!({"device_type": "android", "opt_in": true, "push_address": zone, "timezone": zone});
+            app.device().post("/api/channels", json!({ "channel": channel })).await.expect(201);
+        }
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Good morning"}});
+        let schedule = json!({"schedule": {"local_scheduled_time": "2024-05-02T09:00"}, "push": push});
+        let created = app.master().post("/api/schedules", schedule).await.expect(201);
+        let schedule = created["schedule_ids"][0].as_str().unwrap().to_owned();
+        for _ in 0..48 {
+            app.advance(Duration::from_secs(30 * 60));
+            app.step_all().await;
+        }
+        let pushes = sent(&app).await;
+        let mut n_delivered = 0;
+        for push in &pushes {
+            let got = recipients(&app, push, "outcome=delivered", 100).await.len();
+            let waves = held_back(&app, push).await.values().sum::<usize>();
+            assert_eq!(got + waves, 3, "everybody is accounted for in every wave");
+            n_delivered += got;
+        }
+        assert_eq!(n_delivered, 3);
+        let question = json!({"audience": by(&schedule, "delivered")});
+        assert_eq!(app.master().post("/api/audience/explain", question).await.expect(200)["matched"], 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_has_read_the_message_is_known() {
+    on_each_database(async |app| {
+        let reader = Phone::new(&app, "ios", json!({})).await;
+        let other = Phone::new(&app, "android", json!({})).await;
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"},
+                          "message": {"title": "News", "body": "<p>Hello</p>"}});
+        let push = app.master().post("/api/push", push).await.expect(200)["push_ids"][0].as_str().unwrap().to_owned();
+        app.step_all().await;
+        let url = reader.messages(&app).await[0]["message_url"].as_str().unwrap().to_owned();
+        let marked = json!({ "mark_as_read": [url] });
+        reader.caller(&app).post(&reader.path("messages/unread/"), marked).await.expect(200);
+        let read = recipients(&app, &push, "outcome=read", 100).await;
+        let read: Vec<&Value> = read.iter().map(|one| &one["channel_id"]).collect();
+        assert_eq!(read, [&json!(reader.channel)]);
+        let told = why(&app, &push, &format!("channel_id={}", other.channel)).await;
+        assert!(told.to_string().contains("in the inbox and was not read"), "{told:#}");
     })
     .await;
 }

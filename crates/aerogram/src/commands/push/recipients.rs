@@ -13,8 +13,6 @@ use crate::output;
 
 #[derive(Args, Debug)]
 pub(super) struct Recipients {
-    #[command(flatten)]
-    push: OnePush,
     /// Only those with this outcome: delivered, failed, gone, expired, opted_out, no_address, not_addressed, held_back, pending,
     /// canceled, not_matched, opened, influenced or read
     #[arg(long)]
@@ -25,6 +23,9 @@ pub(super) struct Recipients {
     /// All of them as a table for spreadsheets
     #[arg(long, conflicts_with = "limit")]
     csv: bool,
+
+    #[command(flatten)]
+    push: OnePush,
 }
 
 #[derive(Deserialize)]
