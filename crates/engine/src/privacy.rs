@@ -117,13 +117,16 @@ impl Rooms {
     pub(crate) async fn forget_old_requests(&self, app: AppId) -> Result<Left> {
         let now = self.clock.now();
         let forget = move |tx: &mut Tx<'_>| -> Result<Left> {
-            let ended = privacy::ended_before(tx, app, now.minus(EXPORTS_KEPT), FORGOTTEN_AT_ONCE)?;
-            let is_old = |request: &&Request| request.ended.is_some_and(|ended| expires(request.kind, ended) <= now);
-            for request in ended.iter().filter(is_old) {
-                privacy::overwrite_deleted(tx)?;
-                privacy::delete(tx, app, request.id)?;
+            let mut is_more = false;
+            for (kind, kept) in [(RequestKind::Export, EXPORTS_KEPT), (RequestKind::Erase, RECEIPTS_KEPT)] {
+                let ended = privacy::ended_before(tx, app, kind, now.minus(kept), FORGOTTEN_AT_ONCE)?;
+                is_more |= ended.len() == FORGOTTEN_AT_ONCE as usize;
+                for request in ended {
+                    privacy::overwrite_deleted(tx)?;
+                    privacy::delete(tx, app, request.id)?;
+                }
             }
-            Ok(Left::Nothing)
+            Ok(if is_more { Left::More } else { Left::Nothing })
         };
         self.store.write(app, forget).await
     }

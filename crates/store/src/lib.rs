@@ -73,7 +73,7 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 pub use db::answer::Answer;
-pub use db::sqlite::{CleanUp, Pages};
+pub use db::sqlite::{CleanUp, Extent, Pages};
 pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
 pub use error::{Cause, Constraint, Error, Result};
 pub use parts::Part;

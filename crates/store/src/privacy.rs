@@ -10,12 +10,12 @@ mod portion;
 mod webhooks;
 
 pub use person::{Person, PersonChannel, Stretch};
-pub use portion::{After, Catalog, Portion, Work, count_owned, erase_some, export_some};
+pub use portion::{After, Catalog, Portion, Work, count_owned, erase_by_name, erase_some, export_some};
 
 use model::ids::{AppId, PrivacyId};
 use model::time::UtcMillis;
 
-use crate::{CleanUp, Error, Result, Row, Tx};
+use crate::{CleanUp, Error, Extent, Result, Row, Tx};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,13 +83,19 @@ pub fn save(tx: &mut Tx<'_>, app: AppId, request: &Request) -> Result<()> {
     )
 }
 
-/// Up to `at_most` requests that ended before an instant.
-pub fn ended_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<Vec<Request>> {
+/// Up to `at_most` requests of a kind that ended before an instant.
+pub fn ended_before(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    kind: RequestKind,
+    instant: UtcMillis,
+    at_most: u32,
+) -> Result<Vec<Request>> {
     let sql = format!(
         "select {COLUMNS} from privacy_request
-         where app = $1 and ended is not null and ended < $2 order by ended limit $3"
+         where app = $1 and kind = $2 and ended is not null and ended < $3 order by ended limit $4"
     );
-    tx.query(&sql, &[app.into(), instant.into(), at_most.into()], read)
+    tx.query(&sql, &[app.into(), kind.word().into(), instant.into(), at_most.into()], read)
 }
 
 /// All requests. There are few, because those that have ended are deleted.
@@ -125,8 +131,8 @@ pub fn overwrite_deleted(tx: &mut Tx<'_>) -> Result<()> {
 }
 
 /// Has the database's file cleaned of what was deleted, after this transaction. The next one is told how it went by [`clean_up`].
-pub fn request_clean_up(tx: &mut Tx<'_>) {
-    tx.request_clean_up();
+pub fn request_clean_up(tx: &mut Tx<'_>, extent: Extent) {
+    tx.request_clean_up(extent);
 }
 
 /// How the last clean-up went; `None` if there was none, as on PostgreSQL.

@@ -65,6 +65,7 @@ mod past_pushes;
 mod pipelines;
 mod platform_credentials;
 mod privacy;
+mod privacy_of_others;
 mod protocol;
 mod push;
 mod push_account;

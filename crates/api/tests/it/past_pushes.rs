@@ -209,7 +209,7 @@ async fn each_wave_of_a_schedule_knows_who_waits_for_another() {
         let schedule = json!({"schedule": {"local_scheduled_time": "2024-05-02T09:00"}, "push": push});
         let created = app.master().post("/api/schedules", schedule).await.expect(201);
         let schedule = created["schedule_ids"][0].as_str().unwrap().to_owned();
-        for _ in 0..48 {
+        for _ in 0..60 {
             app.advance(Duration::from_secs(30 * 60));
             app.step_all().await;
         }

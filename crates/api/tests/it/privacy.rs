@@ -34,20 +34,20 @@ fn names(inbox: &str) -> Vec<String> {
     [PHONE, TABLET, TOKEN, ADDRESS, USER, CITY, MAIL, inbox].map(str::to_owned).to_vec()
 }
 
-async fn register(app: &TestApp, channel: &str, device_type: &str, address: &str) {
+pub(crate) async fn register(app: &TestApp, channel: &str, device_type: &str, address: &str) {
     let body = json!({"channel": {"device_type": device_type, "opt_in": true, "push_address": address,
                       "set_tags": true, "tags": ["vip"], "timezone": "Europe/Berlin"}});
     let reply = app.device().put(&format!("/api/channels/{channel}"), body).await;
     assert!(reply.status.is_success(), "{}", reply.text());
 }
 
-async fn upload(app: &TestApp, channel: &str, events: &Value) {
+pub(crate) async fn upload(app: &TestApp, channel: &str, events: &Value) {
     let request = app.nobody().request(Method::POST, "/warp9/");
     let request = request.header("X-UA-App-Key", &app.app.key).header("X-UA-Channel-ID", channel);
     app.nobody().send(request.body(Bytes::from(events.to_string())).unwrap()).await.expect(200);
 }
 
-fn bought(mail: &str, n: u32) -> Value {
+pub(crate) fn bought(mail: &str, n: u32) -> Value {
     json!([{"type": "enhanced_custom_event", "event_id": format!("00000000-0000-4000-8000-{n:012}"),
             "time": "1714564800.000", "data": {"event_name": "bought", "properties": {"mail": mail}}}])
 }
@@ -119,12 +119,12 @@ async fn lead_a_life(app: &TestApp, receiver: &EventReceiver) -> (String, String
     (inbox["user_id"].as_str().unwrap().to_owned(), to_all)
 }
 
-async fn ask(app: &TestApp, what: &str, person: Value) -> String {
+pub(crate) async fn ask(app: &TestApp, what: &str, person: Value) -> String {
     let asked = app.master().post(&format!("/api/privacy/{what}"), person).await.expect(202);
     asked["privacy_id"].as_str().unwrap().to_owned()
 }
 
-async fn look_up(app: &TestApp, id: &str) -> Value {
+pub(crate) async fn look_up(app: &TestApp, id: &str) -> Value {
     app.master().get(&format!("/api/privacy/{id}")).await.expect(200)
 }
 
@@ -178,7 +178,7 @@ async fn search_all(app: &TestApp, texts: &[String]) -> Vec<String> {
     hits.into_iter().map(|hit| format!("{} in {}", hit.text, hit.place)).collect()
 }
 
-async fn events(app: &TestApp) -> String {
+pub(crate) async fn events(app: &TestApp) -> String {
     app.master().get("/api/events?follow=false").await.text().to_owned()
 }
 

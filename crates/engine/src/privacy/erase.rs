@@ -16,7 +16,7 @@ use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::privacy::plan::{Entry, PLAN, Treatment};
 use store::privacy::{self, After, Catalog, Person, Portion, Request, Work};
-use store::{CleanUp, Tx, Value, log as store_log, webhooks};
+use store::{CleanUp, Extent, Tx, Value, log as store_log, webhooks};
 use tenancy::Tenancy;
 
 use super::person::{self, Former};
@@ -26,9 +26,9 @@ use crate::Rooms;
 
 /// Longer than anything takes that was under way: requests to providers end after a minute.
 const LATE_AFTER: Duration = Duration::from_secs(5 * 60);
-const CLEAN_AGAIN_AFTER: Duration = Duration::from_secs(10);
+const CLEAN_AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// Then a reader holds on to the log for hours, and the receipt says so.
-const MOST_BLOCKED: u32 = 360;
+const MOST_BLOCKED: u32 = 120;
 
 /// Erases a person.
 #[derive(Serialize, Deserialize)]
@@ -101,6 +101,7 @@ impl Erasure<'_> {
         let change = move |tx: &mut Tx<'_>, context: &mut ChangeContext<'_>| {
             let now = context.journal.now();
             jobs::renew(tx, &claimed, now.plus(LEASE))?;
+            privacy::overwrite_deleted(tx)?;
             let Some(mut request) = privacy::get(tx, app, id)? else { return Ok(()) };
             let found = person::find(tx, app, &subject, former.clone(), now)?;
             let mut receipt: Receipt = read(&request.receipt)?;
@@ -110,6 +111,8 @@ impl Erasure<'_> {
             }
             request.receipt = json(&receipt)?;
             uninstall_in(tx, context, found.channels.iter().map(|channel| channel.ordinal))?;
+            // By their name, which a person who starts afresh may have a moment later.
+            privacy::erase_by_name(tx, app, &found)?;
             request.person = Some(json(&found)?);
             request.progress = json(&Progress { stage: Stage::Erase, ..Progress::default() })?;
             Ok(privacy::save(tx, app, &request)?)
@@ -167,8 +170,8 @@ impl Erasure<'_> {
                 Stage::Erase => (Stage::EraseLate, Turn::Ends),
                 Stage::LookUp | Stage::EraseLate | Stage::CleanUp => (Stage::CleanUp, Turn::GoesOn),
             };
+            webhooks::restart_all(tx, app)?;
             if turn == Turn::Ends {
-                webhooks::restart_all(tx, app)?;
                 jobs::postpone(tx, &claimed, now.plus(LATE_AFTER))?;
             }
             let log = progress.log.min(head);
@@ -188,7 +191,8 @@ impl Erasure<'_> {
                 (request.subject, request.person) = (None, None);
                 privacy::save(tx, app, &request)?;
             }
-            privacy::request_clean_up(tx);
+            let extent = if progress.n_blocked == 0 { Extent::All } else { Extent::Log };
+            privacy::request_clean_up(tx, extent);
             Ok::<_, Error>(())
         };
         self.rooms.store.write(app, prepare).await?;
@@ -230,8 +234,13 @@ impl TablePortion {
         privacy::overwrite_deleted(tx)?;
         let Some(mut request) = privacy::get(tx, app, self.request)? else { return Ok(None) };
         let mut person: Person = read(request.person.as_deref().unwrap_or_default())?;
+        let is_late = progress.stage == Stage::EraseLate;
         // Whoever has the name now starts afresh.
-        person.named_user.take_if(|_| progress.stage == Stage::EraseLate);
+        person.named_user.take_if(|_| is_late || matches!(entry.treatment, Treatment::Owned(_)));
+        if is_late {
+            // What named the person was cleaned by then, so that nothing written since does.
+            person.asked = self.lease.minus(LEASE).minus(LATE_AFTER);
+        }
         let redaction = person.redaction();
         let portion = match entry.treatment {
             Treatment::Log => erase_log(tx, app, &person, &mut progress)?,

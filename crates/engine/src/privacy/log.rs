@@ -3,7 +3,7 @@
 use base::Result;
 use devices::{empty_body, push_to_one_of};
 use model::event::RecordKind;
-use model::ids::{AppId, EventId, Offset, Ordinal};
+use model::ids::{AppId, EventId, NamedUserId, Offset, Ordinal};
 use model::privacy::Redaction;
 use model::time::UtcMillis;
 use serde::Deserialize;
@@ -115,10 +115,26 @@ fn relation(person: &Person, redaction: &Redaction, record: &Record) -> Relation
     }
     match redaction.bytes(&record.body) {
         // An event about a named user who had no channel.
-        Some(_) if record.ordinal.is_none() && record.kind == RecordKind::Custom => Relation::Theirs,
+        Some(_) if record.ordinal.is_none() && is_about_user(person, record) => Relation::Theirs,
         Some(body) => Relation::Naming(body),
         None => Relation::None,
     }
+}
+
+/// Whether an event of a server is about the named user, and does not only mention them.
+fn is_about_user(person: &Person, record: &Record) -> bool {
+    #[derive(Deserialize)]
+    struct OfCustomer {
+        body: Customer,
+    }
+    #[derive(Deserialize)]
+    struct Customer {
+        customer_id: Option<String>,
+    }
+    let Ok(OfCustomer { body }) = serde_json::from_slice(&record.body) else { return false };
+    record.kind == RecordKind::Custom
+        && body.customer_id.is_some()
+        && body.customer_id.as_deref() == person.named_user.as_ref().map(NamedUserId::as_str)
 }
 
 /// Where the event of a record is remembered, so that it can be recognized when it comes again.

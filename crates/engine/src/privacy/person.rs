@@ -34,7 +34,7 @@ pub(super) fn find(tx: &mut Tx<'_>, app: AppId, subject: &Subject, former: Forme
         // Known or not, it may be named somewhere.
         Subject::ChannelId(id) => identifiers.extend(Identifier::new(id.to_string())),
         Subject::NamedUserId(user) => identifiers.extend(Identifier::new(user.as_str())),
-        Subject::Address(address) => identifiers.extend(Identifier::new(address)),
+        Subject::Address(address) => identifiers.extend(Identifier::said_by_device(address)),
     }
     for row in &rows {
         identifiers.extend(names(tx, app, row)?);
@@ -111,8 +111,7 @@ impl Former {
         Ok(page.len() == FACES_AT_ONCE as usize)
     }
 
-    /// Looks for the last ones. A channel that was uninstalled as the user's is added to the user's channels: it has been nobody
-    /// else's since.
+    /// Looks for the last ones. A channel that was uninstalled as the user's is added to the user's channels.
     fn end(
         mut self,
         tx: &mut Tx<'_>,
@@ -125,8 +124,9 @@ impl Former {
         let ordinals: BTreeSet<Ordinal> = self.stretches.iter().map(|part| part.ordinal).collect();
         for ordinal in ordinals {
             if rows.iter().all(|row| row.ordinal != ordinal) {
-                let row = channels::by_ordinal(tx, app, ordinal)?;
-                rows.extend(row.filter(|row| !row.installed));
+                let row = channels::by_ordinal(tx, app, ordinal)?.filter(|row| !row.installed);
+                let is_theirs = row.is_some() && last_user(tx, app, ordinal)?.as_ref() == Some(user);
+                rows.extend(row.filter(|_| is_theirs));
             }
         }
         self.stretches.retain(|part| rows.iter().all(|row| row.ordinal != part.ordinal));
@@ -134,17 +134,24 @@ impl Former {
     }
 }
 
-/// The texts that name a channel and nothing else.
+/// Whose a channel was when it changed for the last time.
+fn last_user(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<NamedUserId>> {
+    let Some(last) = faces::before(tx, app, ordinal, Offset(i64::MAX), 1)?.pop() else { return Ok(None) };
+    let Face { named_user, .. } = serde_json::from_slice(&last.body).map_err(Error::internal)?;
+    Ok(named_user)
+}
+
+/// The texts that name a channel.
 fn names(tx: &mut Tx<'_>, app: AppId, row: &Channel) -> Result<Vec<Identifier>> {
     let profile = stored_profile(row)?;
     let mut names = vec![row.id.to_string()];
-    names.extend(row.address.clone());
-    names.extend(profile.alias);
     names.extend(profile.unknown_contact.map(|contact| contact.to_string()));
-    // A long value is represented by its digest, and is the address.
+    // Devices say these themselves. A long value is represented by its digest, and is the address.
     let keys = channels::keys_of(tx, app, row.ordinal)?.into_iter().map(|key| key.value);
-    names.extend(keys.filter(|value| !value.starts_with("sha256:")));
-    Ok(names.into_iter().filter_map(Identifier::new).collect())
+    let keys = keys.filter(|value| !value.starts_with("sha256:"));
+    let said = row.address.clone().into_iter().chain(profile.alias).chain(keys);
+    let said = said.filter_map(Identifier::said_by_device);
+    Ok(names.into_iter().filter_map(Identifier::new).chain(said).collect())
 }
 
 /// The users of inboxes who have no other channels.

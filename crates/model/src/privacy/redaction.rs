@@ -48,10 +48,17 @@ const NAMING: [&str; 26] = [
     "accengage_device_id",
 ];
 
+/// A text that a device says of itself names the device wherever it stands if it is as long as this, as tokens of providers are.
+/// Otherwise one that calls itself as a tag or a user is called would have these replaced.
+const TOKEN_CHARS: usize = 32;
+
 /// A text that names a person or one of their devices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Identifier(String);
+pub struct Identifier {
+    text: String,
+    /// Whether it counts only as the whole value of one of [`NAMING`].
+    is_weak: bool,
+}
 
 /// Identifiers, and the word for each.
 #[derive(Clone, Debug, Default)]
@@ -69,17 +76,24 @@ struct Rule {
 impl Identifier {
     /// `None` for an empty text.
     pub fn new(text: impl Into<String>) -> Option<Self> {
-        Some(text.into()).filter(|text| !text.is_empty()).map(Self)
+        Some(text.into()).filter(|text| !text.is_empty()).map(|text| Self { text, is_weak: false })
+    }
+
+    /// An address, an alias or another hint, which devices can choose as they like.
+    pub fn said_by_device(text: impl Into<String>) -> Option<Self> {
+        let text = text.into();
+        let is_weak = text.chars().count() < TOKEN_CHARS;
+        Self::new(text).map(|identifier| Self { is_weak, ..identifier })
     }
 
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
 impl Redaction {
     pub fn of<'i>(identifiers: impl IntoIterator<Item = &'i Identifier>) -> Self {
-        Self(identifiers.into_iter().map(|Identifier(text)| Rule::new(text)).collect())
+        Self(identifiers.into_iter().map(Rule::new).collect())
     }
 
     /// JSON without the identifiers; `None` if it has none of them. A text that is no JSON is cleaned as a text.
@@ -181,7 +195,7 @@ impl Redaction {
 }
 
 impl Rule {
-    fn new(identifier: &str) -> Self {
+    fn new(Identifier { text: identifier, is_weak }: &Identifier) -> Self {
         let is_hexadecimal = identifier.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_token = identifier.len() == ERASED_TOKEN.len() && is_hexadecimal;
         let is_uuid = identifier.len() == ERASED_UUID.len() && uuid::Uuid::try_parse(identifier).is_ok();
@@ -193,7 +207,8 @@ impl Rule {
                 (false, false) => ERASED,
             },
             ignores_case: is_uuid || is_token,
-            is_distinctive: identifier.chars().count() >= DISTINCTIVE_CHARS
+            is_distinctive: !is_weak
+                && identifier.chars().count() >= DISTINCTIVE_CHARS
                 && !identifier.bytes().all(|byte| byte.is_ascii_alphabetic()),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::ids::AppId;
 
-use super::sqlite::CleanUp;
+use super::sqlite::{CleanUp, Extent};
 use super::{Connection, Tx, Value, postgres};
 use crate::error::{Error, Result};
 use crate::examine::ServerFacts;
@@ -39,9 +39,9 @@ impl Tx<'_> {
     }
 
     /// Has the file of SQLite cleaned after this transaction.
-    pub(crate) fn request_clean_up(&mut self) {
+    pub(crate) fn request_clean_up(&mut self, extent: Extent) {
         match self.connection {
-            Connection::Sqlite(sqlite) => sqlite.request_clean_up(),
+            Connection::Sqlite(sqlite) => sqlite.request_clean_up(extent),
             Connection::Postgres(_) => {}
         }
     }

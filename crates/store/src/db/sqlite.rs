@@ -27,7 +27,7 @@ use checkpoint::Checkpoints;
 use cleaning::Cleaning;
 
 pub(crate) use backup::write_copy;
-pub use cleaning::CleanUp;
+pub use cleaning::{CleanUp, Extent};
 pub(super) use failure::is_damage;
 pub(crate) use in_place::OpenFiles;
 pub use pages::Pages;
@@ -221,8 +221,8 @@ impl SqliteConnection {
         self.cleaning.overwrite_deleted(&self.connection)
     }
 
-    pub(super) const fn request_clean_up(&mut self) {
-        self.cleaning.request();
+    pub(super) const fn request_clean_up(&mut self, extent: Extent) {
+        self.cleaning.request(extent);
     }
 
     pub(super) const fn clean_up(&self) -> Option<CleanUp> {

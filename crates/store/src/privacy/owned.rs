@@ -22,6 +22,24 @@ pub(super) fn delete(tx: &mut Tx<'_>, work: &Work<'_>, table: &str, finders: &[F
     Ok(n_deleted)
 }
 
+/// As [`delete`], by one kind of value only.
+pub(super) fn delete_by(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    person: &Person,
+    by: By,
+    table: &str,
+    finders: &[Finder],
+) -> Result<()> {
+    for finder in finders.iter().filter(|finder| finder.by == by) {
+        for value in person.values(by) {
+            let sql = format!("delete from {table} where app = $1 and {}", finder.condition);
+            tx.execute(&sql, &[app.into(), value])?;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn count(tx: &mut Tx<'_>, app: AppId, person: &Person, table: &str, finders: &[Finder]) -> Result<u64> {
     let mut n_rows = 0;
     for (condition, value) in wanted(person, finders) {

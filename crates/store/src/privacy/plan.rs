@@ -112,8 +112,8 @@ pub const PLAN: &[Entry] = &[
     entry("face", Treatment::Faces),
     // Before the log, by which it is found.
     entry("webhook_history", Treatment::History),
-    entry("log", Treatment::Log),
     entry("webhook_dead_letter", Treatment::DeadLetters),
+    entry("log", Treatment::Log),
     entry("webhook", Treatment::Cleaned(Cleaned { columns: &["failure"], written: Written::Unknown })),
     entry("sandbox", Treatment::Sandbox),
     entry(
@@ -129,7 +129,7 @@ pub const PLAN: &[Entry] = &[
         "message_text",
         Treatment::Cleaned(Cleaned { columns: &["title", "details", "body"], written: Written::Unknown }),
     ),
-    entry("document", Treatment::Cleaned(Cleaned { columns: &["body"], written: Written::At("modified") })),
+    entry("document", Treatment::Cleaned(Cleaned { columns: &["body"], written: Written::Unknown })),
     entry("idempotency", Treatment::Answers),
     entry("audit", Treatment::Cleaned(Cleaned { columns: &["object", "detail"], written: Written::At("at") })),
     entry("privacy_request", Treatment::Exports),
@@ -190,11 +190,13 @@ impl Treatment {
     pub fn is_repeated(self) -> bool {
         match self {
             Treatment::Owned(finders) => finders.iter().any(|finder| finder.by.is_ordinal()),
-            Treatment::Sandbox | Treatment::Faces | Treatment::Log | Treatment::DeadLetters | Treatment::History => {
-                true
-            }
-            Treatment::Cleaned(_)
-            | Treatment::Answers
+            Treatment::Sandbox
+            | Treatment::Faces
+            | Treatment::Log
+            | Treatment::DeadLetters
+            | Treatment::History
+            | Treatment::Cleaned(_) => true,
+            Treatment::Answers
             | Treatment::ListMembers
             | Treatment::Inboxes
             | Treatment::Exports

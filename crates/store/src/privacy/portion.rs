@@ -3,7 +3,7 @@
 use model::ids::AppId;
 use model::privacy::Redaction;
 
-use super::plan::{By, Entry, Treatment};
+use super::plan::{By, Entry, PLAN, Treatment};
 use super::{Person, cleaning, lists, owned, webhooks};
 use crate::db::copying::Table;
 use crate::{Error, Result, Tx, Value, faces, inbox_users};
@@ -65,6 +65,16 @@ pub fn erase_some(tx: &mut Tx<'_>, work: &Work<'_>, entry: &Entry, after: Option
         Treatment::Exports => owned::delete_exports(tx, work).map(found),
         Treatment::Log | Treatment::Answers | Treatment::Kept(_) => Ok(Portion::default()),
     }
+}
+
+/// Deletes the rows that are found by the name of the user.
+pub fn erase_by_name(tx: &mut Tx<'_>, app: AppId, person: &Person) -> Result<()> {
+    for entry in PLAN {
+        if let Treatment::Owned(finders) = entry.treatment {
+            owned::delete_by(tx, app, person, By::NamedUser, entry.table, finders)?;
+        }
+    }
+    Ok(())
 }
 
 /// How many rows of a table are found by an id of the person; `None` for tables where they are found otherwise.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::event::EventOffset;
-use model::ids::WebhookId;
+use model::ids::{Offset, WebhookId};
 
 use super::cleaning::Walked;
 use super::owned::{cells, line};
@@ -38,16 +38,23 @@ pub(super) fn export_some_letters(
     Ok(next)
 }
 
-/// The keys of letters that name the person, of events up to where the log was. An event is shown with its channel and user.
+/// The keys of letters about the person's channels, and of others that name the person, of events up to where the log was: an event
+/// is shown with its channel and user.
 fn letters(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(Vec<After>, Option<After>)> {
     let walked = Walked::read(tx, work, LETTERS, Cleaned { columns: &["body"], written: Written::Unknown }, after)?;
-    let is_named = |row: &&Vec<Value>| match row.as_slice() {
-        [_, Value::Int(offset), Value::Bytes(body)] => {
-            EventOffset::from_number(*offset).record() <= work.person.head && work.redaction.bytes(body).is_some()
-        }
+    let record = |row: &Vec<Value>| match row.as_slice() {
+        [_, Value::Int(offset), ..] => Some(EventOffset::from_number(*offset).record()),
+        _ => None,
+    };
+    let theirs = theirs(tx, work, walked.rows.iter().filter_map(record).collect())?;
+    let is_named = |row: &Vec<Value>| match row.as_slice() {
+        [_, _, Value::Bytes(body)] => work.redaction.bytes(body).is_some(),
         _ => false,
     };
-    let found = walked.rows.iter().filter(is_named).map(|row| row[..walked.n_key].to_vec()).collect();
+    let is_found = |row: &&Vec<Value>| {
+        record(row).is_some_and(|record| theirs.contains(&record) || record <= work.person.head && is_named(row))
+    };
+    let found = walked.rows.iter().filter(is_found).map(|row| row[..walked.n_key].to_vec()).collect();
     Ok((found, walked.next()))
 }
 
@@ -77,12 +84,7 @@ fn history(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(V
         Value::Int(offset) => Some(EventOffset::from_number(offset).record()),
         _ => None,
     };
-    let wanted: BTreeSet<_> = walked.rows.iter().filter_map(|row| record(row)).collect();
-    let theirs: BTreeSet<_> = log::ordinals_at(tx, work.app, wanted)?
-        .into_iter()
-        .filter(|(offset, ordinal)| ordinal.is_some_and(|ordinal| work.person.owns(ordinal, *offset)))
-        .map(|(offset, _)| offset)
-        .collect();
+    let theirs = theirs(tx, work, walked.rows.iter().filter_map(|row| record(row)).collect())?;
     let is_named = |row: &[Value]| match row.last() {
         Some(Value::Text(error)) => work.redaction.text(error).is_some(),
         Some(_) | None => false,
@@ -90,6 +92,13 @@ fn history(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(V
     let is_theirs = |row: &[Value]| record(row).is_some_and(|record| theirs.contains(&record)) || is_named(row);
     let found = walked.rows.iter().filter(|row| is_theirs(row)).map(|row| row[..walked.n_key].to_vec()).collect();
     Ok((found, walked.next()))
+}
+
+/// Those of some records of the log that are about the person's channels.
+fn theirs(tx: &mut Tx<'_>, work: &Work<'_>, records: BTreeSet<Offset>) -> Result<BTreeSet<Offset>> {
+    let found = log::ordinals_at(tx, work.app, records)?.into_iter();
+    let theirs = found.filter(|(at, ordinal)| ordinal.is_some_and(|ordinal| work.person.owns(ordinal, *at)));
+    Ok(theirs.map(|(at, _)| at).collect())
 }
 
 fn export(

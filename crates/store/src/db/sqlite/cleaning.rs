@@ -1,15 +1,18 @@
 //! Getting rid of deleted data in the file: SQLite leaves what was deleted in its pages and in its write-ahead log until it needs
 //! the room.
 
+use std::time::Duration;
+
 use rusqlite::Connection;
 
-use super::failure;
+use super::{BUSY_TIMEOUT, failure};
 use crate::error::Result;
 
 const MIB: i64 = 1024 * 1024;
 /// Writing the whole file anew keeps writers waiting for about a second per 100 MiB, and takes as much memory. Larger files are
 /// left to the operator.
 const LARGEST_REWRITTEN: i64 = 256 * MIB;
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// How a clean-up went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +26,18 @@ pub enum CleanUp {
     Blocked,
 }
 
+/// How much of a clean-up is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    All,
+    /// The file was written anew before, and only its log is left. Doing the former again would make the log longer each time.
+    Log,
+}
+
 #[derive(Default)]
 pub(super) struct Cleaning {
     is_overwriting: bool,
-    is_requested: bool,
+    requested: Option<Extent>,
     last: Option<CleanUp>,
 }
 
@@ -44,8 +55,8 @@ impl Cleaning {
         set_overwriting(connection, false)
     }
 
-    pub(super) const fn request(&mut self) {
-        self.is_requested = true;
+    pub(super) const fn request(&mut self, extent: Extent) {
+        self.requested = Some(extent);
         self.last = None;
     }
 
@@ -54,8 +65,8 @@ impl Cleaning {
     }
 
     pub(super) fn after_commit(&mut self, connection: &Connection) {
-        if std::mem::take(&mut self.is_requested) {
-            self.last = Some(clean(connection).unwrap_or_else(|error| {
+        if let Some(extent) = self.requested.take() {
+            self.last = Some(clean(connection, extent).unwrap_or_else(|error| {
                 tracing::warn!(%error, "the database file could not be cleaned of deleted data");
                 CleanUp::Blocked
             }));
@@ -67,15 +78,19 @@ fn set_overwriting(connection: &Connection, is_on: bool) -> Result<()> {
     connection.pragma_update_and_check(None, "secure_delete", is_on, |_| Ok(())).map_err(failure::opening)
 }
 
-fn clean(connection: &Connection) -> rusqlite::Result<CleanUp> {
+fn clean(connection: &Connection, extent: Extent) -> rusqlite::Result<CleanUp> {
     let size = "select page_count * page_size from pragma_page_count, pragma_page_size";
     let n_bytes: i64 = connection.query_row(size, [], |row| row.get(0))?;
     let is_small = n_bytes <= LARGEST_REWRITTEN;
-    if is_small {
+    if is_small && extent == Extent::All {
         connection.execute_batch("vacuum")?;
     }
     // The log holds the pages as they were.
-    let is_blocked: bool = connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
+    // Writers wait meanwhile, and a reader may take long: it is tried again later.
+    connection.busy_timeout(LONGEST_WAIT)?;
+    let is_blocked = connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0));
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let is_blocked: bool = is_blocked?;
     Ok(match (is_blocked, is_small) {
         (true, _) => CleanUp::Blocked,
         (false, true) => CleanUp::Complete,
