@@ -251,7 +251,7 @@ impl Known {
         if let (Standing::Ended(PushOutcome::Delivered | PushOutcome::Failed), Some(provider)) =
             (standing, Provider::of(&self.channel.device_type))
         {
-            text.push_str(&format!(" The provider is {}.", provider.name()));
+            text.push_str(&format!(" Its platform is {}.", provider.name()));
         }
         match self.tries {
             0 => {}
