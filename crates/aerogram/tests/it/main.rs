@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod account_story;
+#[cfg(test)]
 mod attack_story;
 #[cfg(test)]
 mod backup_story;
