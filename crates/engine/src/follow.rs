@@ -77,6 +77,7 @@ impl Engine {
     /// deleted apps is given up.
     pub async fn look_at_apps(&self) {
         self.rooms.tenancy.forget_known_apps();
+        self.rooms.accounts.forget_visitors();
         if let Err(error) = self.forget_deleted_apps().await
             && !error.is_of_database()
         {

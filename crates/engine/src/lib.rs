@@ -14,6 +14,7 @@ mod sweep;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use accounts::Accounts;
 use base::{Base, ClockWatch};
 use boxed::boxed;
 use campaigns::Campaigns;
@@ -80,6 +81,7 @@ struct Rooms {
     retention: Retention,
     page_checks: PageCheckTimes,
     tenancy: Tenancy,
+    accounts: Accounts,
     index: Indexes,
     devices: Devices,
     targeting: Targeting,
@@ -95,6 +97,7 @@ impl Engine {
         let base = Base::new(store, clock, settings.growth);
         let address_policy = AddressPolicy { allow_private: settings.allow_private_addresses };
         let tenancy = Tenancy::new(&base, settings.seal_key);
+        let accounts = Accounts::new(&base, &tenancy);
         let index = Indexes::new(&base, &tenancy, settings.snapshot_folder);
         let devices = Devices::new(&base, &tenancy, &index, settings.locations);
         let targeting = Targeting::new(&base, &tenancy, &index, &devices);
@@ -108,6 +111,7 @@ impl Engine {
             retention: settings.retention,
             page_checks: settings.page_checks,
             tenancy,
+            accounts,
             index,
             devices,
             targeting,
@@ -133,6 +137,11 @@ impl Engine {
     /// Apps, their secrets and their callers.
     pub fn tenancy(&self) -> &Tenancy {
         &self.rooms.tenancy
+    }
+
+    /// The people who use the console.
+    pub fn accounts(&self) -> &Accounts {
+        &self.rooms.accounts
     }
 
     /// The audience indexes in memory.

@@ -17,7 +17,7 @@ const EVERY: Duration = Duration::from_secs(10 * 60);
 /// The pause when there was too much to delete at once. Short, so that deleting keeps up with writing.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Kept answers, and rows of the audit log, that are deleted in one transaction.
+/// Kept answers, rows of the audit log, and logins that have ended, that are deleted in one transaction.
 const PORTION: u32 = 1000;
 
 /// The things of an app that get old.
@@ -131,6 +131,7 @@ impl Rooms {
         }
         self.forget_old_answers().await?;
         self.shorten_audit_log().await?;
+        while self.clock_watch.is_settled() && !self.accounts.delete_ended(PORTION).await? {}
         Ok(again)
     }
 

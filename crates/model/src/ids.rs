@@ -36,6 +36,8 @@ pub enum PipelineKind {}
 pub enum ContactKind {}
 pub enum WebhookKind {}
 pub enum PrivacyKind {}
+pub enum AccountKind {}
+pub enum SignInKind {}
 
 /// One installation of an app on a device, or one address of an open platform.
 pub type ChannelId = Id<ChannelKind>;
@@ -63,6 +65,10 @@ pub type ContactId = Id<ContactKind>;
 pub type WebhookId = Id<WebhookKind>;
 /// One request to export or erase a person.
 pub type PrivacyId = Id<PrivacyKind>;
+/// One person who uses the console.
+pub type AccountId = Id<AccountKind>;
+/// One time that a person has logged in to the console, until the person logs out.
+pub type SignInId = Id<SignInKind>;
 
 impl<Kind> Id<Kind> {
     pub const fn from_uuid(uuid: Uuid) -> Self {

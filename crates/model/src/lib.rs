@@ -4,6 +4,7 @@
 // Generated code names this crate as others do.
 extern crate self as model;
 
+pub mod account;
 pub mod app;
 pub mod attribute;
 pub mod channel;

@@ -18,6 +18,10 @@ pub const VALUES_PER_SELECTOR: usize = 100;
 pub const ALIAS_CHARS: usize = 128;
 /// Of the names of apps and webhooks.
 pub const DISPLAY_NAME_CHARS: usize = 128;
+/// Of the addresses by which people log in to the console.
+pub const EMAIL_CHARS: usize = 254;
+/// Of the passwords of people, after which nobody types more.
+pub const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 12..=256;
 pub const STATIC_LIST_NAME_CHARS: usize = 64;
 pub const SUBSCRIPTION_LIST_ID_CHARS: usize = 32;
 /// The telephone number of a person, without the plus sign.

@@ -4,7 +4,7 @@ use model::app::{AppKey, Mode, UserRule, UserRules};
 use model::ids::{AppId, Ordinal, TermId};
 use model::time::UtcMillis;
 
-use crate::{Constraint, Error, Result, Row, Signal, Tx, Value, app_numbers, inbox_users};
+use crate::{Constraint, Error, Result, Row, Signal, Tx, Value, accounts, app_numbers, inbox_users};
 
 /// The number of rows that belong to no app; apps are counted from 1.
 pub const OPERATOR: AppId = AppId(0);
@@ -138,6 +138,7 @@ pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Resul
 /// Takes the app's credentials away at once; [`erase_some`] removes its rows.
 pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
     tx.execute("delete from app_numbers where app = $1", &[app.into()])?;
+    accounts::remove_roles_in(tx, app)?;
     let n_deleted = tx.execute("delete from app where id = $1", &[app.into()])?;
     tx.note_deleted_app(app);
     tx.signal(Signal::Apps);
@@ -291,6 +292,6 @@ fn read_rule(row: &Row<'_>) -> Result<Option<UserRule>> {
     UserRule::from_word(word).map(Some).ok_or_else(|| Error::corrupt(format!("rule {word:?} of an app")))
 }
 
-fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {
+pub(crate) fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {
     bytes.try_into().map_err(|_| Error::corrupt("a secret hash is not 32 bytes long"))
 }

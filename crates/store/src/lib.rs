@@ -1,6 +1,7 @@
 //! Everything durable. SQL is written once and runs on the embedded database or on PostgreSQL, chosen by the
 //! URL.
 
+pub mod accounts;
 pub mod addresses;
 mod app_numbers;
 pub mod apps;
@@ -31,6 +32,7 @@ pub mod legacy_tags;
 pub mod lists;
 mod local_file;
 pub mod log;
+pub mod login_links;
 pub mod messages;
 mod migrate;
 pub mod named_users;
@@ -57,6 +59,7 @@ pub mod sandbox;
 pub mod search;
 pub mod seen_events;
 pub mod sessions;
+pub mod sign_ins;
 pub mod signed_requests;
 pub mod term_sets;
 pub mod terms;

@@ -35,6 +35,7 @@ const STEPS: &[Step] = &[
     Step { name: "0017_push_texts", sql: include_str!("../migrations/0017_push_texts.sql") },
     Step { name: "0018_privacy", sql: include_str!("../migrations/0018_privacy.sql") },
     Step { name: "0019_timelines", sql: include_str!("../migrations/0019_timelines.sql") },
+    Step { name: "0020_accounts", sql: include_str!("../migrations/0020_accounts.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use model::account::{AccountChange, Membership, NewAccount, NewMember};
 use model::app::{AppChange, NewApp, Rotation};
 use model::attribute::{AttributeUpdate, AttributesOfOne};
 use model::channel::{ChannelBatch, OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
@@ -41,7 +42,11 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 47] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 51] = [
+        add::<NewAccount>,
+        add::<AccountChange>,
+        add::<NewMember>,
+        add::<Membership>,
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<OneOrMany<ScheduledPush>>,

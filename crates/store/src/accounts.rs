@@ -1,0 +1,185 @@
+//! The accounts of people who use the console, and their roles in apps.
+
+use std::collections::BTreeMap;
+
+use model::account::{Email, Role};
+use model::ids::{AccountId, AppId};
+use model::time::UtcMillis;
+
+use crate::{Error, Result, Row, Tx};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    pub id: AccountId,
+    pub email: Email,
+    pub name: String,
+    /// A salted hash; `None` until the person has chosen one.
+    pub password: Option<String>,
+    pub totp: Option<Totp>,
+    pub is_owner: bool,
+    pub is_disabled: bool,
+    pub created: UtcMillis,
+    pub seen: Option<UtcMillis>,
+    pub roles: BTreeMap<AppId, Role>,
+}
+
+/// One-time codes that a person's login needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Totp {
+    /// The secret, encrypted.
+    pub sealed: String,
+    /// The last step of time whose code was used: a code counts once.
+    pub used: Option<i64>,
+}
+
+const COLUMNS: &str = "id, email, name, password, totp, totp_used, is_owner, is_disabled, created, seen";
+
+/// Fails with a conflict of `account_by_email` when the address is taken.
+pub fn insert(tx: &mut Tx<'_>, new: &Account) -> Result<()> {
+    let totp = new.totp.as_ref();
+    tx.execute(
+        "insert into account (id, email, name, password, totp, totp_used, is_owner, is_disabled, created, seen)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        &[
+            new.id.into(),
+            new.email.as_str().into(),
+            new.name.as_str().into(),
+            new.password.clone().into(),
+            totp.map(|totp| totp.sealed.clone()).into(),
+            totp.and_then(|totp| totp.used).into(),
+            new.is_owner.into(),
+            new.is_disabled.into(),
+            new.created.into(),
+            new.seen.into(),
+        ],
+    )?;
+    new.roles.iter().try_for_each(|(app, role)| set_role(tx, new.id, *app, *role))?;
+    tx.note_object("account_id", new.id);
+    tx.note_detail("email", new.email.as_str());
+    Ok(())
+}
+
+/// Writes everything but the roles. Whether there is such an account.
+pub fn update(tx: &mut Tx<'_>, account: &Account) -> Result<bool> {
+    let totp = account.totp.as_ref();
+    let n_changed = tx.execute(
+        "update account set email = $2, name = $3, password = $4, totp = $5, totp_used = $6, is_owner = $7,
+           is_disabled = $8, seen = $9
+         where id = $1",
+        &[
+            account.id.into(),
+            account.email.as_str().into(),
+            account.name.as_str().into(),
+            account.password.clone().into(),
+            totp.map(|totp| totp.sealed.clone()).into(),
+            totp.and_then(|totp| totp.used).into(),
+            account.is_owner.into(),
+            account.is_disabled.into(),
+            account.seen.into(),
+        ],
+    )?;
+    Ok(n_changed > 0)
+}
+
+/// The person was there.
+pub fn set_seen(tx: &mut Tx<'_>, id: AccountId, now: UtcMillis) -> Result<()> {
+    tx.write("update account set seen = $2 where id = $1", &[id.into(), now.into()])
+}
+
+/// Removes an account with its roles. Whether there was one.
+pub fn delete(tx: &mut Tx<'_>, id: AccountId) -> Result<bool> {
+    tx.execute("delete from account_role where account = $1", &[id.into()])?;
+    Ok(tx.execute("delete from account where id = $1", &[id.into()])? > 0)
+}
+
+pub fn get(tx: &mut Tx<'_>, id: AccountId) -> Result<Option<Account>> {
+    let sql = format!("select {COLUMNS} from account where id = $1");
+    let found = tx.query_opt(&sql, &[id.into()], read_account)?;
+    found.map(|account| with_roles(tx, account)).transpose()
+}
+
+pub fn by_email(tx: &mut Tx<'_>, email: &Email) -> Result<Option<Account>> {
+    let sql = format!("select {COLUMNS} from account where email = $1");
+    let found = tx.query_opt(&sql, &[email.as_str().into()], read_account)?;
+    found.map(|account| with_roles(tx, account)).transpose()
+}
+
+pub fn count(tx: &mut Tx<'_>) -> Result<u64> {
+    tx.query_one("select count(*) from account", &[], |row| row.get(0))
+}
+
+/// The owners who can log in, besides one account.
+pub fn count_owners_besides(tx: &mut Tx<'_>, id: AccountId) -> Result<u64> {
+    let sql =
+        "select count(*) from account where is_owner = 1 and is_disabled = 0 and password is not null and id <> $1";
+    tx.query_one(sql, &[id.into()], |row| row.get(0))
+}
+
+/// All accounts, by their addresses.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Account>> {
+    let sql = format!("select {COLUMNS} from account order by email");
+    let mut accounts = tx.query(&sql, &[], read_account)?;
+    let roles = tx.query("select account, in_app, role from account_role order by account, in_app", &[], |row| {
+        Ok((row.next::<AccountId>()?, row.next::<AppId>()?, read_role(row.next()?)?))
+    })?;
+    for account in &mut accounts {
+        let of_account = roles.iter().filter(|(of, ..)| *of == account.id);
+        account.roles = of_account.map(|(_, app, role)| (*app, *role)).collect();
+    }
+    Ok(accounts)
+}
+
+/// Gives an account a role in an app, instead of any that it has there.
+pub fn set_role(tx: &mut Tx<'_>, id: AccountId, app: AppId, role: Role) -> Result<()> {
+    tx.write(
+        "insert into account_role (account, in_app, role) values ($1, $2, $3)
+         on conflict (account, in_app) do update set role = excluded.role",
+        &[id.into(), app.into(), role.word().into()],
+    )
+}
+
+/// Takes the role of an account in an app away. Whether it had one.
+pub fn remove_role(tx: &mut Tx<'_>, id: AccountId, app: AppId) -> Result<bool> {
+    let sql = "delete from account_role where account = $1 and in_app = $2";
+    Ok(tx.execute(sql, &[id.into(), app.into()])? > 0)
+}
+
+/// The app is gone.
+pub(crate) fn remove_roles_in(tx: &mut Tx<'_>, app: AppId) -> Result<()> {
+    tx.execute("delete from account_role where in_app = $1", &[app.into()]).map(drop)
+}
+
+fn with_roles(tx: &mut Tx<'_>, mut account: Account) -> Result<Account> {
+    let sql = "select in_app, role from account_role where account = $1 order by in_app";
+    let roles = tx.query(sql, &[account.id.into()], |row| Ok((row.next()?, read_role(row.next()?)?)))?;
+    account.roles = roles.into_iter().collect();
+    Ok(account)
+}
+
+fn read_account(row: &Row<'_>) -> Result<Account> {
+    Ok(Account {
+        id: row.next()?,
+        email: read_email(row.next()?)?,
+        name: row.next()?,
+        password: row.next()?,
+        totp: read_totp(row)?,
+        is_owner: row.next()?,
+        is_disabled: row.next()?,
+        created: row.next()?,
+        seen: row.next()?,
+        roles: BTreeMap::new(),
+    })
+}
+
+fn read_totp(row: &Row<'_>) -> Result<Option<Totp>> {
+    let (sealed, used): (Option<String>, Option<i64>) = (row.next()?, row.next()?);
+    Ok(sealed.map(|sealed| Totp { sealed, used }))
+}
+
+fn read_email(text: &str) -> Result<Email> {
+    Email::new(text).ok_or_else(|| Error::corrupt(format!("e-mail address {text:?} of an account")))
+}
+
+fn read_role(word: &str) -> Result<Role> {
+    Role::from_word(word).ok_or_else(|| Error::corrupt(format!("role {word:?} of an account")))
+}
