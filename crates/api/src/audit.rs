@@ -11,6 +11,7 @@ pub use actions::Audited;
 
 use crate::auth::{Access, Calling};
 use crate::edge::Edge;
+use crate::inside::Actor;
 use crate::serve::CallerAddress;
 
 /// The longest variable of a path that is kept, in characters.
@@ -29,9 +30,11 @@ pub(crate) async fn request(
         Audited::Each(action) => (action, AuditRows::Each),
         Audited::PerMinute(action) => (action, AuditRows::PerMinute),
     };
-    let credential = match (access, request.extensions().get()) {
-        (Access::Operator, _) => edge.operator_credential.clone(),
-        (_, Some(Calling(caller))) if caller.rights == Rights::Master => caller.master_credential().to_owned(),
+    let actor = request.extensions().get().map(|actor: &Actor| actor.credential().to_owned());
+    let credential = match (actor, access, request.extensions().get()) {
+        (Some(actor), ..) => actor,
+        (None, Access::Operator, _) => edge.operator_credential.clone(),
+        (None, _, Some(Calling(caller))) if caller.rights == Rights::Master => caller.master_credential().to_owned(),
         _ => return None,
     };
     let address = request.extensions().get().map(|CallerAddress(address)| *address);

@@ -19,6 +19,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::fair_share::Permit;
 use crate::holder::Holder;
+use crate::inside::{self, Actor};
 
 pub(crate) use calling::{Calling, CallingApp, CallingChannel, CallingInbox, CallingRights, calling_key};
 pub(crate) use user_rights::UserRights;
@@ -129,8 +130,21 @@ pub(crate) enum Admission {
     },
 }
 
+impl Admission {
+    pub(crate) fn among_requests(permit: Permit<Holder>) -> Self {
+        Self::AmongRequests { _permit: permit }
+    }
+
+    pub(crate) fn of_operator(permit: OwnedSemaphorePermit) -> Self {
+        Self::OfOperator { _permit: permit }
+    }
+}
+
 /// Lets a request pass to its handler if its credentials are good enough and its party has not too much in work.
 pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) -> Result<Admission> {
+    if let Some(actor) = request.extensions().get::<Actor>().cloned() {
+        return inside::admit(edge, access, &actor, request).await;
+    }
     match access {
         Access::Probe => return Ok(Admission::Free),
         Access::Public | Access::Open => {}

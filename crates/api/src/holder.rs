@@ -15,6 +15,8 @@ pub(crate) enum Holder {
     Devices(AppId),
     /// Callers of routes that need no credentials.
     Public,
+    /// People at the pages of the console, with or without an account.
+    Console,
 }
 
 impl Holder {

@@ -12,10 +12,12 @@ mod fair_share;
 mod holder;
 mod host;
 mod input;
+mod inside;
 mod limits;
 mod links;
 mod openapi;
 mod page_size;
+mod pages;
 mod path;
 mod path_vars;
 mod query;
@@ -32,10 +34,13 @@ use std::time::Duration;
 pub use audit::Audited;
 pub use auth::Access;
 pub use body::BodyPatience;
+pub use inside::{Actor, Inside};
 pub use limits::Limits;
 pub use openapi::document as openapi_document;
+pub use pages::{Pages, RequestId};
 pub use routes::{Route, routes};
-pub use serve::serve;
+pub use serve::{CallerAddress, serve};
+pub use stopping::Stopping;
 
 /// Often enough for clients and proxies not to take a quiet stream for a dead one.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -53,4 +58,6 @@ pub struct Settings {
     /// How long callers that keep their connection are still served after the node was told to stop.
     pub drain: Duration,
     pub limits: Limits,
+    /// The pages of the console, if they are served.
+    pub pages: Option<Pages>,
 }

@@ -3,8 +3,8 @@
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 use model::ids::{
-    ChannelKind, ContactKind, ExperimentKind, Id, PipelineKind, PrivacyKind, PushKind, ScheduleKind, SegmentKind,
-    WebhookKind,
+    AccountKind, ChannelKind, ContactKind, ExperimentKind, Id, PipelineKind, PrivacyKind, PushKind, ScheduleKind,
+    SegmentKind, SignInKind, WebhookKind,
 };
 use model::payload::template::TemplateKind;
 use serde::de::DeserializeOwned;
@@ -45,6 +45,14 @@ impl<Kind: Named> FromRequestParts<Edge> for PathId<Kind> {
         let PathVars(text) = PathVars::<String>::from_request_parts(parts, edge).await?;
         id_in_path(&text).map(Self)
     }
+}
+
+impl Named for AccountKind {
+    const NOUN: &'static str = "account";
+}
+
+impl Named for SignInKind {
+    const NOUN: &'static str = "sign-in";
 }
 
 impl Named for ChannelKind {

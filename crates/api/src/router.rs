@@ -17,11 +17,12 @@ use crate::auth::{self, Access};
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::{AppGone, Error, Result};
+use crate::pages;
 use crate::request_log::{LoggedApp, Matched, observe, request_id};
 use crate::routes::{self, Endpoint, Route};
 
 /// The whole API as one service. It expects paths in their normal form, which [`crate::serve()`] gives them.
-pub(crate) fn router(engine: Engine, settings: Settings) -> Router {
+pub(crate) fn router(engine: Engine, mut settings: Settings) -> Router {
     let serves_api = settings.serves_api;
     let devices = DeviceRoutes::among(&routes::routes());
     let mut router = Router::new();
@@ -39,7 +40,13 @@ pub(crate) fn router(engine: Engine, settings: Settings) -> Router {
         let refusal = if serves_api { Error::NoSuchPath } else { Error::OnlySends };
         observe(&edge, &id, Matched::NOTHING, request, async |_| Err(refusal)).await
     };
-    router.method_not_allowed_fallback(other_method).fallback(no_path).with_state(Edge::new(engine, settings))
+    let pages = settings.pages.take().filter(|_| serves_api);
+    let edge = Edge::new(engine, settings);
+    let api = router.method_not_allowed_fallback(other_method).fallback(no_path).with_state(edge.clone());
+    match pages {
+        Some(pages) => pages::beside(api, edge, pages),
+        None => api,
+    }
 }
 
 /// The future of every handler, as axum makes it.

@@ -1,5 +1,6 @@
 //! The table of contents: every route, who may call it, and the function that answers.
 
+mod accounts;
 mod apps;
 mod attributes;
 mod audience;
@@ -42,6 +43,7 @@ mod schedules;
 mod segments;
 mod subscription_lists;
 mod tags;
+mod team;
 mod templates;
 mod timelines;
 mod webhooks;
@@ -282,6 +284,21 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::dead_letters),
         delete("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::discard),
         post("/operator/apps/{key}/webhooks/{webhook_id}/dead/redeliver", Operator, webhooks::redeliver),
+        get("/operator/apps/{key}/team", Operator, team::list),
+        post("/operator/apps/{key}/team", Operator, team::add),
+        put("/operator/apps/{key}/team/{account_id}", Operator, team::change),
+        delete("/operator/apps/{key}/team/{account_id}", Operator, team::remove),
+        get("/operator/accounts", Operator, accounts::list),
+        post("/operator/accounts", Operator, accounts::invite),
+        post("/operator/accounts/owner-link", Operator, accounts::owner_link),
+        get("/operator/accounts/{account_id}", Operator, accounts::look_up),
+        patch("/operator/accounts/{account_id}", Operator, accounts::change),
+        delete("/operator/accounts/{account_id}", Operator, accounts::delete),
+        post("/operator/accounts/{account_id}/link", Operator, accounts::password_link),
+        delete("/operator/accounts/{account_id}/one-time-codes", Operator, accounts::end_codes),
+        get("/operator/accounts/{account_id}/sign-ins", Operator, accounts::sign_ins),
+        delete("/operator/accounts/{account_id}/sign-ins/{sign_in_id}", Operator, accounts::end_sign_in),
+        get("/operator/apps/{key}/audit", Operator, audit_log::of_app),
         get("/operator/audit", Operator, audit_log::list),
         get("/operator/pushes", Operator, operator_pushes::list),
         get("/operator/pushes/{push_id}", Operator, operator_pushes::one),

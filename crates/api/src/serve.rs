@@ -8,7 +8,7 @@ mod peer;
 mod spelling;
 mod unread;
 
-pub(crate) use connections::CallerAddress;
+pub use connections::CallerAddress;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

@@ -10,7 +10,7 @@ use crate::edge::Edge;
 
 /// Added to every request by the server; a router that is called without a server never stops.
 #[derive(Clone)]
-pub(crate) struct Stopping(pub(crate) Option<watch::Receiver<bool>>);
+pub struct Stopping(pub(crate) Option<watch::Receiver<bool>>);
 
 impl Stopping {
     pub(crate) fn is_near(&self) -> bool {
@@ -18,7 +18,7 @@ impl Stopping {
     }
 
     /// Returns when the server begins to stop.
-    pub(crate) async fn wait(&mut self) {
+    pub async fn wait(&mut self) {
         match &mut self.0 {
             // An error means that no sender is left that could ask us to stop, so the server is ending too.
             Some(stopping) => drop(stopping.wait_for(|stops| *stops).await),

@@ -35,6 +35,8 @@ pub enum KnownBy {
     Signature,
     /// A token of ours, which does not prove that its bearer has a secret.
     Token,
+    /// The account of a person of the app's team.
+    Account,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +111,11 @@ impl Tenancy {
     /// A caller who gives no more than the key of an app; `None` when there is no such app.
     pub async fn caller_by_key(&self, key: &str) -> Result<Option<Caller>> {
         Ok(self.known_app(key).await?.map(|known| Caller::new(&known, Rights::KeyOnly, KnownBy::Key)))
+    }
+
+    /// Somebody of the team of an app, whose role the caller of this has checked.
+    pub async fn caller_for_member(&self, key: &str) -> Result<Option<Caller>> {
+        Ok(self.known_app(key).await?.map(|known| Caller::new(&known, Rights::Master, KnownBy::Account)))
     }
 
     /// The caller with this key and secret; `None` when they do not fit together.

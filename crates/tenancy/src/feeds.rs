@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use base::Result;
 use boxed::boxed;
-use model::ids::AppId;
-use store::{Signal, Signals};
+use model::ids::{AppId, Offset};
+use store::{Signal, Signals, Tx};
 use tokio::time;
 
 use crate::Tenancy;
@@ -21,6 +22,11 @@ pub struct News {
 impl Tenancy {
     pub fn news(&self, app: AppId) -> News {
         News { log: self.0.store.signals_of(Signal::Log(app)), apps: self.0.store.signals_of(Signal::Apps) }
+    }
+
+    /// The position of the newest record of an app's log.
+    pub async fn log_head(&self, app: AppId) -> Result<Offset> {
+        Ok(self.0.store.read(move |tx: &mut Tx<'_>| store::log::head(tx, app)).await?)
     }
 
     /// Waits until it is time to look again: something was appended to the log of the app, apps have changed, or a while has

@@ -47,7 +47,11 @@ struct Setup {
     limits: api::Limits,
     growth: GrowthLimits,
     pipelines: PipelineLimits,
+    pages: Option<MakePages>,
 }
+
+/// Makes the pages of the console, which this crate does not know.
+pub type MakePages = fn(engine::Engine) -> api::Pages;
 
 impl Default for Setup {
     fn default() -> Self {
@@ -57,6 +61,7 @@ impl Default for Setup {
             limits: limits(),
             growth: GrowthLimits::NONE,
             pipelines: PipelineLimits::DEFAULT,
+            pages: None,
         }
     }
 }
@@ -112,6 +117,11 @@ impl TestApp {
     /// A service whose callers have other limits.
     pub async fn with_limits(database: Database, limits: api::Limits) -> Self {
         Self::start(Home::new(database), Setup { limits, ..Setup::default() }).await
+    }
+
+    /// A service with pages for people.
+    pub async fn with_pages(database: Database, pages: MakePages) -> Self {
+        Self::start(Home::new(database), Setup { pages: Some(pages), ..Setup::default() }).await
     }
 
     async fn start(home: Home, setup: Setup) -> Self {
@@ -236,7 +246,7 @@ impl TestApp {
 
 impl Parts {
     async fn start(home: &Home, clock: &Clock, snapshots: &Path, setup: Setup) -> Self {
-        let Setup { locations, retention, limits, growth, pipelines } = setup;
+        let Setup { locations, retention, limits, growth, pipelines, pages } = setup;
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));
@@ -262,6 +272,7 @@ impl Parts {
             keep_alive: api::KEEP_ALIVE,
             drain: Duration::ZERO,
             limits,
+            pages: pages.map(|pages| pages(engine.clone())),
         };
         let server = tokio::spawn(api::serve(listener, engine.clone(), settings, stops.clone()));
         let follows = engine.clone();

@@ -13,6 +13,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::links::Links;
 use crate::page_size::PageSize;
+use crate::path_vars::PathVars;
 use crate::query::Params;
 
 #[derive(Serialize, JsonSchema)]
@@ -48,7 +49,22 @@ struct Entry {
 }
 
 pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Params) -> Result<Answer> {
-    let (app, credential, action) = (params.text("app"), params.text("credential"), params.text("action"));
+    let app = params.text("app");
+    page(&edge, &links, params, "/operator/audit", app).await
+}
+
+/// Of one app.
+pub(super) async fn of_app(
+    State(edge): State<Edge>,
+    PathVars(key): PathVars<String>,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    page(&edge, &links, params, &format!("/operator/apps/{key}/audit"), Some(key)).await
+}
+
+async fn page(edge: &Edge, links: &Links, mut params: Params, path: &str, app: Option<String>) -> Result<Answer> {
+    let (credential, action) = (params.text("credential"), params.text("action"));
     let (from, to) = (params.date("from"), params.date("to"));
     let start = params.parsed("start", position);
     let limit = params.limit(PageSize::AUDIT);
@@ -59,7 +75,7 @@ pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Par
     let (found, next) = edge.engine.tenancy().audit_log(filter, start, limit).await?;
     let next_page = next.map(|next| {
         let AuditPosition { at, app, number } = next;
-        links.to(&format!("/operator/audit?start={}_{}_{number}&limit={limit}{query}", at.0, app.0))
+        links.to(&format!("{path}?start={}_{}_{number}&limit={limit}{query}", at.0, app.0))
     });
     let entries = found.into_iter().map(Entry::of).collect::<Result<_>>()?;
     let answer = Answer::ok(Page { entries, next_page: next_page.clone() })?.data_attribute("entries");

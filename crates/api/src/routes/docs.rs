@@ -2,6 +2,7 @@
 //!
 //! They are apart from the table of routes, because the program serves a text made of them and does not need them itself.
 
+mod accounts;
 mod attributes;
 mod channels;
 mod contacts;
@@ -54,6 +55,7 @@ pub(crate) fn areas() -> Vec<Area> {
         devices::area(),
         contacts::area(),
         operator::area(),
+        accounts::area(),
         platforms::area(),
         webhooks::area(),
         service::area(),

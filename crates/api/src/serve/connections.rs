@@ -16,7 +16,7 @@ use crate::limits::Limits;
 /// The address of the caller, added to every request. One host usually has all addresses of an IPv6 network of 64 bits, so that
 /// stands for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CallerAddress(pub(crate) IpAddr);
+pub struct CallerAddress(pub IpAddr);
 
 impl CallerAddress {
     pub(super) fn of(address: IpAddr) -> Self {

@@ -260,6 +260,7 @@ async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
             keep_alive: api::KEEP_ALIVE,
             drain: Duration::ZERO,
             limits: api::Limits::default(),
+            pages: None,
         };
         let (_stop, stops) = tokio::sync::watch::channel(false);
         tokio::spawn(api::serve(listener, app.engine().clone(), settings, stops));

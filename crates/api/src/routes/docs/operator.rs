@@ -45,6 +45,15 @@ pub(super) fn area() -> Area {
     .ok::<audit_log::Page>("A page of entries.")
     .refuses(404, "There is no app with this key (40401).")
     .paged();
+    area.get("/operator/apps/{key}/audit", "Show who asked for which change of an app", "As for all apps.")
+        .takes(query::text("credential", "Only by this credential, or by this kind of credential, such as `account`."))
+        .takes(query::text("action", "Only changes of this name, such as `push.send`."))
+        .takes(query::date("from", "Only from this time on."))
+        .takes(query::date("to", "Only before this time."))
+        .takes(query::text("start", "Where the page begins, from `next_page`."))
+        .takes(query::limit(PageSize::AUDIT))
+        .ok::<audit_log::Page>("A page of entries.")
+        .paged();
     area.get("/operator/pushes", "List pushes on their way", "Of all apps, in the order of their ids.")
         .takes(query::choice("state", &["accepted", "sending", "paused"], "Only those in this state."))
         .takes(query::id("start", "The first push of the page."))
