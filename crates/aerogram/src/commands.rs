@@ -5,6 +5,7 @@ mod audience;
 mod audit;
 mod backup;
 mod channel;
+mod console;
 mod copy;
 mod doctor;
 mod events;
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     /// Create, list and change apps
     App(app::App),
+    /// Let people in to the console
+    Console(console::Console),
     /// Show who asked for which change
     Audit(audit::Audit),
     /// Configure how an app reaches its platforms
@@ -115,6 +118,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Secrets(secrets) => one_thread(Box::pin(secrets.run())),
         Command::Doctor(doctor) => one_thread(Box::pin(doctor.run(sources))),
         Command::App(app) => one_thread(Box::pin(app.run())),
+        Command::Console(console) => one_thread(Box::pin(console.run())),
         Command::Audit(audit) => one_thread(Box::pin(audit.run())),
         Command::Platform(platform) => one_thread(Box::pin(platform.run())),
         Command::Webhook(webhook) => one_thread(Box::pin(webhook.run())),

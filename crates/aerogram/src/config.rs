@@ -53,6 +53,18 @@ pub(crate) struct Node {
     #[arg(long, global = true, value_name = "ROLES", value_delimiter = ',', default_value = "api,worker")]
     pub(crate) roles: Vec<Role>,
 
+    /// Whether this node serves the console, the pages for people, below /console
+    #[arg(
+        long,
+        value_name = "BOOLEAN",
+        default_value = "true",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = clap::ArgAction::Set
+    )]
+    pub(crate) console: bool,
+
     /// Whether open platforms, webhooks and provider endpoints may be loopback and private addresses
     #[arg(
         long,
@@ -315,6 +327,11 @@ impl FirstApp {
 impl Node {
     pub(crate) fn has(&self, role: Role) -> bool {
         self.roles.contains(&role)
+    }
+
+    /// Whether people find pages here.
+    pub(crate) fn serves_console(&self) -> bool {
+        self.console && self.has(Role::Api)
     }
 
     /// Where clients reach the node, which listens on the address.

@@ -61,6 +61,22 @@ fn new_app(name: &str, credentials: Option<AppCredentials>) -> NewApp {
     NewApp { name: name.to_owned(), mode: Mode::Development, key, app_secret, master_secret }
 }
 
+/// Shows a link that makes the first account of the console, as long as nobody has one. It lets in whoever has it, so it is shown on a
+/// terminal only.
+pub(crate) async fn offer_account(engine: &Engine, node: &Node, address: SocketAddr) -> Result<()> {
+    if !engine.accounts().is_without_accounts().await? {
+        return Ok(());
+    }
+    if !io::stdout().is_terminal() {
+        tracing::info!("nobody has an account of the console; `aerogram console link` makes a link for the first one");
+        return Ok(());
+    }
+    let request = tenancy::request_of_command(engine.clock().now(), "account.owner_link");
+    let secret = tenancy::on_behalf_of(request, engine.accounts().new_owner_link()).await?;
+    let url = node.url(address);
+    output::line(format_args!("Open the console, within an hour:\n\n  {url}/console/start?code={secret}\n"))
+}
+
 /// Shows the secrets on a terminal. Nobody else is to see them: the output of a service ends up in a log, so without a
 /// terminal they go to a file that only the service's user can read.
 fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder) -> Result<()> {

@@ -38,6 +38,7 @@ impl Parts {
             keep_alive: api::KEEP_ALIVE,
             drain: node.callers.drain(),
             limits: limits::of(node),
+            pages: node.serves_console().then(|| console::pages(engine.clone(), console_settings(node))),
         };
         let server = tokio::spawn(api::serve(listener, engine, settings, listening_stops));
         Ok(Self { server, stop_listening, background, stop_working })
@@ -61,6 +62,10 @@ impl Parts {
         }
         Ok(())
     }
+}
+
+fn console_settings(node: &Node) -> console::Settings {
+    console::Settings { public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()) }
 }
 
 /// A worker has a thread to itself, with the connections it opens: a message and its answer that never change threads cost a

@@ -1,0 +1,157 @@
+//! What a visitor gets: a page, a part of it, a redirection, or a page that says what is wrong.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE};
+use http::{HeaderValue, Method, StatusCode};
+use maud::{DOCTYPE, Markup, html};
+use ring::digest::{SHA256, digest};
+
+use crate::error::{Error, Result};
+use crate::form::query;
+use crate::protection::protect;
+use crate::shell;
+use crate::visit::Visit;
+
+pub(crate) enum Answer {
+    Page(Page),
+    /// Elsewhere, as after a change.
+    To {
+        path: String,
+        cookie: Option<HeaderValue>,
+    },
+    /// Something else than a page, such as a table for a spreadsheet.
+    Raw(Response),
+}
+
+pub(crate) struct Page {
+    pub(crate) title: String,
+    pub(crate) body: Markup,
+    pub(crate) frame: Frame,
+    pub(crate) status: StatusCode,
+}
+
+/// What is around a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// Navigation and the name of the visitor.
+    Shell,
+    /// Nothing but the name of the product, where people get in.
+    Door,
+}
+
+impl Answer {
+    pub(crate) fn page(title: impl Into<String>, body: Markup) -> Result<Self> {
+        Ok(Self::Page(Page { title: title.into(), body, frame: Frame::Shell, status: StatusCode::OK }))
+    }
+
+    pub(crate) fn door(title: impl Into<String>, body: Markup) -> Result<Self> {
+        Ok(Self::Page(Page { title: title.into(), body, frame: Frame::Door, status: StatusCode::OK }))
+    }
+
+    pub(crate) fn to(path: impl Into<String>) -> Result<Self> {
+        Ok(Self::To { path: path.into(), cookie: None })
+    }
+
+    /// The page of a form that was refused. It tells browsers and tests that nothing was changed.
+    pub(crate) fn refused(self, error: &Error) -> Self {
+        match self {
+            Self::Page(page) => Self::Page(Page { status: error.status(), ..page }),
+            other => other,
+        }
+    }
+}
+
+/// Makes the response, also of an error.
+pub(crate) async fn finish(visit: &Arc<Visit>, answer: Result<Answer>) -> Response {
+    let answer = match answer {
+        Ok(answer) => answer,
+        // After logging in, the visitor gets what was asked for.
+        Err(Error::NotSignedIn) if visit.method == Method::GET && !visit.is_fragment => {
+            let next = format!("{}{}", visit.path, visit.query.with(&[]));
+            Answer::To { path: format!("/console/login{}", query([("next", next.as_str())])), cookie: None }
+        }
+        Err(error) => of_error(visit, &error),
+    };
+    let response = match answer {
+        Answer::Page(page) => render(visit, page).await,
+        Answer::To { path, cookie } => redirect(&path, cookie),
+        Answer::Raw(response) => Ok(response),
+    };
+    protected(response.unwrap_or_else(|error| bare(&error)))
+}
+
+fn of_error(visit: &Visit, error: &Error) -> Answer {
+    let title = match error.status() {
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::FORBIDDEN => "Not allowed",
+        StatusCode::UNAUTHORIZED => "Not logged in",
+        status if status.is_server_error() => "Something went wrong",
+        _ => "That did not work",
+    };
+    let body = html! {
+        div.notice.bad role="alert" {
+            @for sentence in error.sentences() { p { (sentence) } }
+        }
+        p.quiet { "Request " code { (visit.request_id) } }
+        @if visit.is_signed_in() { p { a href="/console" { "Back to the start" } } }
+    };
+    let frame = if visit.is_signed_in() { Frame::Shell } else { Frame::Door };
+    Answer::Page(Page { title: title.to_owned(), body, frame, status: error.status() })
+}
+
+async fn render(visit: &Visit, page: Page) -> Result<Response> {
+    let status = page.status;
+    let markup = match (visit.is_fragment, page.frame) {
+        (true, _) => shell::content(&page),
+        (false, Frame::Shell) => shell::around(visit, &page).await?,
+        (false, Frame::Door) => shell::door(&page),
+    };
+    let text = markup.into_string();
+    let tag = tag_of(&text);
+    if visit.is_fragment && visit.headers.get(IF_NONE_MATCH) == Some(&tag) {
+        return response(StatusCode::NOT_MODIFIED, Body::empty());
+    }
+    let mut response = response(status, Body::from(text))?;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if visit.is_fragment {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    Ok(response)
+}
+
+fn tag_of(text: &str) -> HeaderValue {
+    let hash = digest(&SHA256, text.as_bytes());
+    let hex: String = hash.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    HeaderValue::from_str(&format!("\"{hex}\"")).unwrap_or(HeaderValue::from_static("\"\""))
+}
+
+fn redirect(path: &str, cookie: Option<HeaderValue>) -> Result<Response> {
+    let mut response = response(StatusCode::SEE_OTHER, Body::empty())?;
+    response.headers_mut().insert(LOCATION, HeaderValue::from_str(path).map_err(Error::internal)?);
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+fn response(status: StatusCode, body: Body) -> Result<Response> {
+    Response::builder().status(status).body(body).map_err(Error::internal)
+}
+
+/// An error where there is no page to show it in.
+pub(crate) fn bare(error: &Error) -> Response {
+    let text = html! { (DOCTYPE) title { "Aerogram" } @for sentence in error.sentences() { p { (sentence) } } };
+    let mut response = Response::new(Body::from(text.into_string()));
+    *response.status_mut() = error.status();
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    protected(response)
+}
+
+pub(crate) fn protected(mut response: Response) -> Response {
+    protect(response.headers_mut());
+    response
+}

@@ -1,0 +1,69 @@
+// What pages do without being asked for anew: times in the reader's zone, parts that follow what happens, keys, copying.
+
+const policy = window.trustedTypes?.createPolicy("aerogram", { createHTML: (html) => html });
+const parse = (html) => new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
+const find = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+function showTimes(root) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  for (const time of find("time[datetime]", root)) time.textContent = format.format(new Date(time.dateTime));
+}
+
+// The page asks for itself again and takes over its new content. A form that somebody is in, or a detail that is open, stays.
+let tag = "";
+let asking = false;
+let again = false;
+async function refresh() {
+  const content = document.getElementById("content");
+  if (!content || asking || document.hidden) { again = true; return; }
+  if (content.querySelector("form :focus, dialog[open]") || content.dataset.still !== undefined) return;
+  [asking, again] = [true, false];
+  try {
+    const answer = await fetch(location.href, { headers: { "X-Fragment": "content", ...(tag && { "If-None-Match": tag }) } });
+    if (answer.ok) {
+      tag = answer.headers.get("etag") ?? "";
+      const fresh = parse(await answer.text()).getElementById("content");
+      const open = find("details", content).map((details) => details.open);
+      if (fresh) {
+        find("details", fresh).forEach((details, index) => { details.open = open[index] ?? false; });
+        showTimes(fresh);
+        content.replaceWith(document.adoptNode(fresh));
+      }
+    }
+  } catch { /* The stream tells when the service is away. */ }
+  asking = false;
+  if (again) setTimeout(refresh, 1000);
+}
+
+function follow(path) {
+  const sign = document.getElementById("live");
+  const show = (state, words) => { if (sign.dataset.state !== state) { sign.dataset.state = state; sign.textContent = words; } };
+  const stream = new EventSource(path);
+  stream.addEventListener("hello", () => { show("on", "live"); refresh(); });
+  stream.addEventListener("changed", refresh);
+  stream.addEventListener("error", () => show("off", "not connected"));
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && again) refresh(); });
+}
+
+// g and a letter go to a page, / to the search.
+let waitsForLetter = false;
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+  if (waitsForLetter) {
+    waitsForLetter = false;
+    document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`)?.click();
+  } else if (event.key === "g") {
+    waitsForLetter = true;
+    setTimeout(() => { waitsForLetter = false; }, 1500);
+  } else if (event.key === "/") {
+    const search = document.querySelector("input[type=search]");
+    if (search) { event.preventDefault(); search.focus(); }
+  }
+}
+
+showTimes(document);
+document.addEventListener("keydown", onKey);
+document.addEventListener("click", (event) => {
+  for (const menu of find("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+if (document.body.dataset.stream) follow(document.body.dataset.stream);

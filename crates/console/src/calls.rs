@@ -1,0 +1,123 @@
+//! Calls of the API that a page consists of, made on behalf of its visitor and remembered, so that the page can show them.
+
+use api::Actor;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HOST};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http_body_util::BodyExt;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::visit::Visit;
+
+/// One call, as it can be repeated from a shell.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) body: Option<Value>,
+}
+
+/// Where absolute links of answers begin, which the console follows by itself.
+const BASE: &str = "http://inside";
+
+#[derive(Deserialize)]
+struct Refusal {
+    error: Option<String>,
+    details: Option<Detail>,
+}
+
+#[derive(Deserialize)]
+struct Detail {
+    path: String,
+}
+
+impl Visit {
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        read(&self.make(Method::GET, path, None).await?)
+    }
+
+    /// As [`Visit::get`], for something that need not be there.
+    pub(crate) async fn find<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>> {
+        match self.get(path).await {
+            Ok(found) => Ok(Some(found)),
+            Err(Error::NotFound(_)) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
+    pub(crate) async fn post<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T> {
+        read(&self.make(Method::POST, path, Some(body)).await?)
+    }
+
+    /// A change whose answer says nothing that the page needs.
+    pub(crate) async fn change(&self, method: Method, path: &str, body: Option<Value>) -> Result<()> {
+        self.make(method, path, body).await.map(drop)
+    }
+
+    async fn make(&self, method: Method, path: &str, body: Option<Value>) -> Result<Bytes> {
+        let path = path.strip_prefix(BASE).unwrap_or(path);
+        self.note_call(Call { method: method.clone(), path: path.to_owned(), body: body.clone() });
+        let response = self.call(method, path, body).await?;
+        let status = response.status();
+        let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
+        if status.is_success() { Ok(body) } else { Err(refused(status, &body)) }
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Response> {
+        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = path.parse().map_err(Error::internal)?;
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(HOST, self.host.clone().unwrap_or(HeaderValue::from_static("inside")));
+        if let Some(scheme) = &self.scheme {
+            headers.insert(HeaderName::from_static("x-forwarded-proto"), scheme.clone());
+        }
+        if let Ok(id) = HeaderValue::from_str(&self.request_id) {
+            headers.insert(HeaderName::from_static("x-request-id"), id);
+        }
+        if let Some(address) = self.address {
+            request.extensions_mut().insert(address);
+        }
+        let actor = self.actor(path)?;
+        Ok(self.console.inside.call(actor, request).await)
+    }
+
+    /// Owners speak for the installation, and everybody for the app that they are in.
+    fn actor(&self, path: &str) -> Result<Actor> {
+        let visitor = self.visitor()?;
+        let credential = visitor.credential();
+        if path.starts_with("/operator/") && visitor.account.is_owner {
+            return Ok(Actor::owner(credential));
+        }
+        let app = self.app.as_ref().ok_or_else(|| Error::NotAllowed("This needs an app.".to_owned()))?;
+        Ok(Actor::in_app(credential, app.key.clone()))
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
+    serde_json::from_slice(body).map_err(Error::internal)
+}
+
+fn refused(status: StatusCode, body: &[u8]) -> Error {
+    let Ok(refusal) = serde_json::from_slice::<Refusal>(body) else {
+        return Error::internal(format!("a call: {status}"));
+    };
+    let sentence = refusal.error.unwrap_or_else(|| status.to_string());
+    match status {
+        StatusCode::NOT_FOUND => Error::NotFound(sentence),
+        StatusCode::FORBIDDEN => Error::NotAllowed(sentence),
+        StatusCode::BAD_REQUEST => {
+            Error::Invalid(vec![(refusal.details.map_or_else(String::new, |at| at.path), sentence)])
+        }
+        status if status.is_server_error() && status != StatusCode::SERVICE_UNAVAILABLE => Error::internal(sentence),
+        status => Error::Refused { status, sentence },
+    }
+}

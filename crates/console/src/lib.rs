@@ -1,0 +1,67 @@
+//! The console: pages for the people who send, support and operate. A page is drawn by the server from answers of the JSON API, which
+//! it calls on behalf of the person who looks at it; what a form changes is changed by such a call, too. So a page can do nothing
+//! that the API cannot, and every page can tell which calls it consists of.
+
+mod answer;
+mod assets;
+mod calls;
+mod chart;
+mod cookies;
+mod dates;
+mod error;
+mod form;
+mod live;
+mod pages;
+mod parts;
+mod protection;
+mod routes;
+mod shell;
+mod visit;
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use api::{Inside, Pages};
+use engine::Engine;
+use tokio::sync::Semaphore;
+
+pub use routes::{Needs, PageRoute, routes};
+
+/// Pages that follow what happens, at once.
+const MOST_LIVE: usize = 1024;
+
+/// Settings of the console.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Where people reach the service, if it is known. Cookies are for secure connections only if this begins with `https:`.
+    pub public_url: Option<String>,
+}
+
+/// The pages, for the server to serve below `/console`.
+pub fn pages(engine: Engine, settings: Settings) -> Pages {
+    Box::new(move |inside| {
+        let is_public_https = settings.public_url.as_deref().is_some_and(|url| url.starts_with("https:"));
+        let live = Arc::new(Semaphore::new(MOST_LIVE));
+        routes::router(Console(Arc::new(Parts { engine, inside, is_public_https, live })))
+    })
+}
+
+/// What every page can reach.
+#[derive(Clone)]
+pub(crate) struct Console(Arc<Parts>);
+
+pub(crate) struct Parts {
+    pub(crate) engine: Engine,
+    pub(crate) inside: Inside,
+    /// Whether people come by way of a proxy that ends TLS.
+    pub(crate) is_public_https: bool,
+    pub(crate) live: Arc<Semaphore>,
+}
+
+impl Deref for Console {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}

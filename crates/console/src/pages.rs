@@ -1,0 +1,12 @@
+//! The pages: each a function that makes its calls and draws their answers.
+
+pub(crate) mod accounts;
+pub(crate) mod apps;
+pub(crate) mod audit;
+pub(crate) mod home;
+pub(crate) mod login;
+pub(crate) mod message;
+pub(crate) mod messages;
+pub(crate) mod profile;
+pub(crate) mod start;
+pub(crate) mod team;

@@ -1,0 +1,96 @@
+//! Who did what: of an app for its administrators, of the installation for its owners.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::answer::Answer;
+use crate::dates::time;
+use crate::error::Result;
+use crate::form::query;
+use crate::parts::numbers::grouped;
+use crate::parts::pager::pager;
+use crate::visit::Visit;
+
+#[derive(Deserialize)]
+struct Page {
+    entries: Vec<Entry>,
+    next_page: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    at: String,
+    n: u64,
+    app: Option<String>,
+    credential: String,
+    address: Option<String>,
+    action: String,
+    object: Map<String, Value>,
+    detail: Option<Map<String, Value>>,
+    request_id: Option<String>,
+}
+
+pub(crate) async fn of_app(visit: Arc<Visit>) -> Result<Answer> {
+    let call = format!("/operator/apps/{}/audit", visit.app()?.key);
+    draw(&visit, &call).await
+}
+
+pub(crate) async fn of_installation(visit: Arc<Visit>) -> Result<Answer> {
+    draw(&visit, "/operator/audit").await
+}
+
+async fn draw(visit: &Visit, call: &str) -> Result<Answer> {
+    let wanted = |name: &'static str| (name, visit.query.text(name).unwrap_or_default());
+    let filter = ["credential", "action", "start"].map(wanted);
+    let page: Page = visit.get(&format!("{call}{}", query(filter))).await?;
+    let body = html! {
+        form.filter method="get" role="search" {
+            div.field {
+                label for="credential" { "By" }
+                input id="credential" name="credential" value=(wanted("credential").1) placeholder="account, master secret, …";
+            }
+            div.field {
+                label for="action" { "Action" }
+                input id="action" name="action" value=(wanted("action").1) placeholder="push.send";
+            }
+            button { "Show" }
+        }
+        @if page.entries.is_empty() { div.empty { p { "No change fits." } } } @else { (table(&page.entries)) }
+        (pager(visit, page.next_page.as_deref()))
+    };
+    Answer::page("Audit", body)
+}
+
+fn table(entries: &[Entry]) -> Markup {
+    html! {
+        div.scroll {
+            table {
+                caption.hidden { "Changes, the newest first" }
+                thead { tr { th scope="col" { "When" } th scope="col" { "Who" } th scope="col" { "What" } th scope="col" { "Of" } } }
+                tbody {
+                    @for entry in entries {
+                        tr {
+                            td { (time(&entry.at)) }
+                            td { (entry.credential) p.quiet { (entry.address.as_deref().unwrap_or("")) } }
+                            td { code { (entry.action) } @if entry.n > 1 { " " span.quiet { (grouped(entry.n)) " times" } } }
+                            td.wide {
+                                @if let Some(app) = &entry.app { p.quiet { "app " (app) } }
+                                (facts(&entry.object))
+                                @if let Some(detail) = &entry.detail { (facts(detail)) }
+                                @if let Some(id) = &entry.request_id { p.quiet { "request " (id) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn facts(facts: &Map<String, Value>) -> Markup {
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    html! { @for (name, value) in facts { p { (name) " " code { (word(value)) } } } }
+}

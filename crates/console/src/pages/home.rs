@@ -1,0 +1,107 @@
+//! The start page of an app: what there is, what was sent lately, and what to do next.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use model::account::Role;
+use model::time::UtcMillis;
+use serde::Deserialize;
+
+use super::messages::{Listed, Pushes, table};
+use crate::answer::Answer;
+use crate::chart::{Columns, columns};
+use crate::error::Result;
+use crate::form::{encode, query};
+use crate::parts::numbers::{figure, grouped, percent};
+use crate::visit::Visit;
+
+const HOURS: i64 = 24;
+const HOUR_MILLIS: i64 = 60 * 60 * 1000;
+
+#[derive(Deserialize)]
+struct Devices {
+    total_unique_devices: u64,
+    counts: BTreeMap<String, Counts>,
+}
+
+#[derive(Deserialize)]
+struct Counts {
+    #[serde(default)]
+    opted_in: u64,
+}
+
+#[derive(Deserialize)]
+struct Sends {
+    sends: Vec<Bucket>,
+}
+
+#[derive(Deserialize)]
+struct Bucket {
+    date: String,
+    #[serde(flatten)]
+    by_platform: BTreeMap<String, u64>,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
+    let now = visit.console.engine.clock().now();
+    let start = UtcMillis((now.0.div_euclid(HOUR_MILLIS) - HOURS + 1) * HOUR_MILLIS);
+    let (start, end) = (start.to_api(), now.to_api());
+    let devices: Devices = visit.get("/api/reports/devices").await?;
+    let period = query([("start", start.as_str()), ("end", end.as_str()), ("precision", "HOURLY")]);
+    let sends: Sends = visit.get(&format!("/api/reports/sends{period}")).await?;
+    let pushes: Pushes = visit.get("/api/pushes?limit=8").await?;
+    let reachable = devices.counts.values().map(|counts| counts.opted_in).sum();
+    let sent: u64 = sends.sends.iter().flat_map(|bucket| bucket.by_platform.values()).sum();
+    let body = html! {
+        @if devices.total_unique_devices == 0 { (first_steps(&visit)) }
+        div.figures {
+            (figure("Devices", &grouped(devices.total_unique_devices), None))
+            (figure("Reachable", &grouped(reachable), Some(&percent(reachable, devices.total_unique_devices))))
+            (figure("Sent in 24 hours", &grouped(sent), None))
+            (figure("Opened", &opened(&pushes.pushes), Some("of the latest messages")))
+        }
+        section {
+            h2 { "Sent by the hour" }
+            (columns(&chart(&sends)))
+        }
+        section {
+            div.head { h2 { "Latest messages" } a href=(visit.to("/messages")) { "All messages" } }
+            (table(&visit, &pushes.pushes))
+        }
+    };
+    Answer::page("Home", body)
+}
+
+fn opened(pushes: &[Listed]) -> String {
+    let opens = pushes.iter().map(|push| push.opens.direct).sum();
+    percent(opens, pushes.iter().map(|push| push.total.delivered).sum())
+}
+
+fn chart(sends: &Sends) -> Columns {
+    let mut names: Vec<String> = sends.sends.iter().flat_map(|bucket| bucket.by_platform.keys().cloned()).collect();
+    names.sort();
+    names.dedup();
+    let value = |bucket: &Bucket, name: &String| bucket.by_platform.get(name).copied().unwrap_or(0);
+    let rows =
+        sends.sends.iter().map(|bucket| (bucket.date.clone(), names.iter().map(|name| value(bucket, name)).collect()));
+    Columns { caption: "Messages that providers took, by the hour (UTC)".to_owned(), rows: rows.collect(), names }
+}
+
+/// For an app that has no devices yet.
+fn first_steps(visit: &Visit) -> Markup {
+    let Ok(app) = visit.app() else { return html! {} };
+    html! {
+        div.notice {
+            h2 { "The first push" }
+            p { "This app has no devices yet. A device registers with the key and the app secret, as your app would:" }
+            pre { code {
+                "curl \"$AEROGRAM_URL/api/channels\" -u \"" (encode(app.key.as_str())) ":$AEROGRAM_APP_SECRET\" \\\n  \
+                 -d '{\"channel\": {\"device_type\": \"android\", \"opt_in\": true, \"push_address\": \"my-first-device\"}}'"
+            } }
+            @if visit.may(Role::Sender) {
+                p { "Then send a message to everybody; in a development app it arrives in the sandbox." }
+            }
+        }
+    }
+}

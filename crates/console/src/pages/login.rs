@@ -1,0 +1,140 @@
+//! Logging in and out, and the way from the front door to a page.
+
+use std::sync::Arc;
+
+use accounts::{From, Login, SignedIn};
+use http::StatusCode;
+use maud::{Markup, html};
+use model::account::{Email, Role};
+use tenancy::{AuditRows, AuditedChange, AuditedRequest};
+
+use crate::answer::Answer;
+use crate::error::{Error, Result};
+use crate::parts::fields::{Field, problems};
+use crate::visit::Visit;
+
+/// The front door: to an app that the visitor may see, or to the login.
+pub(crate) async fn enter(visit: Arc<Visit>) -> Result<Answer> {
+    let Ok(visitor) = visit.visitor() else { return Answer::to("/console/login") };
+    let apps = visit.console.engine.tenancy().apps().await?;
+    let mut seen = apps.iter().filter(|app| visitor.may(app.id, Role::Viewer));
+    match (seen.next(), visitor.account.is_owner) {
+        (Some(app), _) => Answer::to(format!("/console/{}", app.key)),
+        (None, true) => Answer::to("/console/-/apps"),
+        (None, false) => Answer::page(
+            "Welcome",
+            html! { p { "You have no role in any app yet. Ask an administrator to add you to the team of one." } },
+        ),
+    }
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
+    if visit.is_signed_in() {
+        return Answer::to(next(&visit));
+    }
+    let has_nobody = visit.console.engine.accounts().is_without_accounts().await?;
+    Answer::door("Log in", form(&visit, None, has_nobody, None))
+}
+
+pub(crate) async fn log_in(visit: Arc<Visit>) -> Result<Answer> {
+    visit.connection.must_be_closed()?;
+    let accounts = visit.console.engine.accounts();
+    let given = visit.form.text("email").unwrap_or_default();
+    let change = asked(&visit, &format!("account {given}"), "account.sign_in");
+    let outcome = match (visit.form.text("ticket"), Email::new(given)) {
+        (Some(ticket), _) => {
+            let code = visit.form.text("code").unwrap_or_default();
+            tenancy::on_behalf_of(change, accounts.sign_in_with_code(ticket, code, from(&visit))).await
+        }
+        (None, Some(email)) => {
+            let password = visit.form.exact("password").unwrap_or_default().to_owned();
+            tenancy::on_behalf_of(change, accounts.sign_in(Login { email, password }, from(&visit))).await
+        }
+        (None, None) => Ok(SignedIn::No),
+    };
+    let ticket = visit.form.text("ticket").map(str::to_owned);
+    let (ticket, error) = match outcome {
+        Ok(SignedIn::Yes(secret)) => {
+            return Ok(Answer::To { path: next(&visit), cookie: Some(visit.connection.set(&secret)?) });
+        }
+        Ok(SignedIn::CodeNeeded { ticket }) => (Some(ticket), None),
+        Ok(SignedIn::No) if ticket.is_some() => {
+            (ticket, Some(wrong("The code is wrong, was used already, or came too late.")))
+        }
+        Ok(SignedIn::No) => (None, Some(wrong("The address or the password is wrong."))),
+        Err(error) => (ticket, Some(error.into())),
+    };
+    let page = Answer::door("Log in", form(&visit, ticket.as_deref(), false, error.as_ref()))?;
+    Ok(match &error {
+        Some(error) => page.refused(error),
+        None => page,
+    })
+}
+
+pub(crate) async fn log_out(visit: Arc<Visit>) -> Result<Answer> {
+    let visitor = visit.visitor()?;
+    let leaving = visit.console.engine.accounts().sign_out(visitor);
+    tenancy::on_behalf_of(asked(&visit, &visitor.credential(), "account.sign_out"), leaving).await?;
+    Ok(Answer::To { path: "/console/login".to_owned(), cookie: Some(visit.connection.clear()?) })
+}
+
+pub(crate) fn from(visit: &Visit) -> From {
+    From { address: visit.address.map(|api::CallerAddress(address)| address), agent: visit.agent.clone() }
+}
+
+/// What the audit log gets of a change that is no call of the API.
+pub(crate) fn asked(visit: &Visit, credential: &str, action: &'static str) -> AuditedRequest {
+    let change = AuditedChange {
+        credential: credential.to_owned(),
+        address: visit.address.map(|api::CallerAddress(address)| address),
+        action,
+        rows: AuditRows::Each,
+        object: Vec::new(),
+        request_id: Some(visit.request_id.clone()),
+    };
+    AuditedRequest::new(visit.console.engine.clock().now(), change)
+}
+
+/// The form of the first step, or with a ticket that of the second.
+fn form(visit: &Visit, ticket: Option<&str>, has_nobody: bool, error: Option<&Error>) -> Markup {
+    let typed = visit.form.text("email").unwrap_or_default();
+    let open = visit.connection.must_be_closed().err();
+    html! {
+        @if let Some(open) = &open { (problems(Some(open), &[])) }
+        @if has_nobody {
+            div.notice {
+                p { "Nobody has an account yet. " code { "aerogram console link" } " prints a link that makes the first one; so does \
+                     the first start of the service." }
+            }
+        }
+        form method="post" action="/console/login" {
+            (problems(error, &[]))
+            input type="hidden" name="next" value=(next(visit));
+            @match ticket {
+                None => {
+                    (Field::email().value(typed).show(None))
+                    (Field::password("password", "Password", "current-password").show(None))
+                }
+                Some(ticket) => {
+                    input type="hidden" name="email" value=(typed);
+                    input type="hidden" name="ticket" value=(ticket);
+                    (Field { autocomplete: "one-time-code", ..Field::text("code", "Code of your authenticator app") }.show(None))
+                }
+            }
+            button.main type="submit" { "Log in" }
+        }
+        p.quiet { "Lost your password? An owner of the installation can make a link for a new one." }
+    }
+}
+
+/// Where the visitor wanted to go, if that is one of our pages.
+fn next(visit: &Visit) -> String {
+    let wanted = visit.form.text("next").or_else(|| visit.query.text("next")).unwrap_or_default();
+    let is_ours = wanted == "/console" || wanted.starts_with("/console/");
+    let is_plain = wanted.bytes().all(|b| b.is_ascii_graphic()) && !wanted.contains('\\');
+    if is_ours && is_plain { wanted.to_owned() } else { "/console".to_owned() }
+}
+
+fn wrong(sentence: &str) -> Error {
+    Error::Refused { status: StatusCode::FORBIDDEN, sentence: sentence.to_owned() }
+}

@@ -1,0 +1,125 @@
+//! One message: how far it is, what became of it on each platform, and how it was received.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::Method;
+use maud::{Markup, html};
+use model::account::Role;
+use model::ids::PushId;
+use serde::Deserialize;
+
+use super::messages::Progress;
+use crate::answer::Answer;
+use crate::dates::time;
+use crate::error::{Error, Result};
+use crate::parts::numbers::{figure, grouped, percent, progress};
+use crate::parts::states::badge;
+use crate::visit::Visit;
+
+#[derive(Deserialize)]
+struct One {
+    push: Status,
+}
+
+#[derive(Deserialize)]
+struct Status {
+    name: Option<String>,
+    state: String,
+    push_type: String,
+    created: String,
+    expires: Option<String>,
+    total: Progress,
+    platforms: BTreeMap<String, Progress>,
+}
+
+#[derive(Deserialize)]
+struct Detail {
+    direct_responses: u64,
+    influenced_responses: u64,
+    sends: u64,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
+    let id: PushId = visit.id("push")?;
+    let One { push } = visit.get(&format!("/api/push/{id}")).await?;
+    let detail: Option<Detail> = visit.find(&format!("/api/reports/perpush/detail/{id}")).await?;
+    let body = html! {
+        p.line { (badge(&push.state)) " " (push.push_type) " · " (time(&push.created))
+            @if let Some(expires) = &push.expires { " · expires " (time(expires)) }
+        }
+        @if visit.may(Role::Sender) { (actions(&visit, &push.state)) }
+        div.figures {
+            (figure("Devices", &grouped(push.total.targeted), None))
+            (figure("Delivered", &grouped(push.total.delivered), Some(&percent(push.total.delivered, push.total.targeted))))
+            @if let Some(detail) = &detail {
+                (figure("Opened by it", &grouped(detail.direct_responses), Some(&percent(detail.direct_responses, detail.sends))))
+                (figure("Opened after it", &grouped(detail.influenced_responses), Some("within 12 hours")))
+            }
+        }
+        section { h2 { "Platforms" } (platforms(&push.platforms)) }
+        p.quiet { "Id " code { (id) } }
+    };
+    Answer::page(push.name.unwrap_or_else(|| "Message".to_owned()), body)
+}
+
+/// Pauses, resumes or cancels it.
+pub(crate) async fn act(visit: Arc<Visit>) -> Result<Answer> {
+    let id: PushId = visit.id("push")?;
+    let action = visit.var("action");
+    if !["pause", "resume", "cancel"].contains(&action) {
+        return Err(Error::NotFound("There is no such page.".to_owned()));
+    }
+    visit.change(Method::POST, &format!("/api/push/{id}/{action}"), None).await?;
+    Answer::to(visit.to(&format!("/messages/{id}")))
+}
+
+fn actions(visit: &Visit, state: &str) -> Markup {
+    let offered: &[(&str, &str)] = match state {
+        "accepted" | "sending" => &[("pause", "Pause"), ("cancel", "Cancel")],
+        "paused" => &[("resume", "Resume"), ("cancel", "Cancel")],
+        _ => &[],
+    };
+    html! {
+        div.actions {
+            @for (action, name) in offered {
+                form method="post" action={ (visit.path) "/" (action) } { button { (name) } }
+            }
+        }
+    }
+}
+
+fn platforms(platforms: &BTreeMap<String, Progress>) -> Markup {
+    if platforms.is_empty() {
+        return html! { div.empty { p { "Nobody is in its audience, or the audience is still worked out." } } };
+    }
+    html! {
+        div.scroll {
+            table {
+                caption.hidden { "What became of the message on each platform" }
+                thead {
+                    tr {
+                        th scope="col" { "Platform" } th scope="col" { "Progress" }
+                        @for name in ["Devices", "Delivered", "Failed", "Gone", "Expired", "Canceled", "Waiting"] {
+                            th.number scope="col" { (name) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (platform, at) in platforms {
+                        tr {
+                            th scope="row" { (platform) }
+                            td {
+                                (progress(at.targeted - at.pending.min(at.targeted), at.targeted))
+                                @if let Some(reason) = &at.reason { p.quiet { (reason) } }
+                            }
+                            @for count in [at.targeted, at.delivered, at.failed, at.gone, at.expired, at.canceled, at.pending] {
+                                td.number { (grouped(count)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! All messages of an app, whoever has sent them, with search.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::dates::time;
+use crate::error::Result;
+use crate::form::query;
+use crate::parts::fields::choice;
+use crate::parts::numbers::{grouped, percent, progress};
+use crate::parts::pager::pager;
+use crate::parts::states::badge;
+use crate::visit::Visit;
+
+#[derive(Deserialize)]
+pub(crate) struct Pushes {
+    pub(crate) pushes: Vec<Listed>,
+    next_page: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Listed {
+    push_id: String,
+    created: String,
+    name: Option<String>,
+    title: Option<String>,
+    alert: Option<String>,
+    state: String,
+    author: Option<String>,
+    pub(crate) total: Progress,
+    pub(crate) opens: Opens,
+}
+
+#[derive(Clone, Deserialize)]
+pub(crate) struct Progress {
+    pub(crate) targeted: u64,
+    pub(crate) delivered: u64,
+    pub(crate) gone: u64,
+    pub(crate) failed: u64,
+    pub(crate) expired: u64,
+    pub(crate) canceled: u64,
+    pub(crate) pending: u64,
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Opens {
+    pub(crate) direct: u64,
+    pub(crate) influenced: u64,
+}
+
+const STATES: [(&str, &str); 6] = [
+    ("", "any"),
+    ("accepted", "accepted"),
+    ("sending", "sending"),
+    ("paused", "paused"),
+    ("done", "done"),
+    ("canceled", "canceled"),
+];
+const ORIGINS: [(&str, &str); 6] = [
+    ("", "any"),
+    ("api", "sent at once"),
+    ("schedule", "a schedule"),
+    ("pipeline", "an automation"),
+    ("experiment", "an experiment"),
+    ("template", "a template"),
+];
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
+    let wanted = |name: &'static str| (name, visit.query.text(name).unwrap_or_default());
+    let filter = ["q", "state", "origin", "from", "to", "start"].map(wanted);
+    let page: Pushes = visit.get(&format!("/api/pushes{}", query(filter))).await?;
+    let is_filtered = filter.iter().any(|(name, value)| *name != "start" && !value.is_empty());
+    let body = html! {
+        form.filter method="get" role="search" {
+            div.field {
+                label for="q" { "Search" }
+                input id="q" name="q" type="search" value=(wanted("q").1) placeholder="words of a title, text or name";
+            }
+            (choice("state", "State", &STATES, wanted("state").1))
+            (choice("origin", "Sent by", &ORIGINS, wanted("origin").1))
+            button { "Show" }
+            @if is_filtered { a href=(visit.path) { "Show all" } }
+        }
+        @if page.pushes.is_empty() {
+            (nothing(&page, is_filtered))
+        } @else {
+            (table(&visit, &page.pushes))
+        }
+        (pager(&visit, page.next_page.as_deref()))
+    };
+    Answer::page("Messages", body)
+}
+
+fn nothing(page: &Pushes, is_filtered: bool) -> Markup {
+    html! {
+        div.empty {
+            @if page.next_page.is_some() { p { "None of the messages looked at so far fit; there are older ones." } }
+            @else if is_filtered { p { "No message fits." } }
+            @else { p { "Nothing was sent yet. Whatever is sent, from here, by a server or by an automation, is listed here." } }
+        }
+    }
+}
+
+pub(crate) fn table(visit: &Visit, pushes: &[Listed]) -> Markup {
+    if pushes.is_empty() {
+        return html! { div.empty { p { "Nothing was sent yet." } } };
+    }
+    html! {
+        div.scroll {
+            table {
+                caption.hidden { "Messages, the newest first" }
+                thead {
+                    tr {
+                        th scope="col" { "Message" }
+                        th scope="col" { "State" }
+                        th.number scope="col" { "Devices" }
+                        th.number scope="col" { "Delivered" }
+                        th.number scope="col" { "Opened" }
+                        th scope="col" { "Sent" }
+                    }
+                }
+                tbody { @for push in pushes { (row(visit, push)) } }
+            }
+        }
+    }
+}
+
+fn row(visit: &Visit, push: &Listed) -> Markup {
+    let name = push.name.as_deref().or(push.title.as_deref()).or(push.alert.as_deref()).unwrap_or("without a text");
+    let more = push.alert.as_deref().filter(|alert| *alert != name);
+    let is_under_way = push.total.pending > 0 && push.state != "canceled";
+    html! {
+        tr {
+            td.wide {
+                a href=(visit.to(&format!("/messages/{}", push.push_id))) { (name) }
+                @if let Some(more) = more { p.quiet.clip { (more) } }
+            }
+            td { (badge(&push.state)) @if is_under_way { (progress(push.total.targeted - push.total.pending, push.total.targeted)) } }
+            td.number { (grouped(push.total.targeted)) }
+            td.number { (grouped(push.total.delivered)) }
+            td.number { (grouped(push.opens.direct)) " " span.quiet { (percent(push.opens.direct, push.total.delivered)) } }
+            td { (time(&push.created)) p.quiet { (push.author.as_deref().unwrap_or_default()) } }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a link leads to: making the first account, accepting an invitation, choosing a new password.
+
+use std::sync::Arc;
+
+use accounts::{LinkFor, NewPassword};
+use http::StatusCode;
+use maud::{Markup, html};
+
+use super::login::{asked, from};
+use crate::answer::Answer;
+use crate::error::{Error, Result};
+use crate::parts::fields::{Field, problems};
+use crate::visit::Visit;
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
+    visit.connection.must_be_closed()?;
+    let code = visit.query.text("code").unwrap_or_default().to_owned();
+    let link = link(&visit, &code).await?;
+    Answer::door(title(&link), form(&visit, &code, &link, None))
+}
+
+pub(crate) async fn accept(visit: Arc<Visit>) -> Result<Answer> {
+    visit.connection.must_be_closed()?;
+    let field = |name: &str| visit.form.text(name).unwrap_or_default().to_owned();
+    let (code, email) = (field("code"), field("email"));
+    let link = link(&visit, &code).await?;
+    let credential = match &link {
+        LinkFor::NewOwner => format!("link for {email}"),
+        LinkFor::Password { email, .. } => format!("account {email}"),
+    };
+    let password = visit.form.exact("password").unwrap_or_default().to_owned();
+    let new = NewPassword { email, name: field("name"), password };
+    let using = visit.console.engine.accounts().use_link(&code, new, from(&visit));
+    let used = tenancy::on_behalf_of(asked(&visit, &credential, "account.use_link"), using).await;
+    let error = match used {
+        Ok(Some(secret)) => {
+            let cookie = Some(visit.connection.set(&secret)?);
+            return Ok(Answer::To { path: "/console".to_owned(), cookie });
+        }
+        Ok(None) => return Err(ended()),
+        Err(error) => Error::from(error),
+    };
+    Ok(Answer::door(title(&link), form(&visit, &code, &link, Some(&error)))?.refused(&error))
+}
+
+async fn link(visit: &Visit, code: &str) -> Result<LinkFor> {
+    visit.console.engine.accounts().look_at_link(code).await?.ok_or_else(ended)
+}
+
+fn ended() -> Error {
+    let sentence = "This link was used already, or is too old. Ask for another one; for the first account, \
+                    'aerogram console link' prints one.";
+    Error::Refused { status: StatusCode::GONE, sentence: sentence.to_owned() }
+}
+
+fn title(link: &LinkFor) -> &'static str {
+    match link {
+        LinkFor::NewOwner => "Welcome to Aerogram",
+        LinkFor::Password { is_first: true, .. } => "Welcome",
+        LinkFor::Password { is_first: false, .. } => "Choose a new password",
+    }
+}
+
+fn form(visit: &Visit, code: &str, link: &LinkFor, error: Option<&Error>) -> Markup {
+    let typed = |name: &str| visit.form.text(name).unwrap_or_default().to_owned();
+    let password = Field::password("password", "Password", "new-password")
+        .hint("At least 12 characters; a few words that only you think of are best.");
+    html! {
+        form method="post" action="/console/start" {
+            (problems(error, &["email", "name", "password"]))
+            input type="hidden" name="code" value=(code);
+            @match link {
+                LinkFor::NewOwner => {
+                    p { "Make your account. It owns this installation, and may do everything." }
+                    (Field::email().value(&typed("email")).hint("You log in by it. No mail is sent.").show(error))
+                    (Field { autocomplete: "name", ..Field::text("name", "Your name").value(&typed("name")) }.show(error))
+                }
+                LinkFor::Password { email, name, is_first } => {
+                    p { "For " strong { (email) } }
+                    input type="hidden" name="email" autocomplete="username" value=(email);
+                    @if *is_first {
+                        @let name = if typed("name").is_empty() { name.clone() } else { typed("name") };
+                        (Field { autocomplete: "name", ..Field::text("name", "Your name").value(&name) }.show(error))
+                    }
+                }
+            }
+            (password.show(error))
+            button.main type="submit" { "Continue" }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Pieces that pages are made of.
+
+pub(crate) mod fields;
+pub(crate) mod numbers;
+pub(crate) mod pager;
+pub(crate) mod states;

@@ -1,0 +1,169 @@
+//! The table of contents: every page, who may see it, and the function that draws it.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::response::Response;
+use axum::routing::{MethodFilter, any, on};
+use http::Method;
+use model::account::Role;
+
+use crate::Console;
+use crate::answer::{self, Answer};
+use crate::assets;
+use crate::error::{Error, Result};
+use crate::pages::{accounts, apps, audit, home, login, message, messages, profile, start, team};
+use crate::visit::{Refused, Visit};
+
+/// What a visitor needs to see a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: the pages by which people get in.
+    Nobody,
+    /// To be logged in.
+    Account,
+    /// At least this role in the app of the path.
+    Role(Role),
+    /// To own the installation.
+    Owner,
+}
+
+/// One entry of the table.
+#[derive(Clone, Debug)]
+pub struct PageRoute {
+    pub method: Method,
+    /// Segments in braces are variable.
+    pub path: &'static str,
+    pub needs: Needs,
+}
+
+type Drawing = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
+
+pub(crate) struct Page {
+    route: PageRoute,
+    draw: Arc<dyn Fn(Arc<Visit>) -> Drawing + Send + Sync>,
+}
+
+/// All pages, as data.
+pub fn routes() -> Vec<PageRoute> {
+    all().into_iter().map(|page| page.route).collect()
+}
+
+fn all() -> Vec<Page> {
+    use Needs::{Account, Nobody, Owner};
+    const VIEWER: Needs = Needs::Role(Role::Viewer);
+    const SUPPORT: Needs = Needs::Role(Role::Support);
+    const EDITOR: Needs = Needs::Role(Role::Editor);
+    const SENDER: Needs = Needs::Role(Role::Sender);
+    const ADMIN: Needs = Needs::Role(Role::Admin);
+    vec![
+        get("/console", Nobody, login::enter),
+        get("/console/login", Nobody, login::show),
+        post("/console/login", Nobody, login::log_in),
+        post("/console/logout", Account, login::log_out),
+        get("/console/start", Nobody, start::show),
+        post("/console/start", Nobody, start::accept),
+        get("/console/-/profile", Account, profile::show),
+        post("/console/-/profile/password", Account, profile::change_password),
+        post("/console/-/profile/codes", Account, profile::begin_codes),
+        post("/console/-/profile/codes/end", Account, profile::end_codes),
+        post("/console/-/profile/sign-ins/{sign_in}/end", Account, profile::end_sign_in),
+        get("/console/-/apps", Owner, apps::list),
+        post("/console/-/apps", Owner, apps::create),
+        get("/console/-/accounts", Owner, accounts::list),
+        post("/console/-/accounts", Owner, accounts::invite),
+        post("/console/-/accounts/{account}/link", Owner, accounts::link),
+        post("/console/-/accounts/{account}/change", Owner, accounts::change),
+        post("/console/-/accounts/{account}/delete", Owner, accounts::delete),
+        get("/console/-/audit", Owner, audit::of_installation),
+        get("/console/{app}", VIEWER, home::show),
+        get("/console/{app}/messages", VIEWER, messages::list),
+        get("/console/{app}/messages/{push}", VIEWER, message::show),
+        post("/console/{app}/messages/{push}/{action}", SENDER, message::act),
+        get("/console/{app}/team", ADMIN, team::list),
+        post("/console/{app}/team", ADMIN, team::add),
+        post("/console/{app}/team/{account}/change", ADMIN, team::change),
+        post("/console/{app}/team/{account}/remove", ADMIN, team::remove),
+        get("/console/{app}/audit", ADMIN, audit::of_app),
+    ]
+}
+
+fn get<F, D>(path: &'static str, needs: Needs, draw: F) -> Page
+where
+    F: Fn(Arc<Visit>) -> D + Send + Sync + 'static,
+    D: Future<Output = Result<Answer>> + Send + 'static,
+{
+    page(Method::GET, path, needs, draw)
+}
+
+fn post<F, D>(path: &'static str, needs: Needs, draw: F) -> Page
+where
+    F: Fn(Arc<Visit>) -> D + Send + Sync + 'static,
+    D: Future<Output = Result<Answer>> + Send + 'static,
+{
+    page(Method::POST, path, needs, draw)
+}
+
+fn page<F, D>(method: Method, path: &'static str, needs: Needs, draw: F) -> Page
+where
+    F: Fn(Arc<Visit>) -> D + Send + Sync + 'static,
+    D: Future<Output = Result<Answer>> + Send + 'static,
+{
+    Page { route: PageRoute { method, path, needs }, draw: Arc::new(move |visit| Box::pin(draw(visit))) }
+}
+
+/// Puts the pages of the table together, with what belongs to all of them.
+pub(crate) fn router(console: Console) -> Router {
+    let mut router = Router::new();
+    for Page { route: PageRoute { method, path, needs }, draw } in all() {
+        let filter = if method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
+        let handler =
+            async move |State(console): State<Console>, request: Request| serve(&console, needs, draw, request).await;
+        router = router.route(path, on(filter, handler));
+    }
+    let asset = async |request: Request| match assets::answer(request.uri().path(), request.headers()) {
+        Ok(response) => answer::protected(response),
+        Err(error) => answer::bare(&error),
+    };
+    let nothing = async |State(console): State<Console>, request: Request| {
+        let draw =
+            Arc::new(|_| Box::pin(async { Err(Error::NotFound("There is no such page.".to_owned())) }) as Drawing);
+        serve(&console, Needs::Account, draw, request).await
+    };
+    router
+        .route("/console/{app}/live", on(MethodFilter::GET, crate::live::follow))
+        .route("/console/-/assets/{tag}/{name}", any(asset))
+        .fallback(nothing.clone())
+        .method_not_allowed_fallback(nothing)
+        .with_state(console)
+}
+
+async fn serve(
+    console: &Console,
+    needs: Needs,
+    draw: Arc<dyn Fn(Arc<Visit>) -> Drawing + Send + Sync>,
+    request: Request,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let vars = RawPathParams::from_request_parts(&mut parts, console).await;
+    let vars: HashMap<String, String> = vars.map_or_else(
+        |_| HashMap::new(),
+        |vars| vars.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+    );
+    let visit = Visit::of(console, needs, vars, Request::from_parts(parts, body)).await;
+    let (visit, answer) = match visit {
+        Ok(visit) => {
+            let visit = Arc::new(visit);
+            let answer = draw(visit.clone()).await;
+            (visit, answer)
+        }
+        Err(refused) => {
+            let Refused { visit, error } = *refused;
+            (Arc::new(visit), Err(error))
+        }
+    };
+    answer::finish(&visit, answer).await
+}

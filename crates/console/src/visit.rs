@@ -1,0 +1,202 @@
+//! One request for a page: who asks, in which app, and with what. Pages get it once the visitor is known to be allowed to see them.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use accounts::Visitor;
+use api::{CallerAddress, RequestId};
+use axum::extract::Request;
+use http::header::{CONTENT_TYPE, HOST, USER_AGENT};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http_body_util::{BodyExt, Limited};
+use model::account::Role;
+use model::app::AppKey;
+use parking_lot::Mutex;
+use tenancy::App;
+
+use crate::Console;
+use crate::calls::Call;
+use crate::cookies::Connection;
+use crate::error::{Error, Result};
+use crate::form::{Fields, decode};
+use crate::protection::refuse_cross_site;
+use crate::routes::Needs;
+
+/// The largest form; what people upload goes another way.
+const MOST_FORM_BYTES: usize = 256 * 1024;
+
+const FRAGMENT: HeaderName = HeaderName::from_static("x-fragment");
+
+pub(crate) struct Visit {
+    pub(crate) console: Console,
+    visitor: Option<Arc<Visitor>>,
+    /// The app that the page is about.
+    pub(crate) app: Option<Arc<App>>,
+    pub(crate) connection: Connection,
+    pub(crate) method: Method,
+    /// Of the page, without the query.
+    pub(crate) path: String,
+    vars: HashMap<String, String>,
+    pub(crate) query: Fields,
+    pub(crate) form: Fields,
+    /// Whether only the content of the page is wanted, to bring what is shown up to date.
+    pub(crate) is_fragment: bool,
+    pub(crate) request_id: String,
+    pub(crate) address: Option<CallerAddress>,
+    pub(crate) host: Option<HeaderValue>,
+    pub(crate) scheme: Option<HeaderValue>,
+    pub(crate) agent: Option<String>,
+    pub(crate) headers: HeaderMap,
+    calls: Mutex<Vec<Call>>,
+}
+
+impl Visit {
+    /// Reads a request, and refuses it if its visitor may not see the page.
+    pub(crate) async fn of(
+        console: &Console,
+        needs: Needs,
+        vars: HashMap<String, String>,
+        request: Request,
+    ) -> Result<Self, Box<Refused>> {
+        let (parts, body) = request.into_parts();
+        let address = parts.extensions.get().copied();
+        let connection = Connection::of(&parts.headers, address, console.is_public_https);
+        let mut visit = Self::new(console, connection, vars, &parts);
+        let admitted = match refuse_cross_site(&visit.method, &parts.headers) {
+            Ok(()) => visit.admit(needs).await,
+            Err(refusal) => Err(refusal),
+        };
+        if let Err(error) = admitted {
+            return Err(Box::new(Refused { visit, error }));
+        }
+        if ![Method::GET, Method::HEAD].contains(&visit.method) {
+            let is_form = parts
+                .headers
+                .get(CONTENT_TYPE)
+                .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
+            let read = Limited::new(body, MOST_FORM_BYTES).collect().await;
+            match read {
+                Ok(body) if is_form => {
+                    visit.form = Fields::parse(&String::from_utf8_lossy(&body.to_bytes()));
+                }
+                Ok(_) => {}
+                Err(_) => {
+                    let error = Error::Refused {
+                        status: http::StatusCode::PAYLOAD_TOO_LARGE,
+                        sentence: "The form is too large, or did not arrive completely.".to_owned(),
+                    };
+                    return Err(Box::new(Refused { visit, error }));
+                }
+            }
+        }
+        Ok(visit)
+    }
+
+    fn new(console: &Console, connection: Connection, vars: HashMap<String, String>, parts: &Parts) -> Self {
+        let header = |name: HeaderName| parts.headers.get(name).cloned();
+        let RequestId(request_id) = parts.extensions.get().cloned().unwrap_or(RequestId(String::new()));
+        Self {
+            console: console.clone(),
+            visitor: None,
+            app: None,
+            connection,
+            method: parts.method.clone(),
+            path: parts.uri.path().to_owned(),
+            vars: vars.into_iter().map(|(name, value)| (name, decode(&value.replace('+', "%2B")))).collect(),
+            query: Fields::parse(parts.uri.query().unwrap_or_default()),
+            form: Fields::default(),
+            is_fragment: header(FRAGMENT).is_some(),
+            request_id,
+            address: parts.extensions.get().copied(),
+            host: header(HOST),
+            scheme: (connection == Connection::Secure).then(|| HeaderValue::from_static("https")),
+            agent: header(USER_AGENT).and_then(|agent| agent.to_str().map(str::to_owned).ok()),
+            headers: parts.headers.clone(),
+            calls: Mutex::default(),
+        }
+    }
+
+    async fn admit(&mut self, needs: Needs) -> Result<()> {
+        if let Some(secret) = self.connection.secret(&self.headers) {
+            self.visitor = self.console.engine.accounts().visitor(secret).await?;
+        }
+        let wanted = match needs {
+            Needs::Nobody => return Ok(()),
+            Needs::Account => return self.visitor().map(drop),
+            Needs::Owner => {
+                let is_owner = self.visitor()?.account.is_owner;
+                return if is_owner { Ok(()) } else { Err(not_allowed("owners of the installation")) };
+            }
+            Needs::Role(role) => role,
+        };
+        let visitor = self.visitor()?.clone();
+        let no_app = || Error::NotFound("There is no such app, or you have no role in it.".to_owned());
+        let key = AppKey::new(self.var("app")).ok_or_else(no_app)?;
+        let app = self.console.engine.tenancy().app(key.as_str()).await.map_err(|_| no_app())?;
+        // Whoever has no role does not learn whether the app exists.
+        if !visitor.may(app.id, Role::Viewer) {
+            return Err(no_app());
+        }
+        let is_allowed = visitor.may(app.id, wanted);
+        self.app = Some(app);
+        if is_allowed { Ok(()) } else { Err(not_allowed(&format!("people with the role {}", wanted.word()))) }
+    }
+
+    pub(crate) fn visitor(&self) -> Result<&Arc<Visitor>> {
+        self.visitor.as_ref().ok_or(Error::NotSignedIn)
+    }
+
+    pub(crate) fn is_signed_in(&self) -> bool {
+        self.visitor.is_some()
+    }
+
+    /// The app of a page that is about one.
+    pub(crate) fn app(&self) -> Result<&Arc<App>> {
+        self.app.as_ref().ok_or_else(|| Error::internal("a page without an app asks for it"))
+    }
+
+    /// Whether the visitor may do in the app what a role may: what somebody may not do is not offered.
+    pub(crate) fn may(&self, role: Role) -> bool {
+        let Some((visitor, app)) = self.visitor.as_ref().zip(self.app.as_ref()) else { return false };
+        visitor.may(app.id, role)
+    }
+
+    /// A variable of the path.
+    pub(crate) fn var(&self, name: &str) -> &str {
+        self.vars.get(name).map_or("", String::as_str)
+    }
+
+    /// An id in the path.
+    pub(crate) fn id<T: FromStr>(&self, name: &str) -> Result<T> {
+        self.var(name).parse().map_err(|_| Error::NotFound("There is nothing with this id.".to_owned()))
+    }
+
+    /// The path of a page of the app.
+    pub(crate) fn to(&self, below: &str) -> String {
+        match &self.app {
+            Some(app) => format!("/console/{}{below}", app.key),
+            None => format!("/console{below}"),
+        }
+    }
+
+    pub(crate) fn note_call(&self, call: Call) {
+        self.calls.lock().push(call);
+    }
+
+    /// The calls that were made for the page so far.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.calls.lock().clone()
+    }
+}
+
+/// A visit that ends at the door.
+pub(crate) struct Refused {
+    pub(crate) visit: Visit,
+    pub(crate) error: Error,
+}
+
+fn not_allowed(who: &str) -> Error {
+    Error::NotAllowed(format!("This is for {who}. Ask an administrator if you need it."))
+}
