@@ -11,8 +11,10 @@ use model::time::UtcMillis;
 use parking_lot::Mutex;
 
 const CELLS: usize = 1 << 14;
-/// Wrong attempts before the first pause.
-const FREE: u32 = 5;
+/// Wrong attempts for an account before the first pause.
+const FREE_FOR_ACCOUNT: u32 = 5;
+/// The same for a neighbourhood, where a whole company may sit.
+const FREE_FOR_NEIGHBOURHOOD: u32 = 20;
 /// The longest pause. Somebody else may cause it for an account, so it must be bearable; nobody guesses a password at this pace.
 const LONGEST: Duration = Duration::from_secs(60);
 /// After this long without a wrong attempt all are forgotten.
@@ -44,7 +46,8 @@ impl Attempts {
     pub(crate) fn begin(&self, email: &Email, address: Option<IpAddr>, now: UtcMillis) -> Result<()> {
         let places = self.places(email, address);
         let mut cells = self.cells.lock();
-        let waits = places.iter().map(|place| cells[*place].pause(now)).max().unwrap_or_default();
+        let frees = [FREE_FOR_ACCOUNT, FREE_FOR_NEIGHBOURHOOD];
+        let waits = places.iter().zip(frees).map(|(place, free)| cells[*place].pause(now, free)).max().unwrap_or_default();
         if !waits.is_zero() {
             return Err(Error::TooMany { text: TEXT, retry_after: waits });
         }
@@ -73,12 +76,12 @@ impl Attempts {
 }
 
 impl Cell {
-    fn pause(&self, now: UtcMillis) -> Duration {
+    fn pause(&self, now: UtcMillis, free: u32) -> Duration {
         let since = Duration::from_millis(u64::try_from(now.0 - self.last.0).unwrap_or(0));
-        if self.n_wrong < FREE || since >= FORGOTTEN_AFTER {
+        if self.n_wrong < free || since >= FORGOTTEN_AFTER {
             return Duration::ZERO;
         }
-        let pause = Duration::from_secs(1 << (self.n_wrong - FREE).min(6)).min(LONGEST);
+        let pause = Duration::from_secs(1 << (self.n_wrong - free).min(6)).min(LONGEST);
         pause.saturating_sub(since)
     }
 
@@ -117,7 +120,7 @@ mod tests {
     fn pauses_grow_and_end() {
         let (attempts, address) = (Attempts::default(), "10.1.2.3".parse().ok());
         let mut now = UtcMillis(1_000_000_000);
-        for _ in 0..FREE {
+        for _ in 0..FREE_FOR_ACCOUNT {
             attempts.begin(&kim(), address, now).unwrap();
         }
         for expected in [1, 2, 4, 8, 16, 32, 60, 60] {
@@ -135,14 +138,14 @@ mod tests {
     #[test]
     fn neighbours_are_counted_together_and_the_right_password_ends_it() {
         let (attempts, now) = (Attempts::default(), UtcMillis(1_000_000_000));
-        for n in 0..FREE {
+        for n in 0..FREE_FOR_NEIGHBOURHOOD {
             let email = Email::new(&format!("guess{n}@example.com")).unwrap();
             attempts.begin(&email, format!("10.1.2.{n}").parse().ok(), now).unwrap();
         }
         assert!(attempts.begin(&kim(), "10.1.2.99".parse().ok(), now).is_err());
         attempts.begin(&kim(), "10.1.3.1".parse().ok(), now).unwrap();
         attempts.succeed(&kim(), "10.1.3.1".parse().ok());
-        for _ in 0..FREE - 1 {
+        for _ in 0..FREE_FOR_ACCOUNT {
             attempts.begin(&kim(), "10.1.4.1".parse().ok(), now).unwrap();
         }
     }

@@ -41,6 +41,11 @@ impl TotpSecret {
         (n_letters == 32).then_some(Self(bytes))
     }
 
+    /// The code that an authenticator app shows at a time.
+    pub fn code_at(&self, now: UtcMillis) -> String {
+        self.code(now.0.div_euclid(STEP_MILLIS))
+    }
+
     /// The step whose code this is, if it is one of now and later than the last that was used.
     pub(crate) fn step_of(&self, code: &str, now: UtcMillis, used: Option<i64>) -> Option<i64> {
         let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();

@@ -1,0 +1,15 @@
+//! The console as its visitors meet it: pages over a real socket, on both databases.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[cfg(test)]
+mod attacks;
+#[cfg(test)]
+mod getting_in;
+#[cfg(test)]
+mod messages;
+#[cfg(test)]
+mod roles;
+#[cfg(test)]
+mod teams;
+#[cfg(test)]
+mod visitor;

@@ -1,0 +1,63 @@
+//! The list of messages and the page of one, and what the audit log says of who acts there.
+
+use serde_json::json;
+
+use crate::visitor::{Visitor, on_each_database};
+
+#[tokio::test]
+async fn messages_are_listed_found_and_stopped_by_people_with_names() {
+    on_each_database(async |app| {
+        for (n, kind) in ["ios", "android", "android"].into_iter().enumerate() {
+            let address = format!("{n:064x}");
+            let channel = json!({"channel": {"device_type": kind, "opt_in": true, "push_address": address}});
+            app.device().post("/api/channels", channel).await.expect(201);
+        }
+        let push = |text: &str| json!({"audience": "all", "device_types": "all", "notification": {"alert": text}});
+        app.master().post("/api/push", push("Storm warning")).await.expect(200);
+        app.step_all().await;
+        let waiting = app.master().post("/api/push", push("The news of today")).await.expect(200);
+        let id = waiting["push_ids"][0].as_str().unwrap();
+        let sender = Visitor::with_role(&app, "sender").await;
+        let home = format!("/console/{}", app.app.key);
+        let start = sender.get(&home).await;
+        for words in ["Storm warning", "The news of today", "Show as API call", "/api/pushes?limit=8"] {
+            start.shows(words);
+        }
+        let found = sender.get(&format!("{home}/messages?q=storm")).await;
+        found.shows("Storm warning");
+        assert!(!found.text.contains("The news of today"));
+        sender.get(&format!("{home}/messages?q=nothing")).await.shows("No message fits");
+        let page = format!("{home}/messages/{id}");
+        sender.get(&page).await.shows("Pause");
+        sender.post(&format!("{page}/pause"), &[]).await.expect_to(&page);
+        sender.get(&page).await.shows("Resume");
+        sender.post(&format!("{page}/cancel"), &[]).await.expect_to(&page);
+        assert!(!sender.get(&page).await.expect(200).contains("Resume"));
+        Visitor::with_role(&app, "viewer").await.post(&format!("{page}/cancel"), &[]).await.expect(403);
+        let audit =
+            app.operator().get(&format!("/operator/apps/{}/audit?credential=account", app.app.key)).await.expect(200);
+        let actions: Vec<_> =
+            audit["entries"].as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap()).collect();
+        assert_eq!(actions, ["push.cancel", "push.pause"]);
+        let admin = Visitor::with_role(&app, "admin").await;
+        admin.get(&format!("{home}/audit")).await.shows("push.cancel");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_that_has_not_changed_is_not_sent_again() {
+    on_each_database(async |app| {
+        let owner = Visitor::owner(&app).await;
+        let home = format!("/console/{}", app.app.key);
+        let first = owner.get_with(&format!("{home}/messages"), &[("x-fragment", "content")]).await;
+        assert!(first.expect(200).starts_with(r#"<div id="content">"#));
+        let tag = first.headers.get("etag").unwrap().to_str().unwrap();
+        let again =
+            owner.get_with(&format!("{home}/messages"), &[("x-fragment", "content"), ("if-none-match", tag)]).await;
+        again.expect(304);
+        app.stop().await;
+    })
+    .await;
+}

@@ -1,0 +1,145 @@
+//! A visitor with a browser that knows cookies and forms, but runs no scripts: everything works without them.
+
+use bytes::BytesMut;
+use http::header::{COOKIE, LOCATION, SET_COOKIE};
+use http::{HeaderMap, Method, StatusCode};
+use parking_lot::Mutex;
+use testkit::app::{OPERATOR_TOKEN, TestApp};
+use testkit::client::Caller;
+use testkit::store::databases;
+
+pub(crate) const PASSWORD: &str = "correct horse battery";
+
+pub(crate) struct Visitor {
+    caller: Caller,
+    cookie: Mutex<Option<String>>,
+}
+
+pub(crate) struct Page {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+/// Runs a test against a service with pages on each database.
+pub(crate) async fn on_each_database(test: impl AsyncFn(TestApp)) {
+    for database in databases() {
+        let app = Box::pin(TestApp::with_pages(database, pages)).await;
+        Box::pin(test(app)).await;
+    }
+}
+
+fn pages(engine: engine::Engine) -> api::Pages {
+    console::pages(engine, console::Settings::default())
+}
+
+impl Visitor {
+    pub(crate) fn stranger(app: &TestApp) -> Self {
+        Self { caller: app.nobody().clone(), cookie: Mutex::default() }
+    }
+
+    /// Somebody who owns the installation.
+    pub(crate) async fn owner(app: &TestApp) -> Self {
+        let reply = app.operator().post("/operator/accounts/owner-link", "{}").await.expect(200);
+        Self::by_link(app, reply["link"].as_str().unwrap(), "owner@example.com").await
+    }
+
+    /// Somebody with a role in the app of the test.
+    pub(crate) async fn with_role(app: &TestApp, role: &str) -> Self {
+        Self::with_role_in(app, &app.app.key, role).await
+    }
+
+    pub(crate) async fn with_role_in(app: &TestApp, key: &str, role: &str) -> Self {
+        let email = format!("{role}-{}@example.com", &key[..6].to_lowercase());
+        let body = format!(r#"{{"email": "{email}", "role": "{role}"}}"#);
+        let added =
+            app.nobody().bearer(OPERATOR_TOKEN).post(&format!("/operator/apps/{key}/team"), body).await.expect(201);
+        Self::by_link(app, added["link"].as_str().unwrap(), &email).await
+    }
+
+    /// Somebody who uses a link and chooses a password.
+    pub(crate) async fn by_link(app: &TestApp, link: &str, email: &str) -> Self {
+        let visitor = Self::stranger(app);
+        let (_, code) = link.split_once("code=").unwrap();
+        let fields = [("code", code), ("email", email), ("name", "Kim"), ("password", PASSWORD)];
+        visitor.post("/console/start", &fields).await.expect_to("/console");
+        visitor
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Page {
+        self.get_with(path, &[]).await
+    }
+
+    pub(crate) async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Page {
+        let request = self.caller.request(Method::GET, path);
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        self.send(request, "").await
+    }
+
+    /// Posts a form as a page of ours does.
+    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        self.post_with(path, fields, "sec-fetch-site", "same-origin").await
+    }
+
+    pub(crate) async fn post_with(&self, path: &str, fields: &[(&str, &str)], header: &str, value: &str) -> Page {
+        let pairs: Vec<String> =
+            fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+        let request = self.caller.request(Method::POST, path).header(header, value);
+        self.send(request.header("content-type", "application/x-www-form-urlencoded"), &pairs.join("&")).await
+    }
+
+    async fn send(&self, request: http::request::Builder, body: &str) -> Page {
+        let cookie = self.cookie.lock().clone();
+        let request = match cookie {
+            Some(cookie) => request.header(COOKIE, cookie),
+            None => request,
+        };
+        let (head, mut rest) = self.caller.open(request.body(body.to_owned().into()).unwrap()).await;
+        let mut text = BytesMut::new();
+        while let Some(chunk) = rest.chunk().await.unwrap() {
+            text.extend_from_slice(&chunk);
+        }
+        if let Some(set) = head.headers.get(SET_COOKIE) {
+            let set = set.to_str().unwrap();
+            let pair = set.split(';').next().unwrap().to_owned();
+            *self.cookie.lock() = (!set.contains("Max-Age=0")).then_some(pair);
+        }
+        Page { status: head.status, headers: head.headers, text: String::from_utf8(text.to_vec()).unwrap() }
+    }
+
+    pub(crate) fn cookie(&self) -> Option<String> {
+        self.cookie.lock().clone()
+    }
+
+    pub(crate) fn with_cookie(app: &TestApp, cookie: Option<String>) -> Self {
+        Self { caller: app.nobody().clone(), cookie: Mutex::new(cookie) }
+    }
+}
+
+impl Page {
+    /// The text, after checking the status.
+    #[track_caller]
+    pub(crate) fn expect(&self, status: u16) -> &str {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        &self.text
+    }
+
+    #[track_caller]
+    pub(crate) fn expect_to(&self, path: &str) {
+        assert_eq!((self.status.as_u16(), self.location()), (303, path), "{}", self.text);
+    }
+
+    #[track_caller]
+    pub(crate) fn shows(&self, words: &str) {
+        assert!(self.text.contains(words), "{words:?} is not in {}", self.text);
+    }
+
+    pub(crate) fn location(&self) -> &str {
+        self.headers.get(LOCATION).map_or("", |location| location.to_str().unwrap())
+    }
+}
+
+fn encode(text: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric();
+    text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
