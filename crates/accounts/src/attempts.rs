@@ -47,7 +47,8 @@ impl Attempts {
         let places = self.places(email, address);
         let mut cells = self.cells.lock();
         let frees = [FREE_FOR_ACCOUNT, FREE_FOR_NEIGHBOURHOOD];
-        let waits = places.iter().zip(frees).map(|(place, free)| cells[*place].pause(now, free)).max().unwrap_or_default();
+        let waits =
+            places.iter().zip(frees).map(|(place, free)| cells[*place].pause(now, free)).max().unwrap_or_default();
         if !waits.is_zero() {
             return Err(Error::TooMany { text: TEXT, retry_after: waits });
         }

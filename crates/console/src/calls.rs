@@ -23,9 +23,6 @@ pub(crate) struct Call {
     pub(crate) body: Option<Value>,
 }
 
-/// Where absolute links of answers begin, which the console follows by itself.
-const BASE: &str = "http://inside";
-
 #[derive(Deserialize)]
 struct Refusal {
     error: Option<String>,
@@ -55,21 +52,29 @@ impl Visit {
         read(&self.make(Method::POST, path, Some(body)).await?)
     }
 
+    /// As [`Visit::post`]. However often it is called with the same key, it is done once.
+    pub(crate) async fn post_once<T: DeserializeOwned>(&self, path: &str, body: Value, key: &str) -> Result<T> {
+        read(&self.make_once(Method::POST, path, Some(body), Some(key)).await?)
+    }
+
     /// A change whose answer says nothing that the page needs.
     pub(crate) async fn change(&self, method: Method, path: &str, body: Option<Value>) -> Result<()> {
         self.make(method, path, body).await.map(drop)
     }
 
     async fn make(&self, method: Method, path: &str, body: Option<Value>) -> Result<Bytes> {
-        let path = path.strip_prefix(BASE).unwrap_or(path);
+        self.make_once(method, path, body, None).await
+    }
+
+    async fn make_once(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Result<Bytes> {
         self.note_call(Call { method: method.clone(), path: path.to_owned(), body: body.clone() });
-        let response = self.call(method, path, body).await?;
+        let response = self.call(method, path, body, key).await?;
         let status = response.status();
         let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
         if status.is_success() { Ok(body) } else { Err(refused(status, &body)) }
     }
 
-    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Response> {
+    async fn call(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Result<Response> {
         let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
         let mut request = Request::new(body);
         *request.method_mut() = method;
@@ -82,6 +87,11 @@ impl Visit {
         }
         if let Ok(id) = HeaderValue::from_str(&self.request_id) {
             headers.insert(HeaderName::from_static("x-request-id"), id);
+        }
+        if let Some(key) = key {
+            let key =
+                HeaderValue::from_str(key).map_err(|_| Error::invalid("once", "Review the message once more."))?;
+            headers.insert(HeaderName::from_static("idempotency-key"), key);
         }
         if let Some(address) = self.address {
             request.extensions_mut().insert(address);

@@ -93,7 +93,7 @@ fn table(chart: &Columns) -> Markup {
     html! {
         details {
             summary { "Figures" }
-            div.scroll {
+            div.scroll tabindex="0" {
                 table {
                     caption.hidden { (chart.caption) }
                     thead { tr { th scope="col" { "Time" } @for name in &chart.names { th.number scope="col" { (name) } } } }

@@ -54,7 +54,9 @@ async fn begin(console: &Console, request: Request) -> Result<Response> {
     let permit = console.live.clone().try_acquire_owned().map_err(busy)?;
     let news = console.engine.tenancy().news(visit.app()?.id);
     let quiet_since = tokio::time::Instant::now();
-    let following = Following { visit, news, head: 0, stopping, quiet_since, _permit: permit };
+    // Whatever comes after this is told; what came before, the page asks for when it hears of the stream.
+    let head = console.engine.tenancy().log_head(visit.app()?.id).await?.0;
+    let following = Following { visit, news, head, stopping, quiet_since, _permit: permit };
     let hello = stream::iter([Ok::<_, Infallible>(Bytes::from_static(b"event: hello\ndata: {}\n\n"))]);
     let messages = stream::unfold(following, |mut following| async {
         let message = following.next().await?;
@@ -88,11 +90,7 @@ impl Following {
             let app = self.visit.app.as_ref()?.id;
             let head = self.visit.console.engine.tenancy().log_head(app).await.ok()?.0;
             if head != self.head {
-                let is_first = self.head == 0;
                 self.head = head;
-                if is_first {
-                    continue;
-                }
                 self.quiet_since = tokio::time::Instant::now();
                 tokio::time::sleep(PAUSE).await;
                 return Some(Bytes::from(format!("event: changed\nid: {head}\ndata: {{}}\n\n")));

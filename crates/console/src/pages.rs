@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 pub(crate) mod apps;
 pub(crate) mod audit;
+pub(crate) mod compose;
 pub(crate) mod home;
 pub(crate) mod login;
 pub(crate) mod message;

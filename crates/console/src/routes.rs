@@ -15,7 +15,7 @@ use crate::Console;
 use crate::answer::{self, Answer};
 use crate::assets;
 use crate::error::{Error, Result};
-use crate::pages::{accounts, apps, audit, home, login, message, messages, profile, start, team};
+use crate::pages::{accounts, apps, audit, compose, home, login, message, messages, profile, start, team};
 use crate::visit::{Refused, Visit};
 
 /// What a visitor needs to see a page.
@@ -83,6 +83,9 @@ fn all() -> Vec<Page> {
         get("/console/{app}/messages", VIEWER, messages::list),
         get("/console/{app}/messages/{push}", VIEWER, message::show),
         post("/console/{app}/messages/{push}/{action}", SENDER, message::act),
+        get("/console/{app}/compose", EDITOR, compose::show),
+        post("/console/{app}/compose", EDITOR, compose::post),
+        post("/console/{app}/first-device", SENDER, home::first_device),
         get("/console/{app}/team", ADMIN, team::list),
         post("/console/{app}/team", ADMIN, team::add),
         post("/console/{app}/team/{account}/change", ADMIN, team::change),

@@ -5,6 +5,7 @@ pub mod app;
 pub mod bad_channels;
 pub mod bad_pushes;
 pub mod balanced;
+pub mod browser;
 pub mod bulk;
 pub mod cable;
 pub mod client;

@@ -16,7 +16,7 @@ let again = false;
 async function refresh() {
   const content = document.getElementById("content");
   if (!content || asking || document.hidden) { again = true; return; }
-  if (content.querySelector("form :focus, dialog[open]") || content.dataset.still !== undefined) return;
+  if (content.querySelector("form :focus, #compose")) return;
   [asking, again] = [true, false];
   try {
     const answer = await fetch(location.href, { headers: { "X-Fragment": "content", ...(tag && { "If-None-Match": tag }) } });
@@ -45,6 +45,21 @@ function follow(path) {
   document.addEventListener("visibilitychange", () => { if (!document.hidden && again) refresh(); });
 }
 
+// While somebody composes, the reach and the preview follow, a moment after the last key.
+function compose(form) {
+  let timer = 0;
+  let newest = 0;
+  const update = async () => {
+    const number = ++newest;
+    const query = new URLSearchParams(new FormData(form));
+    const answer = await fetch(`${form.action}?${query}`, { headers: { "X-Fragment": "beside" } }).catch(() => null);
+    if (!answer?.ok || number !== newest) return;
+    const fresh = parse(await answer.text()).getElementById("beside");
+    if (fresh) document.getElementById("beside").replaceWith(document.adoptNode(fresh));
+  };
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 300); });
+}
+
 // g and a letter go to a page, / to the search.
 let waitsForLetter = false;
 function onKey(event) {
@@ -66,4 +81,6 @@ document.addEventListener("keydown", onKey);
 document.addEventListener("click", (event) => {
   for (const menu of find("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
+const draft = document.getElementById("compose");
+if (draft) compose(draft);
 if (document.body.dataset.stream) follow(document.body.dataset.stream);

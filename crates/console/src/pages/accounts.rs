@@ -92,10 +92,10 @@ async fn draw(visit: &Visit, link: Option<&str>, error: Option<&Error>) -> Resul
     let own = visit.visitor()?.account.id;
     let body = html! {
         @if link.is_some() { (welcome(link)) }
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 caption.hidden { "Accounts" }
-                thead { tr { th scope="col" { "Person" } th scope="col" { "Roles" } th scope="col" { "Last seen" } th {} } }
+                thead { tr { th scope="col" { "Person" } th scope="col" { "Roles" } th scope="col" { "Last seen" } th scope="col" { span.hidden { "Actions" } } } }
                 tbody { @for account in &accounts { (row(account, account.account_id == own)) } }
             }
         }

@@ -56,7 +56,7 @@ async fn draw(visit: &Visit, created: Option<&Created>, error: Option<&Error>) -
     let Apps { apps } = visit.get(CALL).await?;
     let body = html! {
         @if let Some(created) = created { (secrets(created)) }
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 caption.hidden { "Apps" }
                 thead { tr { th scope="col" { "App" } th scope="col" { "Key" } th scope="col" { "Mode" } th scope="col" { "Made" } } }

@@ -94,7 +94,7 @@ fn platforms(platforms: &BTreeMap<String, Progress>) -> Markup {
         return html! { div.empty { p { "Nobody is in its audience, or the audience is still worked out." } } };
     }
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 caption.hidden { "What became of the message on each platform" }
                 thead {

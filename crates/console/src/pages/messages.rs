@@ -110,7 +110,7 @@ pub(crate) fn table(visit: &Visit, pushes: &[Listed]) -> Markup {
         return html! { div.empty { p { "Nothing was sent yet." } } };
     }
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 caption.hidden { "Messages, the newest first" }
                 thead {

@@ -114,10 +114,10 @@ fn codes(is_on: bool, error: Option<&Error>) -> Result<Markup> {
 
 fn table(sign_ins: &[SignInView], own: model::ids::SignInId) -> Markup {
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 caption.quiet { "The newest first; each ends by itself after twelve hours without use." }
-                thead { tr { th scope="col" { "Since" } th scope="col" { "Last used" } th scope="col" { "Browser" } th scope="col" { "Address" } th {} } }
+                thead { tr { th scope="col" { "Since" } th scope="col" { "Last used" } th scope="col" { "Browser" } th scope="col" { "Address" } th scope="col" { span.hidden { "Actions" } } } }
                 tbody {
                     @for sign_in in sign_ins {
                         tr {

@@ -111,10 +111,10 @@ pub(crate) fn welcome(link: Option<&str>) -> Markup {
 
 fn table(visit: &Visit, team: &[Member]) -> Markup {
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 caption.hidden { "The team" }
-                thead { tr { th scope="col" { "Person" } th scope="col" { "Role" } th scope="col" { "Last seen" } th {} } }
+                thead { tr { th scope="col" { "Person" } th scope="col" { "Role" } th scope="col" { "Last seen" } th scope="col" { span.hidden { "Actions" } } } }
                 tbody {
                     @for member in team {
                         tr {

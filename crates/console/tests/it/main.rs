@@ -4,6 +4,10 @@
 #[cfg(test)]
 mod attacks;
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
+mod composing;
+#[cfg(test)]
 mod getting_in;
 #[cfg(test)]
 mod messages;

@@ -5,6 +5,7 @@
     reason = "a test fails by panicking, and its output is shown then"
 )]
 
+mod accounts;
 mod apps;
 mod attributes;
 mod audit;

@@ -1,6 +1,7 @@
 //! At least one row for every table, written with the functions of the store and read with them. A row that
 //! is in the files of releases is never changed here: what a later version writes otherwise is one more row.
 
+mod people;
 mod readers;
 
 use std::collections::BTreeSet;
@@ -51,6 +52,7 @@ use store::{
     seen_events, signed_requests, terms,
 };
 
+use people::fill_people;
 use readers::{check_readers_of_the_log, fill_readers_of_the_log};
 
 use crate::sample::{self, NOW, block, delivery, id, job, key, make_app, progress, push, record, term};
@@ -74,6 +76,7 @@ pub(super) async fn fill(store: &Store) {
         fill_pushes(tx)?;
         fill_automation(tx)?;
         fill_inboxes(tx)?;
+        fill_people(tx)?;
         fill_readers_of_the_log(tx)
     };
     store.write(APP, fill).await.unwrap();
