@@ -27,6 +27,8 @@ pub(super) fn variable(name: &'static str) -> Option<Parameter> {
         "template_id" => (uuid(), "The id of a template."),
         "experiment_id" => (uuid(), "The id of an experiment."),
         "pipeline_id" => (uuid(), "The id of a pipeline."),
+        "account_id" => (uuid(), "The id of an account."),
+        "sign_in_id" => (uuid(), "The id of a sign-in, from the list of an account's."),
         "webhook_id" => (uuid(), "The id of a webhook."),
         "privacy_id" => (uuid(), "The id of a request to export or erase a person."),
         "group_id" => (uuid(), "The id of the schedule, experiment or pipeline that the pushes belong to."),

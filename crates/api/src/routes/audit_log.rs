@@ -48,7 +48,7 @@ struct Entry {
     request_id: Option<String>,
 }
 
-pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Params) -> Result<Answer> {
+pub(super) async fn list(State(edge): State<Edge>, links: Links, params: Params) -> Result<Answer> {
     let app = params.text("app");
     page(&edge, &links, params, "/operator/audit", app).await
 }

@@ -29,6 +29,7 @@ pub(crate) fn fill(path: &str) -> String {
     let filled = filled.replace("{segment_id}", id).replace("{tag}", "nothing").replace("{list}", "none");
     let filled = filled.replace("{group_id}", id).replace("{send_id}", id).replace("{message_id}", "none");
     let filled = filled.replace("{pipeline_id}", id).replace("{webhook_id}", id).replace("{privacy_id}", id);
+    let filled = filled.replace("{account_id}", id).replace("{sign_in_id}", id);
     let filled = filled.replace("{experiment_id}", id).replace("{variant}", "0");
     let filled = filled.replace("{user_id}", UNKNOWN_KEY).replace("{*below}", "a/b").replace("{below}", "a");
     assert!(!filled.contains('{'), "{filled}: fill in the new variable here");
