@@ -50,8 +50,11 @@ impl Visitor {
     }
 }
 
+/// By the hash of the cookie's secret, with the time since when it is known.
+type Known = HashMap<[u8; 32], (UtcMillis, Arc<Visitor>)>;
+
 #[derive(Default)]
-pub(crate) struct Visitors(Mutex<HashMap<[u8; 32], (UtcMillis, Arc<Visitor>)>>);
+pub(crate) struct Visitors(Mutex<Known>);
 
 impl Visitors {
     fn get(&self, hash: &[u8; 32], now: UtcMillis) -> Option<Arc<Visitor>> {

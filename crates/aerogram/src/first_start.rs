@@ -61,8 +61,8 @@ fn new_app(name: &str, credentials: Option<AppCredentials>) -> NewApp {
     NewApp { name: name.to_owned(), mode: Mode::Development, key, app_secret, master_secret }
 }
 
-/// Shows a link that makes the first account of the console, as long as nobody has one. It lets in whoever has it, so it is shown on a
-/// terminal only.
+/// Shows a link that makes the first account of the console, as long as nobody has one. It lets in whoever has it, so it is
+/// shown on a terminal only.
 pub(crate) async fn offer_account(engine: &Engine, node: &Node, address: SocketAddr) -> Result<()> {
     if !engine.accounts().is_without_accounts().await? {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Calls of the API from within the process. The pages of the console show what calls answer and change things by calls, on behalf of
-//! the person who looks at them; so there is nothing that only a page can do, and one place that decides and records.
+//! Calls of the API from within the process. The pages of the console show what calls answer and change things by calls, on
+//! behalf of the person who looks at them; so there is nothing that only a page can do, and one place that decides and records.
 
 use std::sync::Arc;
 

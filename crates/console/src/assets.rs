@@ -1,4 +1,5 @@
-//! Styles, scripts and pictures: part of the program, packed once, and named by their content so that browsers keep them for a year.
+//! Styles, scripts and pictures: part of the program, packed once, and named by their content so that browsers keep them for a
+//! year.
 
 use std::io::Write;
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! Charts as SVG, drawn by the server: columns in layers, with the same figures as a table behind them. Colors come from classes, so that
-//! they follow the light, the dark and the printed page.
+//! Charts as SVG, drawn by the server: columns in layers, with the same figures as a table behind them. Colors come from
+//! classes, so that they follow the light, the dark and the printed page.
 
 mod scale;
 

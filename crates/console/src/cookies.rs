@@ -1,5 +1,5 @@
-//! The cookie of somebody who is logged in. Over a secure connection its name binds it to this very host; over plain HTTP, which only
-//! this machine may use, it has a name of its own.
+//! The cookie of somebody who is logged in. Over a secure connection its name binds it to this very host; over plain HTTP,
+//! which only this machine may use, it has a name of its own.
 
 use api::CallerAddress;
 use http::header::{COOKIE, HOST};

@@ -1,6 +1,6 @@
-//! The console: pages for the people who send, support and operate. A page is drawn by the server from answers of the JSON API, which
-//! it calls on behalf of the person who looks at it; what a form changes is changed by such a call, too. So a page can do nothing
-//! that the API cannot, and every page can tell which calls it consists of.
+//! The console: pages for the people who send, support and operate. A page is drawn by the server from answers of the JSON API,
+//! which it calls on behalf of the person who looks at it; what a form changes is changed by such a call, too. So a page can do
+//! nothing that the API cannot, and every page can tell which calls it consists of.
 
 mod answer;
 mod assets;

@@ -1,5 +1,5 @@
-//! Tells a page that something has happened in its app, a few times a second at most. The page then asks for itself again: there is one
-//! way to draw a thing.
+//! Tells a page that something has happened in its app, a few times a second at most. The page then asks for itself again:
+//! there is one way to draw a thing.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -9,9 +9,6 @@ const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
      frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types aerogram",
 );
-/// For the HTML of customers, which is shown in a frame that can do nothing.
-pub(crate) const CAGED: HeaderValue =
-    HeaderValue::from_static("sandbox; default-src 'none'; style-src 'unsafe-inline'");
 
 pub(crate) const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 

@@ -139,7 +139,7 @@ pub(crate) fn router(console: Console) -> Router {
     router
         .route("/console/{app}/live", on(MethodFilter::GET, crate::live::follow))
         .route("/console/-/assets/{tag}/{name}", any(asset))
-        .fallback(nothing.clone())
+        .fallback(nothing)
         .method_not_allowed_fallback(nothing)
         .with_state(console)
 }

@@ -37,7 +37,7 @@ pub(crate) async fn around(visit: &Visit, page: &Page) -> Result<Markup> {
     let apps: Vec<&App> = apps.iter().filter(|app| visitor.may(app.id, Role::Viewer)).collect();
     Ok(document(
         &page.title,
-        html! {
+        &html! {
             a.skip href="#main" { "Skip to the content" }
             header.top {
                 a.brand href="/console" { img src=(assets::path("icon.svg")) alt="" width="24" height="24"; "Aerogram" }
@@ -72,7 +72,7 @@ pub(crate) fn content(page: &Page) -> Markup {
 pub(crate) fn door(page: &Page) -> Markup {
     document(
         &page.title,
-        html! {
+        &html! {
             main.door #main {
                 p.brand { img src=(assets::path("icon.svg")) alt="" width="28" height="28"; "Aerogram" }
                 (content(page))
@@ -82,7 +82,7 @@ pub(crate) fn door(page: &Page) -> Markup {
     )
 }
 
-fn document(title: &str, body: Markup, live: Option<&str>) -> Markup {
+fn document(title: &str, body: &Markup, live: Option<&str>) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -1,5 +1,5 @@
-//! A real browser for tests: Chromium without a window, driven by its own protocol over a pipe. Everything that a page complains about
-//! (errors, refused by the content policy, failed requests) is kept, so that a test can demand silence.
+//! A real browser for tests: Chromium without a window, driven by its own protocol over a pipe. Everything that a page
+//! complains about (errors, refused by the content policy, failed requests) is kept, so that a test can demand silence.
 
 mod pipe;
 

@@ -47,6 +47,14 @@ pub(crate) async fn post(visit: Arc<Visit>) -> Result<Answer> {
             draft.conditions.add();
             draw(&visit, &visit.form, &draft, None).await
         }
+        Some("take") => {
+            let read = serde_json::from_str::<Value>(visit.form.text("json").unwrap_or_default());
+            let error = read.as_ref().err().map(|error| Error::invalid("json", &format!("This is no JSON: {error}.")));
+            if let Ok(audience) = &read {
+                draft.conditions = Conditions::of(audience);
+            }
+            draw(&visit, &visit.form, &draft, error.as_ref()).await
+        }
         Some("check") => draw(&visit, &visit.form, &draft, None).await,
         Some("review") => match review::show(&visit, &draft).await {
             Err(error @ (Error::Invalid(_) | Error::Refused { .. })) => {
@@ -75,7 +83,7 @@ async fn draw(visit: &Visit, typed: &Fields, draft: &Draft, error: Option<&Error
                 (what(typed))
                 (when(draft, typed))
                 div.actions {
-                    button name="do" value="check" { "Check the reach" }
+                    button name="do" value="check" formnovalidate { "Check the reach" }
                     @if visit.may(Role::Sender) {
                         button.main name="do" value="review" { "Review and send" }
                     } @else {
@@ -110,14 +118,30 @@ fn who(draft: &Draft, segments: &[Segment]) -> Markup {
                     }
                     input name={ "value" (n) } value=(row.value) aria-label="Value" placeholder=(row.kind.example())
                         list=[(row.kind == Kind::Segment).then_some("segments")];
-                    button.small name="do" value={ "remove-" (n) } aria-label={ "Remove condition " (n + 1) } { "×" }
+                    button.small name="do" value={ "remove-" (n) } formnovalidate aria-label={ "Remove condition " (n + 1) } { "×" }
                 }
             }
             datalist id="segments" { @for segment in segments { option value=(segment.id) { (segment.display_name) } } }
+            (as_json(draft))
             div.actions {
                 (choice("join", "Together", &[("and", "all of them"), ("or", "any of them")], join.word()))
-                button.small name="do" value="add" { "Add a condition" }
+                button.small name="do" value="add" formnovalidate { "Add a condition" }
             }
+        }
+    }
+}
+
+/// The same as JSON, for audiences that no rows can say; both ways, nothing is lost.
+fn as_json(draft: &Draft) -> Markup {
+    let shown = draft.conditions.audience().ok().and_then(|audience| serde_json::to_string_pretty(&audience).ok());
+    html! {
+        details {
+            summary { "As JSON" }
+            div.field {
+                label for="json" { "Audience as the API takes it" }
+                textarea id="json" name="json" rows="4" spellcheck="false" { (shown.unwrap_or_default()) }
+            }
+            button.small name="do" value="take" formnovalidate { "Take this over" }
         }
     }
 }
@@ -162,11 +186,6 @@ fn when(draft: &Draft, typed: &Fields) -> Markup {
 pub(crate) fn link(visit: &Visit, fields: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
     format!("{}?{}", visit.to("/compose"), pairs.join("&"))
-}
-
-/// The fields of an audience, for a page that leads here.
-pub(crate) fn audience_fields(audience: &Value) -> Vec<(String, String)> {
-    Conditions::of(audience).fields()
 }
 
 fn join_of(word: &str) -> Join {

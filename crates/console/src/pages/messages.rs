@@ -49,7 +49,6 @@ pub(crate) struct Progress {
 #[derive(Deserialize)]
 pub(crate) struct Opens {
     pub(crate) direct: u64,
-    pub(crate) influenced: u64,
 }
 
 const STATES: [(&str, &str); 6] = [

@@ -14,10 +14,10 @@ fn pictures() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("screens")
 }
 
-/// The text of axe-core, by which accessibility is judged.
+/// The text of axe-core, by which accessibility is judged; `scripts/browser` puts it there.
 fn axe() -> String {
-    let path = std::env::var("AEROGRAM_AXE").expect("scripts/test browser sets AEROGRAM_AXE");
-    std::fs::read_to_string(path).expect("axe can be read")
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("axe/axe.min.js");
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 async fn log_in(app: &TestApp, tab: &Tab) {
@@ -59,8 +59,8 @@ async fn a_newcomer_sees_a_first_push_arrive() {
     .await;
 }
 
-/// Every page of an owner, light and dark, narrow and wide: nothing to complain about for the browser, for people who cannot see well, and
-/// nothing that sticks out at the side.
+/// Every page of an owner, light and dark, narrow and wide: nothing to complain about for the browser, for people who cannot
+/// see well, and nothing that sticks out at the side.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
 async fn every_page_is_in_order() {

@@ -1,5 +1,4 @@
 //! The console as its visitors meet it: pages over a real socket, on both databases.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[cfg(test)]
 mod attacks;

@@ -1,5 +1,5 @@
-//! An audience as rows that people can click together. What rows cannot show stays JSON in a row of its own: nothing is lost on the way
-//! there and back.
+//! An audience as rows that people can click together. What rows cannot show stays JSON in a row of its own: nothing is lost on
+//! the way there and back.
 
 use serde_json::{Map, Value, json};
 
