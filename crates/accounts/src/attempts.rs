@@ -11,10 +11,9 @@ use model::time::UtcMillis;
 use parking_lot::Mutex;
 
 const CELLS: usize = 1 << 14;
-/// Wrong attempts for an account before the first pause.
-const FREE_FOR_ACCOUNT: u32 = 5;
-/// The same for a neighbourhood, where a whole company may sit.
-const FREE_FOR_NEIGHBOURHOOD: u32 = 20;
+/// Wrong attempts before the first pause: for an account from one neighbourhood, for an account from anywhere, and from one
+/// neighbourhood, where a whole company may sit. The second is high, because strangers can use it up for somebody.
+const FREE: [u32; 3] = [5, 100, 20];
 /// The longest pause. Somebody else may cause it for an account, so it must be bearable; nobody guesses a password at this pace.
 const LONGEST: Duration = Duration::from_secs(60);
 /// After this long without a wrong attempt all are forgotten.
@@ -46,9 +45,8 @@ impl Attempts {
     pub(crate) fn begin(&self, email: &Email, address: Option<IpAddr>, now: UtcMillis) -> Result<()> {
         let places = self.places(email, address);
         let mut cells = self.cells.lock();
-        let frees = [FREE_FOR_ACCOUNT, FREE_FOR_NEIGHBOURHOOD];
         let waits =
-            places.iter().zip(frees).map(|(place, free)| cells[*place].pause(now, free)).max().unwrap_or_default();
+            places.iter().zip(FREE).map(|(place, free)| cells[*place].pause(now, free)).max().unwrap_or_default();
         if !waits.is_zero() {
             return Err(Error::TooMany { text: TEXT, retry_after: waits });
         }
@@ -60,15 +58,26 @@ impl Attempts {
 
     /// The attempt was a right one.
     pub(crate) fn succeed(&self, email: &Email, address: Option<IpAddr>) {
-        let [account, neighbourhood] = self.places(email, address);
+        let [account_there, account, neighbourhood] = self.places(email, address);
         let mut cells = self.cells.lock();
-        cells[account].n_wrong = 0;
-        // Somebody with an account of their own must not get free guesses at those of others.
-        cells[neighbourhood].n_wrong = cells[neighbourhood].n_wrong.saturating_sub(1);
+        cells[account_there].n_wrong = 0;
+        // Somebody with an account of their own must not get free guesses at those of others, nor anybody else at this one.
+        for place in [account, neighbourhood] {
+            cells[place].n_wrong = cells[place].n_wrong.saturating_sub(1);
+        }
     }
 
-    fn places(&self, email: &Email, address: Option<IpAddr>) -> [usize; 2] {
-        [self.place(("account", email)), self.place(("address", address.map(neighbourhood)))]
+    /// The attempt could not be judged.
+    pub(crate) fn take_back(&self, email: &Email, address: Option<IpAddr>) {
+        let mut cells = self.cells.lock();
+        for place in self.places(email, address) {
+            cells[place].n_wrong = cells[place].n_wrong.saturating_sub(1);
+        }
+    }
+
+    fn places(&self, email: &Email, address: Option<IpAddr>) -> [usize; 3] {
+        let near = address.map(neighbourhood);
+        [self.place(("account there", email, near)), self.place(("account", email)), self.place(("address", near))]
     }
 
     fn place(&self, what: impl Hash) -> usize {
@@ -121,7 +130,7 @@ mod tests {
     fn pauses_grow_and_end() {
         let (attempts, address) = (Attempts::default(), "10.1.2.3".parse().ok());
         let mut now = UtcMillis(1_000_000_000);
-        for _ in 0..FREE_FOR_ACCOUNT {
+        for _ in 0..FREE[0] {
             attempts.begin(&kim(), address, now).unwrap();
         }
         for expected in [1, 2, 4, 8, 16, 32, 60, 60] {
@@ -139,14 +148,14 @@ mod tests {
     #[test]
     fn neighbours_are_counted_together_and_the_right_password_ends_it() {
         let (attempts, now) = (Attempts::default(), UtcMillis(1_000_000_000));
-        for n in 0..FREE_FOR_NEIGHBOURHOOD {
+        for n in 0..FREE[2] {
             let email = Email::new(&format!("guess{n}@example.com")).unwrap();
             attempts.begin(&email, format!("10.1.2.{n}").parse().ok(), now).unwrap();
         }
         assert!(attempts.begin(&kim(), "10.1.2.99".parse().ok(), now).is_err());
         attempts.begin(&kim(), "10.1.3.1".parse().ok(), now).unwrap();
         attempts.succeed(&kim(), "10.1.3.1".parse().ok());
-        for _ in 0..FREE_FOR_ACCOUNT {
+        for _ in 0..FREE[0] {
             attempts.begin(&kim(), "10.1.4.1".parse().ok(), now).unwrap();
         }
     }

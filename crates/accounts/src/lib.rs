@@ -2,6 +2,7 @@
 
 mod attempts;
 mod links;
+mod own_account;
 mod passwords;
 mod people;
 mod sign_in;
@@ -21,8 +22,8 @@ use attempts::Attempts;
 use passwords::Passwords;
 use visitors::Visitors;
 
-pub use links::{Invitation, LinkFor, NewPassword};
-pub use sign_in::{From, Login, SignInView, SignedIn};
+pub use links::{Invitation, LinkFor, NewPassword, UsedLink};
+pub use sign_in::{Login, Origin, SignInView, SignedIn};
 pub use store::accounts::Account;
 pub use team::Member;
 pub use totp::TotpSecret;

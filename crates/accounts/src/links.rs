@@ -6,7 +6,7 @@ use base::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
 use boxed::boxed;
-use model::account::{Email, PASSWORD_SHAPE, Password};
+use model::account::{EMAIL_SHAPE, Email, PASSWORD_SHAPE, Password};
 use model::ids::AccountId;
 use model::problem::{Problem, ProblemKind};
 use store::accounts::{self, Account};
@@ -15,7 +15,7 @@ use store::{Constraint, Signal, Tx, sign_ins};
 use tenancy::{OPERATOR, credentials};
 
 use crate::Accounts;
-use crate::sign_in::From;
+use crate::sign_in::Origin;
 
 /// Of links that make an owner: whoever has one may do everything.
 const OWNER_LINK: Duration = Duration::from_secs(60 * 60);
@@ -51,6 +51,17 @@ pub struct Invitation {
     pub secret: Option<String>,
 }
 
+/// What became of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsedLink {
+    /// The person is logged in; the secret is for the cookie.
+    SignedIn(String),
+    /// The password was set; logging in needs a one-time code, too.
+    CodeNeeded,
+    /// It was used already, has ended, or the account is locked.
+    Ended,
+}
+
 pub(crate) fn new_secret() -> Result<String> {
     Ok(BASE64_URL.encode(credentials::random_bytes::<32>()?))
 }
@@ -73,7 +84,10 @@ impl Accounts {
     pub async fn password_link(&self, account: AccountId) -> Result<String> {
         let (secret, link) = self.new_link(LinkPurpose::Password(account))?;
         let write = move |tx: &mut Tx<'_>| {
-            accounts::get(tx, account)?.ok_or(Error::NotFound("account"))?;
+            let known = accounts::get(tx, account)?.ok_or(Error::NotFound("account"))?;
+            if known.is_disabled {
+                return Err(Error::Conflict("The account is locked; unlock it first.".to_owned()));
+            }
             login_links::delete_of(tx, account)?;
             Ok::<_, Error>(login_links::insert(tx, &link)?)
         };
@@ -98,9 +112,9 @@ impl Accounts {
         self.0.store.read(read).await
     }
 
-    /// Uses a link: the person has a password from now on, and is logged in. `None` if the link is not good any more.
-    pub async fn use_link(&self, secret: &str, new: NewPassword, from: From) -> Result<Option<String>> {
-        let Some(purpose) = self.look_at_link(secret).await? else { return Ok(None) };
+    /// Uses a link: the person has a password from now on, and is logged in, unless that needs a code.
+    pub async fn use_link(&self, secret: &str, new: NewPassword, from: Origin) -> Result<UsedLink> {
+        let Some(purpose) = self.look_at_link(secret).await? else { return Ok(UsedLink::Ended) };
         let NewPassword { email, name, password } = new;
         let (email, name) = match purpose {
             LinkFor::NewOwner => (Email::new(&email), name),
@@ -110,7 +124,7 @@ impl Accounts {
         let mut problems = Vec::new();
         let password = Password::new(&password);
         if email.is_none() {
-            problems.push(problem("email", "This must be an e-mail address, such as kim@example.com."));
+            problems.push(problem("email", EMAIL_SHAPE));
         }
         if password.is_none() {
             problems.push(problem("password", PASSWORD_SHAPE));
@@ -122,7 +136,7 @@ impl Accounts {
             problems.push(problem("name", "This must be a name of 1 to 128 characters."));
         }
         Error::refuse(problems)?;
-        let (Some(email), Some(password)) = (email, password) else { return Ok(None) };
+        let (Some(email), Some(password)) = (email, password) else { return Ok(UsedLink::Ended) };
         let password = self.0.passwords.hash(password).await?;
         self.let_in(credentials::hash(secret), email, name, password, from).await
     }
@@ -133,17 +147,17 @@ impl Accounts {
         email: Email,
         name: String,
         password: String,
-        from: From,
-    ) -> Result<Option<String>> {
+        from: Origin,
+    ) -> Result<UsedLink> {
         let now = self.0.clock.now();
         let new_id = AccountId::at(now);
         let (secret, sign_in) = self.new_sign_in(new_id, from)?;
         let write = move |tx: &mut Tx<'_>| {
             let known = login_links::by_hash(tx, &link)?.filter(|link| link.ends > now);
-            let Some(known) = known else { return Ok(false) };
+            let Some(known) = known else { return Ok(Used::Not) };
             // Of two who use a link at once, one finds it.
             if !login_links::delete(tx, &link)? {
-                return Ok(false);
+                return Ok(Used::Not);
             }
             let account = match known.purpose {
                 LinkPurpose::NewOwner => {
@@ -158,23 +172,34 @@ impl Accounts {
                     new_id
                 }
                 LinkPurpose::Password(id) => {
-                    let Some(mut account) = accounts::get(tx, id)? else { return Ok(false) };
-                    (account.name, account.password) = (name.clone(), Some(password.clone()));
-                    account.seen = Some(now);
-                    accounts::update(tx, &account)?;
+                    let Some(account) = accounts::get(tx, id)? else { return Ok(Used::Not) };
+                    if !accounts::set_password(tx, id, &password)? {
+                        return Ok(Used::Not);
+                    }
+                    accounts::set_name(tx, id, &name)?;
                     login_links::delete_of(tx, id)?;
                     sign_ins::end_others(tx, id, None)?;
                     tx.note_object("account_id", id);
+                    tx.signal(Signal::Apps);
+                    // A link is copied by way of others, who must not get around the second factor by it.
+                    if account.totp.is_some() {
+                        return Ok(Used::WithoutCode);
+                    }
+                    accounts::set_seen(tx, id, now)?;
                     id
                 }
             };
             sign_ins::insert(tx, &sign_ins::SignIn { account, ..sign_in.clone() })?;
             tx.signal(Signal::Apps);
-            Ok::<_, Error>(true)
+            Ok::<_, Error>(Used::Wholly)
         };
-        let is_in = self.0.store.write(OPERATOR, write).await?;
+        let used = self.0.store.write(OPERATOR, write).await?;
         self.forget_visitors();
-        Ok(is_in.then_some(secret))
+        Ok(match used {
+            Used::Wholly => UsedLink::SignedIn(secret),
+            Used::WithoutCode => UsedLink::CodeNeeded,
+            Used::Not => UsedLink::Ended,
+        })
     }
 
     pub(crate) fn new_link(&self, purpose: LinkPurpose) -> Result<(String, LoginLink)> {
@@ -190,6 +215,13 @@ impl Accounts {
 
 fn problem(path: &str, message: &str) -> Problem {
     Problem { path: path.to_owned(), message: message.to_owned(), kind: ProblemKind::Invalid }
+}
+
+/// Whether a transaction has used a link, and let somebody in by it.
+enum Used {
+    Wholly,
+    WithoutCode,
+    Not,
 }
 
 /// An address belongs to one account.

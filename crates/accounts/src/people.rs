@@ -66,13 +66,21 @@ impl Accounts {
             let mut account = accounts::get(tx, id)?.ok_or(Error::NotFound("account"))?;
             let AccountChange { name, owner, disabled } = change.clone();
             let was_owner = account.is_owner && !account.is_disabled;
-            account.name = name.unwrap_or(account.name);
-            account.is_owner = owner.unwrap_or(account.is_owner);
-            account.is_disabled = disabled.unwrap_or(account.is_disabled);
+            if let Some(name) = name {
+                accounts::set_name(tx, id, &name)?;
+                account.name = name;
+            }
+            if let Some(is_owner) = owner {
+                accounts::set_owner(tx, id, is_owner)?;
+                account.is_owner = is_owner;
+            }
+            if let Some(is_disabled) = disabled {
+                accounts::set_disabled(tx, id, is_disabled)?;
+                account.is_disabled = is_disabled;
+            }
             if was_owner && (!account.is_owner || account.is_disabled) {
                 refuse_without_owner(tx, id)?;
             }
-            accounts::update(tx, &account)?;
             if account.is_disabled {
                 sign_ins::end_others(tx, id, None)?;
                 login_links::delete_of(tx, id)?;
@@ -115,6 +123,7 @@ pub(crate) fn refuse_too_many(tx: &mut Tx<'_>) -> Result<()> {
 
 /// Somebody must be left who may do everything.
 fn refuse_without_owner(tx: &mut Tx<'_>, id: AccountId) -> Result<()> {
+    accounts::lock_owners(tx)?;
     if accounts::count_owners_besides(tx, id)? == 0 {
         return Err(Error::Conflict("This is the last owner; make somebody else an owner first.".to_owned()));
     }

@@ -22,13 +22,12 @@ pub struct Member {
 #[boxed]
 impl Accounts {
     pub async fn team(&self, app: AppId) -> Result<Vec<Member>> {
-        let all = self.accounts().await?.into_iter();
-        let member = |account: Account| account.roles.get(&app).copied().map(|role| Member { account, role });
-        Ok(all.filter_map(member).collect())
+        let team = self.0.store.read(move |tx: &mut Tx<'_>| accounts::team(tx, app)).await?;
+        Ok(team.into_iter().map(|(account, role)| Member { account, role }).collect())
     }
 
-    /// Gives somebody a role in an app. Who has no account gets one, and a link for the first password; so does who has not used
-    /// the first one yet.
+    /// Gives somebody a role in an app. A person without an account gets one, and a link for the first password. Another link
+    /// for an account that has none yet is made only if the account has nothing outside this app: it lets in whoever has it.
     pub async fn add_member(&self, app: AppId, new: NewMember) -> Result<Invitation> {
         let NewMember { email, role } = new;
         let now = self.0.clock.now();
@@ -47,7 +46,8 @@ impl Accounts {
                 links::insert(tx, &account)?;
             }
             accounts::set_role(tx, account.id, app, role)?;
-            let needs_link = account.password.is_none();
+            let is_ours = !account.is_owner && account.roles.keys().all(|known| *known == app);
+            let needs_link = account.password.is_none() && is_ours;
             if needs_link {
                 login_links::delete_of(tx, account.id)?;
                 let purpose = LinkPurpose::Password(account.id);

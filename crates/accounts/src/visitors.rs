@@ -39,9 +39,14 @@ pub struct Visitor {
 }
 
 impl Visitor {
+    /// The role of the visitor in an app, which for owners is the highest.
+    pub fn role_in(&self, app: AppId) -> Option<Role> {
+        if self.account.is_owner { Some(Role::Admin) } else { self.account.roles.get(&app).copied() }
+    }
+
     /// Whether the visitor may do in an app what a role may.
     pub fn may(&self, app: AppId, role: Role) -> bool {
-        self.account.is_owner || self.account.roles.get(&app).is_some_and(|own| *own >= role)
+        self.role_in(app).is_some_and(|own| own >= role)
     }
 
     /// What the audit log calls the visitor.
@@ -54,25 +59,41 @@ impl Visitor {
 type Known = HashMap<[u8; 32], (UtcMillis, Arc<Visitor>)>;
 
 #[derive(Default)]
-pub(crate) struct Visitors(Mutex<Known>);
+pub(crate) struct Visitors(Mutex<Remembered>);
+
+#[derive(Default)]
+struct Remembered {
+    known: Known,
+    /// Raised whenever all are forgotten, so that a visitor who was read before that is not remembered after it.
+    generation: u64,
+}
 
 impl Visitors {
     fn get(&self, hash: &[u8; 32], now: UtcMillis) -> Option<Arc<Visitor>> {
-        let known = self.0.lock();
-        let (since, visitor) = known.get(hash)?;
+        let remembered = self.0.lock();
+        let (since, visitor) = remembered.known.get(hash)?;
         (*since <= now && now < since.plus(REMEMBERED)).then(|| visitor.clone())
     }
 
-    fn keep(&self, visitor: &Arc<Visitor>, now: UtcMillis) {
-        let mut known = self.0.lock();
-        if known.len() >= MOST_REMEMBERED {
-            known.clear();
+    fn generation(&self) -> u64 {
+        self.0.lock().generation
+    }
+
+    fn keep(&self, visitor: &Arc<Visitor>, now: UtcMillis, read_in: u64) {
+        let mut remembered = self.0.lock();
+        if remembered.generation != read_in {
+            return;
         }
-        known.insert(visitor.hash, (now, visitor.clone()));
+        if remembered.known.len() >= MOST_REMEMBERED {
+            remembered.known.clear();
+        }
+        remembered.known.insert(visitor.hash, (now, visitor.clone()));
     }
 
     pub(crate) fn clear(&self) {
-        self.0.lock().clear();
+        let mut remembered = self.0.lock();
+        remembered.known.clear();
+        remembered.generation += 1;
     }
 }
 
@@ -94,9 +115,10 @@ impl Accounts {
         if let Some(known) = self.0.visitors.get(&hash, now) {
             return Ok(Some(known).filter(is_in));
         }
+        let generation = self.0.visitors.generation();
         let found = self.read_visitor(hash).await?.map(Arc::new).filter(is_in);
         if let Some(visitor) = &found {
-            self.0.visitors.keep(visitor, now);
+            self.0.visitors.keep(visitor, now, generation);
         }
         Ok(found)
     }
@@ -119,9 +141,10 @@ impl Accounts {
             sign_ins::extend(tx, &hash, now, ends)?;
             Ok::<_, base::Error>(accounts::set_seen(tx, account, now)?)
         };
+        let generation = self.0.visitors.generation();
         self.0.store.write(OPERATOR, write).await?;
         let visitor = Arc::new(Visitor { used: now, ends, ..visitor.clone() });
-        self.0.visitors.keep(&visitor, now);
+        self.0.visitors.keep(&visitor, now, generation);
         Ok(visitor)
     }
 }

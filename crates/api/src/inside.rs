@@ -7,6 +7,8 @@ use axum::RequestExt;
 use axum::Router;
 use axum::extract::{RawPathParams, Request};
 use axum::response::Response;
+use http::Method;
+use model::account::Role;
 use model::app::AppKey;
 use tenancy::Caller;
 use tower::ServiceExt;
@@ -27,19 +29,24 @@ pub struct Actor(Arc<Standing>);
 #[derive(Debug)]
 struct Standing {
     credential: String,
-    app: Option<AppKey>,
-    is_owner: bool,
+    reach: Reach,
+}
+
+#[derive(Debug)]
+enum Reach {
+    App(AppKey, Role),
+    Installation,
 }
 
 impl Actor {
-    /// Somebody who acts in an app: by calls of its servers, and by those of the operator that name the app.
-    pub fn in_app(credential: String, app: AppKey) -> Self {
-        Self(Arc::new(Standing { credential, app: Some(app), is_owner: false }))
+    /// Somebody who acts in an app, as far as a role goes: by calls of its servers, and by those of the operator that name the app.
+    pub fn in_app(credential: String, app: AppKey, role: Role) -> Self {
+        Self(Arc::new(Standing { credential, reach: Reach::App(app, role) }))
     }
 
     /// An owner of the installation, who acts as the operator does.
     pub fn owner(credential: String) -> Self {
-        Self(Arc::new(Standing { credential, app: None, is_owner: true }))
+        Self(Arc::new(Standing { credential, reach: Reach::Installation }))
     }
 
     /// What the audit log calls the person.
@@ -65,7 +72,7 @@ impl Inside {
 
 /// Lets the call of an actor pass to its handler, if the actor may make it.
 pub(crate) async fn admit(edge: &Edge, access: Access, actor: &Actor, request: &mut Request) -> Result<Admission> {
-    let Standing { app, is_owner, .. } = &*actor.0;
+    let reach = &actor.0.reach;
     match access {
         Access::Probe => return Ok(Admission::Free),
         Access::Public | Access::Open => {}
@@ -76,18 +83,47 @@ pub(crate) async fn admit(edge: &Edge, access: Access, actor: &Actor, request: &
         | Access::Contact
         | Access::Events
         | Access::Master => {
-            let app = app.as_ref().ok_or_else(|| forbidden("This call belongs to an app."))?;
+            let Reach::App(app, role) = reach else { return Err(forbidden("This call belongs to an app.")) };
+            permit(*role, least_role(request.method(), request.uri().path()))?;
             request.extensions_mut().insert(Calling(caller(edge, app).await?));
         }
         Access::Inbox => return Err(forbidden("Inboxes are for devices.")),
         Access::Operator | Access::Scrape => {
-            if !is_owner && !names(request, app.as_ref()).await {
-                return Err(forbidden("This call is for the owners of the installation."));
+            if let Reach::App(app, role) = reach {
+                permit(*role, Role::Admin)?;
+                let deletes_app = request.method() == Method::DELETE && request.uri().path().split('/').count() == 4;
+                if deletes_app || !names(request, app).await {
+                    return Err(forbidden("This call is for the owners of the installation."));
+                }
             }
             return Ok(Admission::of_operator(edge.admit_operator()?));
         }
     }
     Ok(Admission::among_requests(edge.admit(Holder::of(request))?))
+}
+
+/// The least role that may make a call of a server. Pages ask for more where they show people; this keeps a page that asks for too
+/// little from changing anything.
+fn least_role(method: &Method, path: &str) -> Role {
+    let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| path.starts_with(beginning));
+    let changes_nothing = path.ends_with("/validate")
+        || begins(&["/api/audience/explain", "/api/push/preview", "/api/events", "/api/reports/perpush/detail"]);
+    if begins(&["/api/privacy"]) {
+        Role::Admin
+    } else if [Method::GET, Method::HEAD].contains(method) || changes_nothing {
+        Role::Viewer
+    } else if begins(&["/api/segments", "/api/templates", "/api/lists", "/api/drafts", "/api/sandbox"]) {
+        Role::Editor
+    } else {
+        Role::Sender
+    }
+}
+
+fn permit(own: Role, least: Role) -> Result<()> {
+    if own >= least {
+        return Ok(());
+    }
+    Err(Error::Forbidden(format!("This needs the role {} in the app.", least.word())))
 }
 
 async fn caller(edge: &Edge, app: &AppKey) -> Result<Caller> {
@@ -96,12 +132,32 @@ async fn caller(edge: &Edge, app: &AppKey) -> Result<Caller> {
 }
 
 /// Whether the path of a call is about the app.
-async fn names(request: &mut Request, app: Option<&AppKey>) -> bool {
-    let Some(app) = app else { return false };
+async fn names(request: &mut Request, app: &AppKey) -> bool {
     let Ok(variables) = request.extract_parts::<RawPathParams>().await else { return false };
     variables.iter().any(|(name, value)| name == "key" && value == app.as_str())
 }
 
 fn forbidden(why: &str) -> Error {
     Error::Forbidden(why.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_has_a_least_role() {
+        for (method, path, role) in [
+            (Method::GET, "/api/pushes", Role::Viewer),
+            (Method::POST, "/api/push/validate", Role::Viewer),
+            (Method::POST, "/api/segments", Role::Editor),
+            (Method::POST, "/api/push", Role::Sender),
+            (Method::DELETE, "/api/schedules/x", Role::Sender),
+            (Method::POST, "/api/privacy/erase", Role::Admin),
+            (Method::GET, "/api/privacy/x/result", Role::Admin),
+        ] {
+            assert_eq!(least_role(&method, path), role, "{method} {path}");
+        }
+        assert!(permit(Role::Sender, Role::Admin).is_err() && permit(Role::Admin, Role::Sender).is_ok());
+    }
 }

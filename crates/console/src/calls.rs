@@ -108,7 +108,8 @@ impl Visit {
             return Ok(Actor::owner(credential));
         }
         let app = self.app.as_ref().ok_or_else(|| Error::NotAllowed("This needs an app.".to_owned()))?;
-        Ok(Actor::in_app(credential, app.key.clone()))
+        let role = visitor.role_in(app.id).ok_or(Error::NotSignedIn)?;
+        Ok(Actor::in_app(credential, app.key.clone(), role))
     }
 }
 

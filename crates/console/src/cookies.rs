@@ -1,6 +1,8 @@
 //! The cookie of somebody who is logged in. Over a secure connection its name binds it to this very host; over plain HTTP,
 //! which only this machine may use, it has a name of its own.
 
+use std::net::IpAddr;
+
 use api::CallerAddress;
 use http::header::{COOKIE, HOST};
 use http::{HeaderMap, HeaderValue};
@@ -24,8 +26,11 @@ impl Connection {
     pub(crate) fn of(headers: &HeaderMap, caller: Option<CallerAddress>, is_public_https: bool) -> Self {
         let says = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let is_forwarded = says("x-forwarded-for").is_some() || says("forwarded").is_some();
-        if says("x-forwarded-proto") == Some("https") || (is_public_https && is_forwarded) {
-            return Self::Secure;
+        match says("x-forwarded-proto") {
+            Some("https") => return Self::Secure,
+            None if is_public_https && is_forwarded => return Self::Secure,
+            Some(_) => return Self::Open,
+            None => {}
         }
         let is_here = caller.is_some_and(|CallerAddress(address)| address.is_loopback() || address.is_unspecified());
         if is_here && !is_forwarded && is_local_host(says(HOST.as_str())) { Self::Local } else { Self::Open }
@@ -73,11 +78,10 @@ impl Connection {
 /// Whether a browser on this machine asked for this machine, and not for a name that somebody has pointed at it.
 fn is_local_host(host: Option<&str>) -> bool {
     let host = host.unwrap_or_default();
-    let name = host
-        .rsplit_once(':')
-        .filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()))
-        .map_or(host, |(name, _)| name);
-    name == "localhost" || name.ends_with(".localhost") || name == "[::1]" || name.starts_with("127.")
+    let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    let address: Option<IpAddr> = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
+    name == "localhost" || name.ends_with(".localhost") || address.is_some_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -98,7 +102,12 @@ mod tests {
         assert_eq!(connection(&[local], "127.0.0.1", false), Connection::Local);
         assert_eq!(connection(&[("host", "localhost:1")], "::", false), Connection::Local);
         assert_eq!(connection(&[local], "10.0.0.7", false), Connection::Open);
-        assert_eq!(connection(&[("host", "rebound.example")], "127.0.0.1", false), Connection::Open);
+        for elsewhere in ["rebound.example", "127.0.0.1.evil.example", "127.evil.example"] {
+            assert_eq!(connection(&[("host", elsewhere)], "127.0.0.1", false), Connection::Open, "{elsewhere}");
+        }
+        assert_eq!(connection(&[("host", "[::1]:8080")], "::", false), Connection::Local);
+        let plain = [("host", "push.example"), ("x-forwarded-for", "10.0.0.7"), ("x-forwarded-proto", "http")];
+        assert_eq!(connection(&plain, "127.0.0.1", true), Connection::Open);
         let proxied = [("host", "push.example"), ("x-forwarded-for", "10.0.0.7")];
         assert_eq!(connection(&proxied, "127.0.0.1", false), Connection::Open);
         assert_eq!(connection(&proxied, "127.0.0.1", true), Connection::Secure);

@@ -76,8 +76,10 @@ impl From<engine::Error> for Error {
             engine::Error::AppGone => Self::NotFound("This app was deleted.".to_owned()),
             engine::Error::Conflict(sentence) => Self::Refused { status: StatusCode::CONFLICT, sentence },
             engine::Error::Forbidden(sentence) => Self::NotAllowed(sentence),
-            engine::Error::TooMany { text, .. } => {
-                Self::Refused { status: StatusCode::TOO_MANY_REQUESTS, sentence: text.to_owned() }
+            engine::Error::TooMany { text, retry_after } => {
+                let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
+                let sentence = format!("{text} It may be made in {seconds} s.");
+                Self::Refused { status: StatusCode::TOO_MANY_REQUESTS, sentence }
             }
             engine::Error::Unavailable(_) => {
                 let sentence = "The database cannot be reached right now; try again in a moment.".to_owned();

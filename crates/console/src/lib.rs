@@ -29,6 +29,8 @@ pub use routes::{Needs, PageRoute, routes};
 
 /// Pages that follow what happens, at once.
 const MOST_LIVE: usize = 1024;
+/// Forms of strangers, such as logins, that are read at once.
+const MOST_AT_DOOR: usize = 128;
 
 /// Settings of the console.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +44,13 @@ pub fn pages(engine: Engine, settings: Settings) -> Pages {
     Box::new(move |inside| {
         let is_public_https = settings.public_url.as_deref().is_some_and(|url| url.starts_with("https:"));
         let live = Arc::new(Semaphore::new(MOST_LIVE));
-        routes::router(Console(Arc::new(Parts { engine, inside, is_public_https, live })))
+        routes::router(Console(Arc::new(Parts {
+            engine,
+            inside,
+            is_public_https,
+            live,
+            door: Arc::new(Semaphore::new(MOST_AT_DOOR)),
+        })))
     })
 }
 
@@ -56,6 +64,7 @@ pub(crate) struct Parts {
     /// Whether people come by way of a proxy that ends TLS.
     pub(crate) is_public_https: bool,
     pub(crate) live: Arc<Semaphore>,
+    pub(crate) door: Arc<Semaphore>,
 }
 
 impl Deref for Console {

@@ -10,8 +10,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
-use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue};
 use model::account::Role;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -65,6 +65,8 @@ async fn begin(console: &Console, request: Request) -> Result<Response> {
     let mut response = Response::new(Body::from_stream(stream::StreamExt::chain(hello, messages)));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // nginx would hold messages back until there are enough of them.
+    response.headers_mut().insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     Ok(response)
 }
 

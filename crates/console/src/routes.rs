@@ -85,6 +85,8 @@ fn all() -> Vec<Page> {
         post("/console/{app}/messages/{push}/{action}", SENDER, message::act),
         get("/console/{app}/compose", EDITOR, compose::show),
         post("/console/{app}/compose", EDITOR, compose::post),
+        get("/console/{app}/compose/sending/{schedule}", SENDER, compose::sending::show),
+        post("/console/{app}/compose/sending/{schedule}/undo", SENDER, compose::sending::undo),
         post("/console/{app}/first-device", SENDER, home::first_device),
         get("/console/{app}/team", ADMIN, team::list),
         post("/console/{app}/team", ADMIN, team::add),

@@ -43,7 +43,7 @@ pub(crate) async fn around(visit: &Visit, page: &Page) -> Result<Markup> {
                 a.brand href="/console" { img src=(assets::path("icon.svg")) alt="" width="24" height="24"; "Aerogram" }
                 (app_choice(visit, &apps))
                 span.fill {}
-                @if visit.app.is_some() { span #live.live data-state="off" role="status" { "not connected" } }
+                @if visit.app.is_some() && visit.method == Method::GET { span #live.live data-state="off" role="status" { "not connected" } }
                 details.menu {
                     summary { (visitor.account.name) }
                     div.sheet {
@@ -59,7 +59,8 @@ pub(crate) async fn around(visit: &Visit, page: &Page) -> Result<Markup> {
             }
             (calls(visit))
         },
-        visit.app.as_ref().map(|_| visit.to("/live")).as_deref(),
+        // The answer to a form cannot be asked for again.
+        visit.app.as_ref().filter(|_| visit.method == Method::GET).map(|_| visit.to("/live")).as_deref(),
     ))
 }
 

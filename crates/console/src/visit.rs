@@ -1,31 +1,38 @@
 //! One request for a page: who asks, in which app, and with what. Pages get it once the visitor is known to be allowed to see them.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
-use accounts::Visitor;
+use accounts::{Origin, Visitor};
 use api::{CallerAddress, RequestId};
+use axum::body::Body;
 use axum::extract::Request;
 use http::header::{CONTENT_TYPE, HOST, USER_AGENT};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use model::account::Role;
 use model::app::AppKey;
 use parking_lot::Mutex;
-use tenancy::App;
+use tenancy::{App, AuditRows, AuditedChange, AuditedRequest};
 
 use crate::Console;
 use crate::calls::Call;
 use crate::cookies::Connection;
 use crate::error::{Error, Result};
-use crate::form::{Fields, decode};
+use crate::form::Fields;
 use crate::protection::refuse_cross_site;
 use crate::routes::Needs;
 
 /// The largest form; what people upload goes another way.
 const MOST_FORM_BYTES: usize = 256 * 1024;
+/// Of strangers, who log in.
+const MOST_STRANGERS_BYTES: usize = 8 * 1024;
+/// How long a form may take to arrive: it holds the place of another request.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 const FRAGMENT: HeaderName = HeaderName::from_static("x-fragment");
 
@@ -72,23 +79,9 @@ impl Visit {
             return Err(Box::new(Refused { visit, error }));
         }
         if ![Method::GET, Method::HEAD].contains(&visit.method) {
-            let is_form = parts
-                .headers
-                .get(CONTENT_TYPE)
-                .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
-            let read = Limited::new(body, MOST_FORM_BYTES).collect().await;
-            match read {
-                Ok(body) if is_form => {
-                    visit.form = Fields::parse(&String::from_utf8_lossy(&body.to_bytes()));
-                }
-                Ok(_) => {}
-                Err(_) => {
-                    let error = Error::Refused {
-                        status: http::StatusCode::PAYLOAD_TOO_LARGE,
-                        sentence: "The form is too large, or did not arrive completely.".to_owned(),
-                    };
-                    return Err(Box::new(Refused { visit, error }));
-                }
+            match read_form(console, &parts, body, visit.is_signed_in()).await {
+                Ok(form) => visit.form = form,
+                Err(error) => return Err(Box::new(Refused { visit, error })),
             }
         }
         Ok(visit)
@@ -104,7 +97,7 @@ impl Visit {
             connection,
             method: parts.method.clone(),
             path: parts.uri.path().to_owned(),
-            vars: vars.into_iter().map(|(name, value)| (name, decode(&value.replace('+', "%2B")))).collect(),
+            vars,
             query: Fields::parse(parts.uri.query().unwrap_or_default()),
             form: Fields::default(),
             is_fragment: header(FRAGMENT).is_some(),
@@ -120,7 +113,11 @@ impl Visit {
 
     async fn admit(&mut self, needs: Needs) -> Result<()> {
         if let Some(secret) = self.connection.secret(&self.headers) {
-            self.visitor = self.console.engine.accounts().visitor(secret).await?;
+            let accounts = self.console.engine.accounts();
+            // An open page asks by itself, which is no sign that somebody is there.
+            let asks_by_itself = self.is_fragment || self.path.ends_with("/live");
+            self.visitor =
+                if asks_by_itself { accounts.watcher(secret).await? } else { accounts.visitor(secret).await? };
         }
         let wanted = match needs {
             Needs::Nobody => return Ok(()),
@@ -163,6 +160,32 @@ impl Visit {
         visitor.may(app.id, role)
     }
 
+    /// Where the visitor comes from. A proxy on this machine or network says for whom it asks; what it says last, it has seen
+    /// itself.
+    pub(crate) fn origin(&self) -> Origin {
+        let peer = self.address.map(|CallerAddress(address)| address);
+        let is_proxy = peer.is_some_and(|peer| match peer {
+            IpAddr::V4(v4) => v4.is_loopback() || v4.is_private(),
+            IpAddr::V6(v6) => v6.is_unspecified() || v6.is_loopback() || v6.is_unique_local(),
+        });
+        let forwarded = self.headers.get_all("x-forwarded-for").iter().next_back().and_then(|list| list.to_str().ok());
+        let forwarded = forwarded.and_then(|list| list.rsplit(',').next()?.trim().parse().ok()).filter(|_| is_proxy);
+        Origin { address: forwarded.or(peer), agent: self.agent.clone() }
+    }
+
+    /// What the audit log gets of a change that is no call of the API.
+    pub(crate) fn asked(&self, credential: String, action: &'static str, rows: AuditRows) -> AuditedRequest {
+        let change = AuditedChange {
+            credential,
+            address: self.origin().address,
+            action,
+            rows,
+            object: Vec::new(),
+            request_id: Some(self.request_id.clone()),
+        };
+        AuditedRequest::new(self.console.engine.clock().now(), change)
+    }
+
     /// A variable of the path.
     pub(crate) fn var(&self, name: &str) -> &str {
         self.vars.get(name).map_or("", String::as_str)
@@ -188,6 +211,26 @@ impl Visit {
     /// The calls that were made for the page so far.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.calls.lock().clone()
+    }
+}
+
+/// The fields of a form, which has to arrive soon. Strangers share a few places, so that they cannot take those of visitors.
+async fn read_form(console: &Console, parts: &Parts, body: Body, is_signed_in: bool) -> Result<Fields> {
+    let refused = |status, sentence: &str| Error::Refused { status, sentence: sentence.to_owned() };
+    let busy = |_| refused(StatusCode::TOO_MANY_REQUESTS, "Too many people log in at once; try again in a moment.");
+    let _place = if is_signed_in { None } else { Some(console.door.clone().try_acquire_owned().map_err(busy)?) };
+    let most_bytes = if is_signed_in { MOST_FORM_BYTES } else { MOST_STRANGERS_BYTES };
+    let read = tokio::time::timeout(PATIENCE, Limited::new(body, most_bytes).collect()).await;
+    let kind = parts.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    match read {
+        Ok(Ok(body)) if kind.starts_with(b"application/x-www-form-urlencoded") => {
+            Ok(Fields::parse(&String::from_utf8_lossy(&body.to_bytes())))
+        }
+        Ok(Ok(_)) => Ok(Fields::default()),
+        Ok(Err(_)) => {
+            Err(refused(StatusCode::PAYLOAD_TOO_LARGE, "The form is too large, or did not arrive completely."))
+        }
+        Err(_) => Err(refused(StatusCode::REQUEST_TIMEOUT, "The form did not arrive in time.")),
     }
 }
 

@@ -34,7 +34,8 @@ impl Role {
 #[body(schema = json_schema!({"type": "string", "format": "email", "minLength": 3, "maxLength": limits::EMAIL_CHARS}))]
 pub struct Email(String);
 
-const EMAIL_SHAPE: &str = "This must be an e-mail address, such as kim@example.com.";
+/// Why an address cannot be used.
+pub const EMAIL_SHAPE: &str = "This must be an e-mail address, such as kim@example.com.";
 
 impl Email {
     pub fn new(text: &str) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! The accounts of people who use the console, and their roles in apps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use model::account::{Email, Role};
 use model::ids::{AccountId, AppId};
@@ -59,26 +59,57 @@ pub fn insert(tx: &mut Tx<'_>, new: &Account) -> Result<()> {
     Ok(())
 }
 
-/// Writes everything but the roles. Whether there is such an account.
-pub fn update(tx: &mut Tx<'_>, account: &Account) -> Result<bool> {
-    let totp = account.totp.as_ref();
-    let n_changed = tx.execute(
-        "update account set email = $2, name = $3, password = $4, totp = $5, totp_used = $6, is_owner = $7,
-           is_disabled = $8, seen = $9
-         where id = $1",
-        &[
-            account.id.into(),
-            account.email.as_str().into(),
-            account.name.as_str().into(),
-            account.password.clone().into(),
-            totp.map(|totp| totp.sealed.clone()).into(),
-            totp.and_then(|totp| totp.used).into(),
-            account.is_owner.into(),
-            account.is_disabled.into(),
-            account.seen.into(),
-        ],
-    )?;
+/// Notes that the person logs in, if the password is still this one, nobody has locked the account, and the one-time code was
+/// not used before: one statement, so that what another node changes meanwhile counts. Whether the person may.
+pub fn sign_in(tx: &mut Tx<'_>, id: AccountId, password: &str, step: Option<i64>, now: UtcMillis) -> Result<bool> {
+    let n_changed = match step {
+        None => tx.execute(
+            "update account set seen = $3 where id = $1 and password = $2 and is_disabled = 0 and totp is null",
+            &[id.into(), password.into(), now.into()],
+        )?,
+        Some(step) => tx.execute(
+            "update account set seen = $3, totp_used = $4
+             where id = $1 and password = $2 and is_disabled = 0 and totp is not null
+               and (totp_used is null or totp_used < $4)",
+            &[id.into(), password.into(), now.into(), step.into()],
+        )?,
+    };
     Ok(n_changed > 0)
+}
+
+/// Gives an account that is not locked another password. Whether there is one.
+pub fn set_password(tx: &mut Tx<'_>, id: AccountId, password: &str) -> Result<bool> {
+    let sql = "update account set password = $2 where id = $1 and is_disabled = 0";
+    Ok(tx.execute(sql, &[id.into(), password.into()])? > 0)
+}
+
+/// From now on logging in needs the codes of a secret, or none. Whether there is such an account.
+pub fn set_totp(tx: &mut Tx<'_>, id: AccountId, totp: Option<&Totp>) -> Result<bool> {
+    let (sealed, used) = (totp.map(|totp| totp.sealed.clone()), totp.and_then(|totp| totp.used));
+    let sql = "update account set totp = $2, totp_used = $3 where id = $1";
+    Ok(tx.execute(sql, &[id.into(), sealed.into(), used.into()])? > 0)
+}
+
+pub fn set_name(tx: &mut Tx<'_>, id: AccountId, name: &str) -> Result<()> {
+    tx.write("update account set name = $2 where id = $1", &[id.into(), name.into()])
+}
+
+pub fn set_owner(tx: &mut Tx<'_>, id: AccountId, is_owner: bool) -> Result<()> {
+    tx.write("update account set is_owner = $2 where id = $1", &[id.into(), is_owner.into()])
+}
+
+pub fn set_disabled(tx: &mut Tx<'_>, id: AccountId, is_disabled: bool) -> Result<()> {
+    tx.write("update account set is_disabled = $2 where id = $1", &[id.into(), is_disabled.into()])
+}
+
+/// Writes an account as it is, so that the audit log gets a row about an attempt to log in that changes nothing.
+pub fn touch(tx: &mut Tx<'_>, email: &Email) -> Result<()> {
+    tx.execute("update account set email = email where email = $1", &[email.as_str().into()]).map(drop)
+}
+
+/// Until the transaction ends, no other one on any node takes an owner away.
+pub fn lock_owners(tx: &mut Tx<'_>) -> Result<()> {
+    tx.execute("update serial set value = value where name = 'app'", &[]).map(drop)
 }
 
 /// The person was there.
@@ -122,11 +153,25 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Account>> {
     let roles = tx.query("select account, in_app, role from account_role order by account, in_app", &[], |row| {
         Ok((row.next::<AccountId>()?, row.next::<AppId>()?, read_role(row.next()?)?))
     })?;
+    let mut by_account: HashMap<AccountId, BTreeMap<AppId, Role>> = HashMap::new();
+    for (account, app, role) in roles {
+        by_account.entry(account).or_default().insert(app, role);
+    }
     for account in &mut accounts {
-        let of_account = roles.iter().filter(|(of, ..)| *of == account.id);
-        account.roles = of_account.map(|(_, app, role)| (*app, *role)).collect();
+        account.roles = by_account.remove(&account.id).unwrap_or_default();
     }
     Ok(accounts)
+}
+
+/// The accounts with a role in an app, by their addresses; of their roles only that one.
+pub fn team(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(Account, Role)>> {
+    let columns: Vec<String> = COLUMNS.split(", ").map(|column| format!("account.{column}")).collect();
+    let sql = format!(
+        "select {}, account_role.role from account_role join account on account.id = account_role.account
+         where account_role.in_app = $1 order by account.email",
+        columns.join(", ")
+    );
+    tx.query(&sql, &[app.into()], |row| Ok((read_account(row)?, read_role(row.next()?)?)))
 }
 
 /// Gives an account a role in an app, instead of any that it has there.

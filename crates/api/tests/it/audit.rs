@@ -153,7 +153,7 @@ async fn invite(app: &TestApp, path: &str) {
     let code = made["link"].as_str().unwrap().split_once("code=").unwrap().1;
     let password = "correct horse battery".to_owned();
     let new = accounts::NewPassword { email: String::new(), name: "Kim".to_owned(), password };
-    app.engine().accounts().use_link(code, new, accounts::From::default()).await.unwrap().unwrap();
+    app.engine().accounts().use_link(code, new, accounts::Origin::default()).await.unwrap();
     let sign_ins = operator.get(&format!("{account}/sign-ins")).await.expect(200);
     let sign_in = sign_ins["sign_ins"][0]["sign_in_id"].as_str().unwrap();
     operator.delete(&format!("{account}/sign-ins/{sign_in}")).await.expect(204);

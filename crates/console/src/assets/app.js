@@ -20,6 +20,7 @@ async function refresh() {
   [asking, again] = [true, false];
   try {
     const answer = await fetch(location.href, { headers: { "X-Fragment": "content", ...(tag && { "If-None-Match": tag }) } });
+    if (answer.redirected) { location.assign(answer.url); return; }
     if (answer.ok) {
       tag = answer.headers.get("etag") ?? "";
       const fresh = parse(await answer.text()).getElementById("content");
@@ -35,14 +36,26 @@ async function refresh() {
   if (again) setTimeout(refresh, 1000);
 }
 
+// The stream is open only while the page is seen: browsers have few connections to a host. A stream that is refused is tried again.
 function follow(path) {
   const sign = document.getElementById("live");
   const show = (state, words) => { if (sign.dataset.state !== state) { sign.dataset.state = state; sign.textContent = words; } };
-  const stream = new EventSource(path);
-  stream.addEventListener("hello", () => { show("on", "live"); refresh(); });
-  stream.addEventListener("changed", refresh);
-  stream.addEventListener("error", () => show("off", "not connected"));
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && again) refresh(); });
+  let stream = null;
+  let timer = 0;
+  const open = () => {
+    clearTimeout(timer);
+    stream?.close();
+    if (document.hidden) { stream = null; return; }
+    stream = new EventSource(path);
+    stream.addEventListener("hello", () => { show("on", "live"); refresh(); });
+    stream.addEventListener("changed", refresh);
+    stream.addEventListener("error", () => {
+      show("off", "not connected");
+      if (stream.readyState === EventSource.CLOSED) timer = setTimeout(open, 5000);
+    });
+  };
+  document.addEventListener("visibilitychange", open);
+  open();
 }
 
 // While somebody composes, the reach and the preview follow, a moment after the last key.

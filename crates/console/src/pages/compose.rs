@@ -5,6 +5,7 @@ mod draft;
 mod preview;
 mod reach;
 mod review;
+pub(crate) mod sending;
 
 use std::sync::Arc;
 
@@ -62,7 +63,12 @@ pub(crate) async fn post(visit: Arc<Visit>) -> Result<Answer> {
             }
             shown => shown,
         },
-        Some("send") => review::send(&visit, &draft).await,
+        Some("send") => match review::send(&visit, &draft).await {
+            Err(error @ (Error::Invalid(_) | Error::Refused { .. })) => {
+                Ok(draw(&visit, &visit.form, &draft, Some(&error)).await?.refused(&error))
+            }
+            sent => sent,
+        },
         other => {
             if let Some(row) = other.and_then(|what| what.strip_prefix("remove-")?.parse().ok()) {
                 draft.conditions.remove(row);
@@ -78,6 +84,8 @@ async fn draw(visit: &Visit, typed: &Fields, draft: &Draft, error: Option<&Error
     let body = html! {
         div.compose {
             form #compose method="post" action=(visit.to("/compose")) {
+                // What Enter in a field does: browsers take the first button of a form.
+                button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Check the reach" }
                 (problems(error, &[]))
                 (who(draft, &segments))
                 (what(typed))

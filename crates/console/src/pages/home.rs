@@ -15,7 +15,7 @@ use super::compose;
 use super::messages::{Listed, Pushes, table};
 use crate::answer::Answer;
 use crate::chart::{Columns, columns};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::form::query;
 use crate::parts::numbers::{figure, grouped, percent};
 use crate::visit::Visit;
@@ -96,6 +96,11 @@ fn chart(sends: &Sends) -> Columns {
 
 /// A device to try things with, whose messages arrive in the sandbox.
 pub(crate) async fn first_device(visit: Arc<Visit>) -> Result<Answer> {
+    if visit.app()?.mode != Mode::Development {
+        return Err(Error::NotAllowed(
+            "Test devices are for apps in development, whose messages go to the sandbox.".to_owned(),
+        ));
+    }
     let channel = json!({"channel": {
         "device_type": "android", "opt_in": true, "push_address": TEST_ADDRESS, "set_tags": true, "tags": ["test"],
     }});

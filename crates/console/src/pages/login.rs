@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use accounts::{From, Login, SignedIn};
+use accounts::{Login, SignedIn};
 use http::StatusCode;
 use maud::{Markup, html};
 use model::account::{Email, Role};
-use tenancy::{AuditRows, AuditedChange, AuditedRequest};
+use tenancy::AuditRows;
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
@@ -39,20 +39,32 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
 pub(crate) async fn log_in(visit: Arc<Visit>) -> Result<Answer> {
     visit.connection.must_be_closed()?;
     let accounts = visit.console.engine.accounts();
-    let given = visit.form.text("email").unwrap_or_default();
-    let change = asked(&visit, &format!("account {given}"), "account.sign_in");
-    let outcome = match (visit.form.text("ticket"), Email::new(given)) {
-        (Some(ticket), _) => {
+    let ticket = visit.form.text("ticket").map(str::to_owned);
+    let email = match &ticket {
+        Some(ticket) => accounts.ticket_holder(ticket).await?.map(|account| account.email),
+        None => visit.form.text("email").and_then(Email::new),
+    };
+    let asked = |action, rows| {
+        let credential = email.as_ref().map_or_else(|| "account".to_owned(), |email| format!("account {email}"));
+        visit.asked(credential, action, rows)
+    };
+    let outcome = match (&ticket, &email) {
+        (_, None) => Ok(SignedIn::No),
+        (Some(ticket), Some(_)) => {
             let code = visit.form.text("code").unwrap_or_default();
-            tenancy::on_behalf_of(change, accounts.sign_in_with_code(ticket, code, from(&visit))).await
+            let signing_in = accounts.sign_in_with_code(ticket, code, visit.origin());
+            tenancy::on_behalf_of(asked("account.sign_in", AuditRows::Each), signing_in).await
         }
         (None, Some(email)) => {
             let password = visit.form.exact("password").unwrap_or_default().to_owned();
-            tenancy::on_behalf_of(change, accounts.sign_in(Login { email, password }, from(&visit))).await
+            let signing_in = accounts.sign_in(Login { email: email.clone(), password }, visit.origin());
+            tenancy::on_behalf_of(asked("account.sign_in", AuditRows::Each), signing_in).await
         }
-        (None, None) => Ok(SignedIn::No),
     };
-    let ticket = visit.form.text("ticket").map(str::to_owned);
+    if let (Ok(SignedIn::No), Some(email)) = (&outcome, &email) {
+        let noting = accounts.note_refusal(email.clone());
+        tenancy::on_behalf_of(asked("account.sign_in_refused", AuditRows::PerMinute), noting).await?;
+    }
     let (ticket, error) = match outcome {
         Ok(SignedIn::Yes(secret)) => {
             return Ok(Answer::To { path: next(&visit), cookie: Some(visit.connection.set(&secret)?) });
@@ -74,25 +86,9 @@ pub(crate) async fn log_in(visit: Arc<Visit>) -> Result<Answer> {
 pub(crate) async fn log_out(visit: Arc<Visit>) -> Result<Answer> {
     let visitor = visit.visitor()?;
     let leaving = visit.console.engine.accounts().sign_out(visitor);
-    tenancy::on_behalf_of(asked(&visit, &visitor.credential(), "account.sign_out"), leaving).await?;
+    let change = visit.asked(visitor.credential(), "account.sign_out", AuditRows::Each);
+    tenancy::on_behalf_of(change, leaving).await?;
     Ok(Answer::To { path: "/console/login".to_owned(), cookie: Some(visit.connection.clear()?) })
-}
-
-pub(crate) fn from(visit: &Visit) -> From {
-    From { address: visit.address.map(|api::CallerAddress(address)| address), agent: visit.agent.clone() }
-}
-
-/// What the audit log gets of a change that is no call of the API.
-pub(crate) fn asked(visit: &Visit, credential: &str, action: &'static str) -> AuditedRequest {
-    let change = AuditedChange {
-        credential: credential.to_owned(),
-        address: visit.address.map(|api::CallerAddress(address)| address),
-        action,
-        rows: AuditRows::Each,
-        object: Vec::new(),
-        request_id: Some(visit.request_id.clone()),
-    };
-    AuditedRequest::new(visit.console.engine.clock().now(), change)
 }
 
 /// The form of the first step, or with a ticket that of the second.
@@ -116,7 +112,6 @@ fn form(visit: &Visit, ticket: Option<&str>, has_nobody: bool, error: Option<&Er
                     (Field::password("password", "Password", "current-password").show(None))
                 }
                 Some(ticket) => {
-                    input type="hidden" name="email" value=(typed);
                     input type="hidden" name="ticket" value=(ticket);
                     (Field { autocomplete: "one-time-code", ..Field::text("code", "Code of your authenticator app") }.show(None))
                 }

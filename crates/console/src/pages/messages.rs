@@ -23,7 +23,7 @@ pub(crate) struct Pushes {
 
 #[derive(Deserialize)]
 pub(crate) struct Listed {
-    push_id: String,
+    pub(crate) push_id: String,
     created: String,
     name: Option<String>,
     title: Option<String>,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use accounts::{SignInView, TotpSecret};
 use maud::{Markup, html};
+use tenancy::AuditRows;
 
-use super::login::asked;
 use crate::answer::Answer;
 use crate::dates::moment;
 use crate::error::{Error, Result};
@@ -23,8 +23,8 @@ pub(crate) async fn change_password(visit: Arc<Visit>) -> Result<Answer> {
     let visitor = visit.visitor()?;
     let field = |name: &str| visit.form.exact(name).unwrap_or_default().to_owned();
     let new = field("new");
-    let changing = visit.console.engine.accounts().change_password(visitor, field("current"), &new);
-    let change = asked(&visit, &visitor.credential(), "account.change_password");
+    let changing = visit.console.engine.accounts().change_password(visitor, visit.origin(), field("current"), &new);
+    let change = visit.asked(visitor.credential(), "account.change_password", AuditRows::Each);
     done(&visit, tenancy::on_behalf_of(change, changing).await).await
 }
 
@@ -34,21 +34,22 @@ pub(crate) async fn begin_codes(visit: Arc<Visit>) -> Result<Answer> {
     let secret = secret.ok_or_else(|| Error::invalid("code", "Load the page again, and use its new secret."))?;
     let code = visit.form.text("code").unwrap_or_default().to_owned();
     let changing = visit.console.engine.accounts().begin_codes(visitor, &secret, &code);
-    let change = asked(&visit, &visitor.credential(), "account.begin_codes");
+    let change = visit.asked(visitor.credential(), "account.begin_codes", AuditRows::Each);
     done(&visit, tenancy::on_behalf_of(change, changing).await).await
 }
 
 pub(crate) async fn end_codes(visit: Arc<Visit>) -> Result<Answer> {
     let visitor = visit.visitor()?;
-    let changing = visit.console.engine.accounts().end_codes(visitor.account.id);
-    let change = asked(&visit, &visitor.credential(), "account.end_codes");
+    let password = visit.form.exact("current").unwrap_or_default().to_owned();
+    let changing = visit.console.engine.accounts().end_own_codes(visitor, visit.origin(), password);
+    let change = visit.asked(visitor.credential(), "account.end_codes", AuditRows::Each);
     done(&visit, tenancy::on_behalf_of(change, changing).await).await
 }
 
 pub(crate) async fn end_sign_in(visit: Arc<Visit>) -> Result<Answer> {
     let visitor = visit.visitor()?;
     let ending = visit.console.engine.accounts().end_sign_in(visitor.account.id, visit.id("sign_in")?);
-    let change = asked(&visit, &visitor.credential(), "account.end_sign_in");
+    let change = visit.asked(visitor.credential(), "account.end_sign_in", AuditRows::Each);
     done(&visit, tenancy::on_behalf_of(change, ending).await).await
 }
 
@@ -82,7 +83,7 @@ async fn draw(visit: &Visit, error: Option<&Error>) -> Result<Answer> {
                 p.hint { "You are then logged out everywhere else." }
             }
         }
-        section { h2 { "One-time codes" } (codes(account.totp.is_some(), error)?) }
+        section { h2 { "One-time codes" } (codes(visit, account.totp.is_some(), error)?) }
         section { h2 { "Where you are logged in" } (table(&sign_ins, visitor.sign_in)) }
     };
     let page = Answer::page("Profile", body)?;
@@ -92,14 +93,21 @@ async fn draw(visit: &Visit, error: Option<&Error>) -> Result<Answer> {
     })
 }
 
-fn codes(is_on: bool, error: Option<&Error>) -> Result<Markup> {
+fn codes(visit: &Visit, is_on: bool, error: Option<&Error>) -> Result<Markup> {
     if is_on {
         return Ok(html! {
             p { "Logging in needs a code of your authenticator app." }
-            form method="post" action={ (PAGE) "/codes/end" } { button { "Switch codes off" } }
+            form.narrow method="post" action={ (PAGE) "/codes/end" } {
+                (Field { id: "codes-current", ..Field::password("current", "Current password", "current-password") }.show(None))
+                button { "Switch codes off" }
+            }
         });
     }
-    let secret = TotpSecret::new()?.text();
+    // After a wrong code it is still the one that the app has by now.
+    let secret = match visit.form.text("secret").and_then(TotpSecret::from_text) {
+        Some(secret) => secret.text(),
+        None => TotpSecret::new()?.text(),
+    };
     let spaced = secret.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ");
     Ok(html! {
         p { "With codes, a stolen password alone lets nobody in. Add this secret to an authenticator app, and type the code that it shows." }

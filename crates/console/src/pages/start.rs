@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use accounts::{LinkFor, NewPassword};
+use accounts::{LinkFor, NewPassword, UsedLink};
 use http::StatusCode;
 use maud::{Markup, html};
+use model::account::Email;
+use tenancy::AuditRows;
 
-use super::login::{asked, from};
 use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::parts::fields::{Field, problems};
@@ -25,19 +26,20 @@ pub(crate) async fn accept(visit: Arc<Visit>) -> Result<Answer> {
     let (code, email) = (field("code"), field("email"));
     let link = link(&visit, &code).await?;
     let credential = match &link {
-        LinkFor::NewOwner => format!("link for {email}"),
+        LinkFor::NewOwner => Email::new(&email).map_or_else(|| "link".to_owned(), |email| format!("account {email}")),
         LinkFor::Password { email, .. } => format!("account {email}"),
     };
     let password = visit.form.exact("password").unwrap_or_default().to_owned();
     let new = NewPassword { email, name: field("name"), password };
-    let using = visit.console.engine.accounts().use_link(&code, new, from(&visit));
-    let used = tenancy::on_behalf_of(asked(&visit, &credential, "account.use_link"), using).await;
+    let using = visit.console.engine.accounts().use_link(&code, new, visit.origin());
+    let used = tenancy::on_behalf_of(visit.asked(credential, "account.use_link", AuditRows::Each), using).await;
     let error = match used {
-        Ok(Some(secret)) => {
+        Ok(UsedLink::SignedIn(secret)) => {
             let cookie = Some(visit.connection.set(&secret)?);
             return Ok(Answer::To { path: "/console".to_owned(), cookie });
         }
-        Ok(None) => return Err(ended()),
+        Ok(UsedLink::CodeNeeded) => return Answer::to("/console/login"),
+        Ok(UsedLink::Ended) => return Err(ended()),
         Err(error) => Error::from(error),
     };
     Ok(Answer::door(title(&link), form(&visit, &code, &link, Some(&error)))?.refused(&error))

@@ -6,6 +6,8 @@ use crate::error::Error;
 
 /// A field of one line.
 pub(crate) struct Field<'a> {
+    /// Of the element; the name, unless a page has two fields of that.
+    pub(crate) id: &'a str,
     pub(crate) name: &'a str,
     pub(crate) label: &'a str,
     pub(crate) kind: &'a str,
@@ -18,7 +20,7 @@ pub(crate) struct Field<'a> {
 
 impl<'a> Field<'a> {
     pub(crate) const fn text(name: &'a str, label: &'a str) -> Self {
-        Self { name, label, kind: "text", value: "", hint: None, autocomplete: "off", is_required: true }
+        Self { id: name, name, label, kind: "text", value: "", hint: None, autocomplete: "off", is_required: true }
     }
 
     pub(crate) const fn email() -> Self {
@@ -43,7 +45,7 @@ impl<'a> Field<'a> {
 
     pub(crate) fn show(&self, error: Option<&Error>) -> Markup {
         let wrong = error.and_then(|error| error.about(self.name));
-        let (hint_id, wrong_id) = (format!("{}-hint", self.name), format!("{}-wrong", self.name));
+        let (hint_id, wrong_id) = (format!("{}-hint", self.id), format!("{}-wrong", self.id));
         let described = match (self.hint, wrong) {
             (_, Some(_)) => Some(&wrong_id),
             (Some(_), None) => Some(&hint_id),
@@ -51,8 +53,8 @@ impl<'a> Field<'a> {
         };
         html! {
             div.field {
-                label for=(self.name) { (self.label) }
-                input id=(self.name) name=(self.name) type=(self.kind) value=(self.value) autocomplete=(self.autocomplete)
+                label for=(self.id) { (self.label) }
+                input id=(self.id) name=(self.name) type=(self.kind) value=(self.value) autocomplete=(self.autocomplete)
                     required[self.is_required] aria-invalid=[wrong.map(|_| "true")] aria-describedby=[described];
                 @if let Some(hint) = self.hint { p.hint id=(hint_id) { (hint) } }
                 @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (wrong) } }

@@ -2,6 +2,7 @@
 //! `cargo test -p console --test it -- --ignored browser`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::app::TestApp;
@@ -48,7 +49,8 @@ async fn a_newcomer_sees_a_first_push_arrive() {
         tab.follow("button[value=review]").await;
         tab.shows("1 device, now.").await;
         tab.follow("button[value=send]").await;
-        tab.shows("accepted").await;
+        tab.shows("Undo").await;
+        app.advance(Duration::from_secs(11));
         app.step_all().await;
         // Nobody touches the page: it follows by itself.
         tab.shows("done").await;

@@ -1,5 +1,7 @@
 //! Composing a message: from the first device to the page of the message that was sent.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::visitor::{Visitor, on_each_database};
@@ -39,12 +41,46 @@ async fn a_newcomer_sends_a_first_message_and_a_second_click_sends_nothing() {
         sent.expect(303);
         let again = owner.post(&compose, &send).await;
         assert_eq!(again.location(), sent.location());
+        owner.get(sent.location()).await.shows("Undo");
         app.step_all().await;
-        owner.get(sent.location()).await.shows("done");
+        owner.get(sent.location()).await.shows("Undo");
+        app.advance(Duration::from_secs(11));
+        app.step_all().await;
+        let message = owner.get(sent.location()).await;
+        message.expect(303);
+        owner.get(message.location()).await.shows("done");
         let pushes = app.master().get("/api/pushes").await.expect(200);
         let pushes = pushes["pushes"].as_array().unwrap();
         assert_eq!((pushes.len(), &pushes[0]["alert"]), (1, &json!("It's <b>here</b>")));
-        assert_eq!(pushes[0]["author"], "account owner@example.com");
+        assert_eq!(pushes[0]["origin"]["type"], "schedule");
+        let log = app.operator().get("/operator/audit?action=schedule.create").await.expect(200);
+        assert_eq!(log["entries"][0]["credential"], "account owner@example.com");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_can_be_taken_back_before_it_is_sent() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let compose = format!("/console/{}/compose", app.app.key);
+        let fields = [
+            ("who", "all"),
+            ("text", "Oops"),
+            ("when", "now"),
+            ("do", "send"),
+            ("expected", "0"),
+            ("once", "once-only"),
+        ];
+        let sent = sender.post(&compose, &fields).await;
+        let undo = format!("{}/undo", sent.location());
+        sender.post(&undo, &[]).await.expect_to(sent.location());
+        sender.get(sent.location()).await.shows("nothing was sent");
+        sender.post(&undo, &[]).await.expect_to(sent.location());
+        app.advance(Duration::from_secs(60));
+        app.step_all().await;
+        assert_eq!(app.master().get("/api/pushes").await.expect(200)["pushes"], json!([]));
         app.stop().await;
     })
     .await;
@@ -101,7 +137,7 @@ async fn conditions_come_and_go_and_a_message_can_wait() {
             ("once", "c"),
             ("join", "or"),
         ];
-        sender.post(&compose, &[&two[..], &later].concat()).await.expect(303);
+        sender.post(&compose, &[&two[..], &later].concat()).await.shows("It is sent at");
         let schedules = app.master().get("/api/schedules").await.expect(200);
         let audience: &Value = &schedules["schedules"][0]["push"]["audience"];
         assert_eq!(audience, &json!({"or": [{"tag": "a"}, {"tag": "b"}]}));

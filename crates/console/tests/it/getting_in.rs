@@ -151,7 +151,10 @@ async fn one_time_codes_are_the_second_step() {
         let totp = TotpSecret::from_text(&secret).unwrap();
         let code = || totp.code_at(app.clock().now());
         let wrong = [("secret", secret.as_str()), ("code", "12")];
-        owner.post("/console/-/profile/codes", &wrong).await.shows("not the code");
+        let refused = owner.post("/console/-/profile/codes", &wrong).await;
+        refused.shows("not the code");
+        // The secret is in the app by now, and stays.
+        refused.shows(&secret);
         owner
             .post("/console/-/profile/codes", &[("secret", &secret), ("code", &code())])
             .await
@@ -167,9 +170,68 @@ async fn one_time_codes_are_the_second_step() {
         app.advance(Duration::from_secs(31));
         visitor.post("/console/login", &[("ticket", ticket), ("code", "000000")]).await.expect(403);
         visitor.post("/console/login", &[("ticket", ticket), ("code", &code())]).await.expect_to("/console");
+        owner
+            .post("/console/-/profile/codes/end", &[("current", "a wrong password")])
+            .await
+            .shows("not the current password");
+        // A link for a new password does not get around codes.
+        let accounts = app.operator().get("/operator/accounts").await.expect(200);
+        let id = accounts["accounts"][0]["account_id"].as_str().unwrap();
+        let made = app.operator().post(&format!("/operator/accounts/{id}/link"), "{}").await.expect(200);
+        let link = made["link"].as_str().unwrap().split_once("code=").unwrap().1;
+        let other = Visitor::stranger(&app);
+        let fields = [("code", link), ("name", "Kim"), ("password", PASSWORD)];
+        other.post("/console/start", &fields).await.expect_to("/console/login");
+        assert_eq!(other.cookie(), None);
         app.advance(Duration::from_secs(6 * 60));
         let late = Visitor::stranger(&app).post("/console/login", &[("ticket", ticket), ("code", &code())]).await;
         late.expect(403);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn codes_cannot_be_guessed_by_somebody_who_knows_the_password() {
+    on_each_database(async |app| {
+        let owner = Visitor::owner(&app).await;
+        let profile = owner.get("/console/-/profile").await;
+        let secret =
+            profile.text.split_once(r#"name="secret" value=""#).unwrap().1.split('"').next().unwrap().to_owned();
+        let code = TotpSecret::from_text(&secret).unwrap().code_at(app.clock().now());
+        owner
+            .post("/console/-/profile/codes", &[("secret", &secret), ("code", &code)])
+            .await
+            .expect_to("/console/-/profile");
+        let guesser = Visitor::stranger(&app);
+        let mut statuses = Vec::new();
+        for _ in 0..5 {
+            let second =
+                guesser.post("/console/login", &[("email", "owner@example.com"), ("password", PASSWORD)]).await;
+            statuses.push(second.status.as_u16());
+            let Some((_, rest)) = second.text.split_once(r#"name="ticket" value=""#) else { continue };
+            let ticket = rest.split('"').next().unwrap();
+            statuses
+                .push(guesser.post("/console/login", &[("ticket", ticket), ("code", "000000")]).await.status.as_u16());
+        }
+        assert!(statuses.contains(&429), "{statuses:?}");
+        let log = app.operator().get("/operator/audit?action=account.sign_in_refused").await.expect(200);
+        assert_eq!(log["entries"][0]["credential"], "account owner@example.com");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_open_page_is_no_sign_of_life() {
+    on_each_database(async |app| {
+        let owner = Visitor::owner(&app).await;
+        let home = format!("/console/{}", app.app.key);
+        for _ in 0..12 {
+            owner.get_with(&home, &[("x-fragment", "content")]).await.expect(200);
+            app.advance(Duration::from_secs(60 * 60 + 1));
+        }
+        owner.get_with(&home, &[("x-fragment", "content")]).await.expect(401);
         app.stop().await;
     })
     .await;

@@ -1,5 +1,7 @@
 //! The list of messages and the page of one, and what the audit log says of who acts there.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::visitor::{Visitor, on_each_database};
@@ -31,6 +33,7 @@ async fn messages_are_listed_found_and_stopped_by_people_with_names() {
         sender.get(&page).await.shows("Pause");
         sender.post(&format!("{page}/pause"), &[]).await.expect_to(&page);
         sender.get(&page).await.shows("Resume");
+        app.advance(Duration::from_secs(1));
         sender.post(&format!("{page}/cancel"), &[]).await.expect_to(&page);
         assert!(!sender.get(&page).await.expect(200).contains("Resume"));
         Visitor::with_role(&app, "viewer").await.post(&format!("{page}/cancel"), &[]).await.expect(403);

@@ -1,5 +1,7 @@
 //! Inviting people, giving them roles, and taking them away, by pages.
 
+use serde_json::json;
+
 use crate::visitor::{Visitor, on_each_database};
 
 /// The link that a page shows.
@@ -29,6 +31,29 @@ async fn an_administrator_builds_a_team() {
         let changed = admin.post(&format!("{team}/{id}/change"), &[("role", "viewer")]).await;
         changed.expect_to(&team);
         admin.post(&format!("{team}/{id}/remove"), &[]).await.expect_to(&team);
+        app.stop().await;
+    })
+    .await;
+}
+
+/// A link lets in whoever has it, so an administrator of an app gets none for somebody who is more than that.
+#[tokio::test]
+async fn an_administrator_cannot_take_an_invited_owner_over() {
+    on_each_database(async |app| {
+        let invited = json!({"email": "boss@example.com", "owner": true});
+        let invited = app.operator().post("/operator/accounts", invited).await.expect(201);
+        let admin = Visitor::with_role(&app, "admin").await;
+        let added = admin
+            .post(&format!("/console/{}/team", app.app.key), &[("email", "boss@example.com"), ("role", "viewer")])
+            .await;
+        added.expect(200);
+        assert!(!added.text.contains("start?code="), "{}", added.text);
+        // The owner's own link still works.
+        Visitor::by_link(&app, invited["link"].as_str().unwrap(), "")
+            .await
+            .get("/console/-/accounts")
+            .await
+            .expect(200);
         app.stop().await;
     })
     .await;

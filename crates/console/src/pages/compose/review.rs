@@ -5,11 +5,12 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use model::account::Role;
 use model::ids::OperationId;
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::draft::{Draft, When};
 use super::preview;
 use super::reach::{Explanation, Platform, explain};
+use super::sending;
 use crate::answer::Answer;
 use crate::dates::moment;
 use crate::error::{Error, Result};
@@ -21,12 +22,6 @@ use crate::visit::Visit;
 const TYPED_ABOVE: u64 = 10_000;
 const FIELDS: [&str; 9] = ["who", "join", "title", "text", "url", "name", "when", "at", "expires"];
 
-#[derive(Deserialize)]
-struct Sent {
-    #[serde(default)]
-    push_ids: Vec<String>,
-}
-
 pub(super) async fn show(visit: &Arc<Visit>, draft: &Draft) -> Result<Answer> {
     if !visit.may(Role::Sender) {
         return Err(Error::NotAllowed("Sending is for people with the role sender.".to_owned()));
@@ -35,7 +30,7 @@ pub(super) async fn show(visit: &Arc<Visit>, draft: &Draft) -> Result<Answer> {
     let reach = explain(visit, draft).await?;
     // Problems of the message itself are told now, and not after the click that sends.
     if path == "/api/push" {
-        visit.post::<serde_json::Value>("/api/push/validate", body).await?;
+        visit.post::<Value>("/api/push/validate", body).await?;
     }
     let needs_typing = reach.reachable > TYPED_ABOVE;
     let body = html! {
@@ -54,6 +49,7 @@ pub(super) async fn show(visit: &Arc<Visit>, draft: &Draft) -> Result<Answer> {
                     }
                     button name="do" value="check" formnovalidate { "Back" }
                 }
+                @if draft.when == When::Now { p.quiet { "After that you have ten seconds to take it back." } }
             }
             aside { (preview::show(draft)) }
         }
@@ -71,13 +67,17 @@ pub(super) async fn send(visit: &Arc<Visit>, draft: &Draft) -> Result<Answer> {
         return Err(Error::invalid("number", "The number of devices was not typed as shown; nothing was sent."));
     }
     let once = visit.form.text("once").ok_or_else(|| Error::invalid("once", "Review the message once more."))?;
-    let (path, body) = draft.call()?;
-    // A second click with the same form sends nothing more.
-    let sent: Sent = visit.post_once(path, body, once).await?;
-    match sent.push_ids.first() {
-        Some(id) => Answer::to(visit.to(&format!("/messages/{id}"))),
-        None => Answer::to(visit.to("")),
+    if draft.when == When::Now {
+        return sending::begin(visit, draft, once).await;
     }
+    let (path, body) = draft.call()?;
+    // A second click with the same form schedules nothing more.
+    visit.post_once::<Value>(path, body, once).await?;
+    let body = html! {
+        p { "It is sent at " (moment(draft.time()?)) @if draft.when == When::Local { ", by the clock of each device" } "." }
+        p { a href=(visit.to("")) { "Back to the start" } }
+    };
+    Answer::page("Scheduled", body)
 }
 
 fn words(draft: &Draft, reach: &Explanation) -> Result<Markup> {
