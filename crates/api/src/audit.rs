@@ -2,6 +2,8 @@
 
 mod actions;
 
+use std::sync::Arc;
+
 use axum::RequestExt;
 use axum::extract::{RawPathParams, Request};
 use http::Method;
@@ -20,7 +22,7 @@ const MOST_CHARS: usize = 200;
 /// What the audit log gets of an admitted request; `None` if it is a device's, or changes nothing.
 pub(crate) async fn request(
     edge: &Edge,
-    audited: Audited,
+    (audited, path): (Audited, &str),
     access: Access,
     request: &mut Request,
     request_id: &str,
@@ -30,17 +32,17 @@ pub(crate) async fn request(
         Audited::Each(action) => (action, AuditRows::Each),
         Audited::PerMinute(action) => (action, AuditRows::PerMinute),
     };
-    let actor = request.extensions().get().map(|actor: &Actor| actor.credential().to_owned());
+    let actor = request.extensions().get().map(|actor: &Actor| Arc::clone(actor.credential()));
     let credential = match (actor, access, request.extensions().get()) {
         (Some(actor), ..) => actor,
-        (None, Access::Operator, _) => edge.operator_credential.clone(),
-        (None, _, Some(Calling(caller))) if caller.rights == Rights::Master => caller.master_credential().to_owned(),
+        (None, Access::Operator, _) => Arc::clone(&edge.operator_credential),
+        (None, _, Some(Calling(caller))) if caller.rights == Rights::Master => Arc::clone(caller.master_credential()),
         _ => return None,
     };
     let address = request.extensions().get().map(|CallerAddress(address)| *address);
     let object = match rows {
-        AuditRows::Each => named_objects(request).await,
-        AuditRows::PerMinute => Vec::new(),
+        AuditRows::Each if path.contains('{') => named_objects(request).await,
+        AuditRows::Each | AuditRows::PerMinute => Vec::new(),
     };
     let request_id = Some(request_id.to_owned());
     let change = AuditedChange { credential, address, action, rows, object, request_id };

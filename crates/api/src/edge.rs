@@ -54,7 +54,7 @@ pub(crate) struct Parts {
     /// A hash, so that comparing takes the same time for tokens of every length.
     operator_token: [u8; 32],
     /// What the operator is called in the audit log.
-    pub(crate) operator_credential: String,
+    pub(crate) operator_credential: Arc<str>,
     authenticating: Arc<Semaphore>,
     operating: Arc<Semaphore>,
     requests: FairShare<Holder>,

@@ -102,7 +102,7 @@ impl Handler<(), Edge> for Served {
                 if let Some(key) = auth::calling_key(request.extensions()) {
                     app.get_or_init(|| LoggedApp::Calling(key.clone()));
                 }
-                let asked = audit::request(&edge, audited, access, &mut request, &id).await;
+                let asked = audit::request(&edge, (audited, path), access, &mut request, &id).await;
                 let answering = handler(request, edge.clone());
                 let response = match asked {
                     Some(asked) => tenancy::on_behalf_of(asked, answering).await,

@@ -36,11 +36,12 @@ enum Old {
     PendingAssociations,
     Pushes,
     PrivacyRequests,
+    AuditRows,
 }
 
 impl Old {
     /// Pushes come after the messages, which keep their pushes.
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Old::Uploads,
         Old::ActivityDays,
         Old::Places,
@@ -54,6 +55,7 @@ impl Old {
         Old::PendingAssociations,
         Old::Pushes,
         Old::PrivacyRequests,
+        Old::AuditRows,
     ];
 }
 
@@ -130,7 +132,7 @@ impl Rooms {
             }
         }
         self.forget_old_answers().await?;
-        self.shorten_audit_log().await?;
+        self.shorten_audit_log(OPERATOR).await?;
         while self.clock_watch.is_settled() && !self.accounts.delete_ended(PORTION).await? {}
         Ok(again)
     }
@@ -143,10 +145,10 @@ impl Rooms {
         Ok(())
     }
 
-    async fn shorten_audit_log(&self) -> Result<()> {
+    async fn shorten_audit_log(&self, app: AppId) -> Result<()> {
         let before = self.clock.now().minus(self.retention.audit);
-        let forget = move |tx: &mut Tx<'_>, part: &store::Part| store::audit::delete_before(tx, part, before, PORTION);
-        while self.clock_watch.is_settled() && self.store.write_all(forget).await?.contains(&u64::from(PORTION)) {}
+        let forget = move |tx: &mut Tx<'_>| store::audit::delete_before(tx, app, before, PORTION);
+        while self.clock_watch.is_settled() && self.store.write(app, forget).await? == u64::from(PORTION) {}
         Ok(())
     }
 
@@ -166,6 +168,7 @@ impl Rooms {
             Old::PendingAssociations => self.devices.forget_old_associations(app).await.map(all_gone),
             Old::Pushes => self.forget_old_pushes(app).await,
             Old::PrivacyRequests => self.forget_old_requests(app).await,
+            Old::AuditRows => self.shorten_audit_log(app).await.map(all_gone),
         }
     }
 }

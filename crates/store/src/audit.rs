@@ -7,6 +7,7 @@
 mod listing;
 mod pending;
 mod retention;
+mod tally;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,13 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::ids::{AppId, OperationId};
 use model::time::UtcMillis;
-use ring::digest::{Context, SHA256};
 
 use crate::Tx;
 
 pub use listing::{AuditRow, Filter, Position, newest};
 pub(crate) use pending::{About, PendingAudit, write};
 pub use retention::delete_before;
+pub(crate) use tally::Tally;
 
 const MINUTE: i64 = 60 * 1000;
 
@@ -29,7 +30,7 @@ const MINUTE: i64 = 60 * 1000;
 pub struct Request {
     at: UtcMillis,
     wanted: Wanted,
-    /// The number of its row among those of the same time.
+    /// The number of its row among those of the same time, if it has one of its own.
     number: i64,
     /// Whether a transaction with its row was committed.
     is_recorded: AtomicBool,
@@ -39,7 +40,7 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// By whose credential; never the secret itself.
-    pub credential: String,
+    pub credential: Arc<str>,
     pub address: Option<IpAddr>,
     /// The name of the change, such as `push.send`.
     pub action: &'static str,
@@ -62,7 +63,7 @@ impl Request {
     pub fn new(at: UtcMillis, wanted: Wanted) -> Self {
         let number = match wanted.rows {
             Rows::Each => first_bits(OperationId::random().uuid().as_bytes()),
-            Rows::PerMinute => shared_number(&wanted),
+            Rows::PerMinute => 0,
         };
         Self { at, wanted, number, is_recorded: AtomicBool::new(false) }
     }
@@ -76,6 +77,11 @@ impl Request {
         &self.wanted.credential
     }
 
+    /// Whether its row says what it has changed.
+    pub(crate) fn has_own_row(&self) -> bool {
+        self.wanted.rows == Rows::Each
+    }
+
     pub(crate) fn is_recorded(&self) -> bool {
         self.is_recorded.load(Ordering::Relaxed)
     }
@@ -83,14 +89,6 @@ impl Request {
     fn set_recorded(&self) {
         self.is_recorded.store(true, Ordering::Relaxed);
     }
-}
-
-/// The same for all requests that share a row.
-fn shared_number(wanted: &Wanted) -> i64 {
-    let Wanted { credential, address, action, .. } = wanted;
-    let mut hash = Context::new(&SHA256);
-    hash.update(format!("{credential}\n{address:?}\n{action}").as_bytes());
-    first_bits(hash.finish().as_ref())
 }
 
 /// A number that is not negative.
@@ -122,23 +120,18 @@ pub(crate) fn record<const N: usize>(tx: &mut Tx<'_>, app: AppId, request: Reque
 mod tests {
     use super::*;
 
-    fn wanted(rows: Rows, credential: &str) -> Wanted {
-        Wanted {
-            credential: credential.to_owned(),
+    #[test]
+    fn requests_with_rows_of_their_own_have_numbers_of_their_own() {
+        let wanted = Wanted {
+            credential: "a".into(),
             address: None,
-            action: "channel.tag",
-            rows,
+            action: "tag.create",
+            rows: Rows::Each,
             object: Vec::new(),
             request_id: None,
-        }
-    }
-
-    #[test]
-    fn requests_that_share_a_row_have_one_number() {
-        let number = |rows, credential| Request::new(UtcMillis(0), wanted(rows, credential)).number;
-        assert_eq!(number(Rows::PerMinute, "a"), number(Rows::PerMinute, "a"));
-        assert_ne!(number(Rows::PerMinute, "a"), number(Rows::PerMinute, "b"));
-        assert_ne!(number(Rows::Each, "a"), number(Rows::Each, "a"));
-        assert!((0..100).all(|_| number(Rows::Each, "a") >= 0));
+        };
+        let number = || Request::new(UtcMillis(0), wanted.clone()).number;
+        assert_ne!(number(), number());
+        assert!((0..100).all(|_| number() >= 0));
     }
 }

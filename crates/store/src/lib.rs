@@ -84,6 +84,7 @@ use parts::Places;
 pub use postgres_settings::PostgresSettings;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
+use audit::Tally;
 use db::answer::{Change, Done, Look};
 use db::command::{Command, CommandQueue};
 use db::postgres::{PostgresConnection, listener::Listener, refuse_shared_sessions, server::Server};
@@ -116,6 +117,8 @@ struct Shared {
     /// Where apps are, if they are spread over several servers.
     places: Option<Places>,
     node: Node,
+    /// What each writer has counted for the audit log and not written yet.
+    tallies: Vec<Arc<Tally>>,
 }
 
 struct Queues {
@@ -352,12 +355,14 @@ impl Opening {
         let health = Arc::new(DatabaseHealth::new(files));
         let windows = Arc::new(LogWindows::default());
         let mut threads = Vec::new();
-        let mut writers = Vec::new();
+        let (mut writers, mut tallies) = (Vec::new(), Vec::new());
         for (index, connection) in self.writers.into_iter().enumerate() {
             let (sender, queue) = CommandQueue::new();
             writers.push(sender);
             let (hub, commits, health) = (Arc::clone(&hub), Arc::clone(&commits), Arc::clone(&health));
-            let writer = Writer { connection, queue, hub, commits, health };
+            let tally = Arc::<Tally>::default();
+            tallies.push(Arc::clone(&tally));
+            let writer = Writer { connection, queue, hub, commits, health, tally };
             threads.push(spawn(format!("store-writer-{index}"), || writer.run())?);
         }
         let (reader, queue) = mpsc::channel(reader::QUEUE);
@@ -370,7 +375,8 @@ impl Opening {
         let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
         let (places, node) = (self.is_spread.then(Places::default), Node::random());
         let threads = Mutex::new(threads);
-        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, health, windows, local, places, node }) })
+        let shared = Shared { queues, threads, hub, commits, health, windows, local, places, node, tallies };
+        Ok(Store { shared: Arc::new(shared) })
     }
 }
 

@@ -2,6 +2,7 @@
 //! callers are called in it, and how it is read.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::Result;
 use boxed::boxed;
@@ -42,13 +43,13 @@ pub struct AuditEntry {
 #[boxed]
 impl Tenancy {
     /// What a server is called that has the master secret.
-    pub(crate) fn master_credential(&self, hashes: &SecretHashes) -> String {
-        format!("master secret {}", self.fingerprint(&hashes.master))
+    pub(crate) fn master_credential(&self, hashes: &SecretHashes) -> Arc<str> {
+        format!("master secret {}", self.fingerprint(&hashes.master)).into()
     }
 
     /// What the operator is called, by the hash of the token.
-    pub fn operator_credential(&self, token_hash: &[u8; 32]) -> String {
-        format!("operator token {}", self.fingerprint(token_hash))
+    pub fn operator_credential(&self, token_hash: &[u8; 32]) -> Arc<str> {
+        format!("operator token {}", self.fingerprint(token_hash)).into()
     }
 
     /// It changes with the secret, and nothing follows from it without the key of the installation.
@@ -70,6 +71,7 @@ impl Tenancy {
             None => None,
         };
         let filter = Filter { at: filter.at, app, credential: filter.credential, action: filter.action };
+        self.0.store.write_audit_counts().await;
         let read = move |tx: &mut Tx<'_>, part: &store::Part| {
             Ok::<_, base::Error>(vec![audit::newest(tx, part, &filter, start, at_most)?])
         };
@@ -99,7 +101,7 @@ fn merge(parts: Vec<(Vec<AuditRow>, Option<AuditPosition>)>, at_most: usize) -> 
 
 /// A change by a command that opens the database itself.
 pub fn request_of_command(at: UtcMillis, action: &'static str) -> Request {
-    let (credential, object) = (COMMAND_LINE.to_owned(), Vec::new());
+    let (credential, object) = (COMMAND_LINE.into(), Vec::new());
     Request::new(at, Wanted { credential, address: None, action, rows: Rows::Each, object, request_id: None })
 }
 

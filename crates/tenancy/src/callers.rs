@@ -68,7 +68,7 @@ pub(crate) struct KnownApp {
     pub(crate) app: Arc<App>,
     pub(crate) hashes: SecretHashes,
     /// What servers of the app are called in the audit log.
-    pub(crate) master_credential: String,
+    pub(crate) master_credential: Arc<str>,
     /// The secret that devices sign with. Apps that were created before the service kept their secrets have none until one of
     /// their devices presents it.
     pub(crate) signing: Option<hmac::Key>,
@@ -84,7 +84,7 @@ impl Caller {
     }
 
     /// What the audit log calls a server of the app: the kind of its credential, with a fingerprint.
-    pub fn master_credential(&self) -> &str {
+    pub fn master_credential(&self) -> &Arc<str> {
         &self.known.master_credential
     }
 

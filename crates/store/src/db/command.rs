@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
@@ -47,10 +48,17 @@ impl CommandQueue {
         self.put_off.len() + self.incoming.len()
     }
 
-    /// Waits for commands. False when there will be none.
-    pub(super) async fn take(&mut self, batch: &mut Vec<Command>) -> bool {
+    /// Waits for commands, no longer than until an instant. False when there will be none.
+    pub(super) async fn take(&mut self, batch: &mut Vec<Command>, until: Option<Instant>) -> bool {
         batch.append(&mut self.put_off);
-        !batch.is_empty() || self.incoming.recv_many(batch, BATCH).await > 0
+        if !batch.is_empty() {
+            return true;
+        }
+        let receiving = self.incoming.recv_many(batch, BATCH);
+        match until {
+            None => receiving.await > 0,
+            Some(until) => tokio::time::timeout_at(until.into(), receiving).await != Ok(0),
+        }
     }
 
     /// Adds what is there and fits in.

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::Tx;
 use crate::apps::OPERATOR;
-use crate::audit::{About, PendingAudit, Request};
+use crate::audit::{About, PendingAudit, Request, Tally};
 use crate::error::{Constraint, Error, Result};
 
 impl Tx<'_> {
@@ -19,14 +19,14 @@ impl Tx<'_> {
 
     /// Tells the audit log what the running command has made or changed. What the path of the request names is known already.
     pub fn note_object(&mut self, what: &'static str, id: impl Display) {
-        if self.request.is_some() {
+        if self.request.as_ref().is_some_and(|request| request.has_own_row()) {
             self.about.objects.push((what, id.to_string()));
         }
     }
 
     /// Tells the audit log more about the change. Neither secrets nor what is known of people belongs here.
     pub fn note_detail(&mut self, name: &'static str, value: impl Into<Json>) {
-        if self.request.is_some() {
+        if self.request.as_ref().is_some_and(|request| request.has_own_row()) {
             self.about.detail.insert(name.to_owned(), value.into());
         }
     }
@@ -69,6 +69,20 @@ impl Tx<'_> {
 
     pub(crate) fn pending_audit(&mut self) -> &mut PendingAudit {
         &mut self.audit
+    }
+
+    /// From here on counts of the audit log may wait, as long as nothing of the transaction is undone by itself.
+    pub(super) fn use_tally(&mut self, tally: &Arc<Tally>) {
+        self.audit.use_tally(tally);
+    }
+
+    /// Has the counts of the audit log written that wait for rows of an app. The command fails if the app is gone.
+    pub(crate) fn write_counts(&mut self, app: AppId) -> bool {
+        // On PostgreSQL it is known from here on whether there is the app.
+        if self.numbers_at_begin(app).is_ok() {
+            self.audit.write_counts(app);
+        }
+        true
     }
 
     pub(crate) fn note_new_app(&mut self, app: AppId) {

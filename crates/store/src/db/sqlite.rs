@@ -123,7 +123,7 @@ pub(crate) struct SqliteConnection {
 
 impl SqliteConnection {
     fn new(connection: rusqlite::Connection, checkpoints: Option<Checkpoints>, lock: &Arc<File>) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let (locked, cleaning) = (LockedApps::default(), Cleaning::default());
         Ok(Self { connection, runtime, checkpoints, locked, cleaning, _lock: Arc::clone(lock) })

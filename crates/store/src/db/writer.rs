@@ -1,6 +1,7 @@
 //! Group commit: a thread takes every command that queued while the last commit ran, and commits them together. The more commands
 //! come, the cheaper each gets.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -11,7 +12,8 @@ use super::command::{Command, CommandQueue};
 use super::pace::Pace;
 use super::postgres::{Suspended, failure::is_timeout};
 use super::{Access, Connection, DatabaseHealth, FailedCommit, Hub, Operation, Tx};
-use crate::error::Error;
+use crate::audit::Tally;
+use crate::error::{Constraint, Error};
 
 /// Times that commands are run until all they ask for is known. Few ask more than four questions of which one depends on the last.
 const MOST_TURNS: usize = 32;
@@ -24,13 +26,18 @@ pub(crate) struct Writer {
     pub(crate) hub: Arc<Hub>,
     pub(crate) commits: Arc<AtomicU64>,
     pub(crate) health: Arc<DatabaseHealth>,
+    pub(crate) tally: Arc<Tally>,
 }
 
 impl Writer {
     /// Serves until every sender is gone and the queue is empty.
     pub(crate) fn run(mut self) {
         let (mut batch, mut pace) = (Vec::new(), Pace::default());
-        while self.connection.wait(self.queue.take(&mut batch)) {
+        while self.connection.wait(self.queue.take(&mut batch, self.tally.next_due())) {
+            self.write_counts(self.tally.take_due(Instant::now()));
+            if batch.is_empty() {
+                continue;
+            }
             if self.connection.is_remote() {
                 pace.wait(|| batch.len() + self.queue.len());
                 self.queue.take_more(&mut batch, |_| true);
@@ -38,15 +45,36 @@ impl Writer {
             // One order for all: two nodes that lock the same apps lock them in the same sequence.
             batch.sort_by_key(|command| command.app);
             let began = Instant::now();
-            let n_commands = if self.connection.is_spread() {
-                self.run_spread(std::mem::take(&mut batch))
-            } else {
-                self.run_batch(std::mem::take(&mut batch))
-            };
+            let n_commands = self.run_all(std::mem::take(&mut batch));
             pace.note(n_commands, self.queue.len(), began.elapsed());
             self.connection.maintain();
         }
+        // A database that is away would only keep the process from ending.
+        if self.health.trouble().is_none() {
+            self.write_counts(self.tally.apps());
+        }
         self.connection.close();
+    }
+
+    /// Writes the counts of the audit log that wait for rows of these apps.
+    fn write_counts(&mut self, apps: BTreeSet<AppId>) {
+        let commands =
+            apps.into_iter().map(|app| (app, Command::new(app, app, Box::new(move |tx| tx.write_counts(app)))));
+        let (batch, answers): (Vec<_>, Vec<_>) =
+            commands.map(|(app, (command, answer))| (command, (app, answer))).unzip();
+        if batch.is_empty() {
+            return;
+        }
+        self.run_all(batch);
+        for (app, mut answer) in answers {
+            if let Ok(Some(Error::Conflict(Constraint::AppGone))) = answer.try_recv() {
+                self.tally.forget(app);
+            }
+        }
+    }
+
+    fn run_all(&mut self, batch: Vec<Command>) -> usize {
+        if self.connection.is_spread() { self.run_spread(batch) } else { self.run_batch(batch) }
     }
 
     /// Runs the commands for each app by themselves: a transaction is about one app. Returns how many were run.
@@ -110,10 +138,13 @@ impl Writer {
         while n_attempts < self.most_attempts() && !last.as_ref().is_some_and(is_timeout) {
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
                 Ok(tx) => tx,
-                Err(error) => return BatchOutcome::Unavailable(error),
+                Err(error) => {
+                    self.tally.doubt();
+                    return BatchOutcome::Unavailable(error);
+                }
             };
             let ran = match way {
-                Way::Gathering => run_gathering(&mut tx, commands, |batch| {
+                Way::Gathering => run_gathering(&mut tx, commands, &self.tally, |batch| {
                     // Whoever joined later would have fewer attempts than are its due.
                     if n_attempts == 0 {
                         self.queue.take_more(batch, has_place);
@@ -126,6 +157,7 @@ impl Writer {
             }
             match (ran, tx.broken()) {
                 (_, Some(error @ Error::Unavailable(_))) => {
+                    self.tally.doubt();
                     last = Some(error.clone());
                     n_attempts += 1;
                 }
@@ -143,14 +175,18 @@ impl Writer {
                             return BatchOutcome::Answered { has_changes };
                         }
                         Err(FailedCommit { error: error @ Error::Unavailable(_), is_undone: true }) => {
-                            last = Some(error)
+                            self.tally.doubt();
+                            last = Some(error);
                         }
                         // One of the commands has written something that conflicts; which one is found by running each by itself.
                         Err(FailedCommit { error, is_undone: true }) => {
                             last = Some(error);
                             way = Way::Savepoints;
                         }
-                        Err(FailedCommit { error, is_undone: false }) => return BatchOutcome::Unavailable(error),
+                        Err(FailedCommit { error, is_undone: false }) => {
+                            self.tally.doubt();
+                            return BatchOutcome::Unavailable(error);
+                        }
                     }
                     n_attempts += 1;
                 }
@@ -188,7 +224,13 @@ enum BatchOutcome {
 ///
 /// The first reading waits until no other node holds the apps. Whoever comes meanwhile joins: another reading costs less than the
 /// transaction that they would need otherwise, and the more nodes there are, the longer is the wait.
-fn run_gathering(tx: &mut Tx<'_>, commands: &mut Vec<Command>, join: impl FnOnce(&mut Vec<Command>)) -> RunOutcome {
+fn run_gathering(
+    tx: &mut Tx<'_>,
+    commands: &mut Vec<Command>,
+    tally: &Arc<Tally>,
+    join: impl FnOnce(&mut Vec<Command>),
+) -> RunOutcome {
+    tx.use_tally(tally);
     let mut waiting: Vec<usize> = (0..commands.len()).collect();
     let (mut alone, mut join) = (Vec::new(), Some(join));
     if tx.start_gathering() {

@@ -8,13 +8,14 @@ use model::tag::Tag;
 use model::time::UtcMillis;
 use store::audit::{self, AuditRow, Filter, Request, Rows, Wanted};
 use store::{Error, Part, Store, Tx, legacy_tags};
+use testkit::store::{databases, fresh};
 
 use crate::on_both;
 use crate::sample::{NOW, make_app};
 
 fn request(rows: Rows, action: &'static str, at: UtcMillis) -> Request {
     let wanted = Wanted {
-        credential: "master secret 01234567".to_owned(),
+        credential: "master secret 01234567".into(),
         address: Some(IpAddr::from([127, 0, 0, 1])),
         action,
         rows,
@@ -29,6 +30,12 @@ fn everything(app: Option<AppId>) -> Filter {
 }
 
 async fn log(store: &Store, app: Option<AppId>) -> Vec<AuditRow> {
+    store.write_audit_counts().await;
+    written(store, app).await
+}
+
+/// The rows as they are, without the counts that wait.
+async fn written(store: &Store, app: Option<AppId>) -> Vec<AuditRow> {
     let read = move |tx: &mut Tx<'_>| audit::newest(tx, &Part::ALL, &everything(app), None, 10_000);
     let (rows, next) = store.read(read).await.unwrap();
     assert_eq!(next, None);
@@ -124,14 +131,119 @@ async fn old_rows_are_deleted_in_portions() {
             let work = tag(store, app, format!("tag {n}"), false);
             audit::on_behalf_of(request(Rows::Each, "tag.create", UtcMillis(NOW.0 + n)), work).await.unwrap();
         }
-        let delete = |tx: &mut Tx<'_>| audit::delete_before(tx, &Part::ALL, UtcMillis(NOW.0 + 5), 3);
+        let delete = move |tx: &mut Tx<'_>| audit::delete_before(tx, app, UtcMillis(NOW.0 + 5), 3);
         let deleted = [
-            store.write(store::apps::OPERATOR, delete).await.unwrap(),
-            store.write(store::apps::OPERATOR, delete).await.unwrap(),
-            store.write(store::apps::OPERATOR, delete).await.unwrap(),
+            store.write(app, delete).await.unwrap(),
+            store.write(app, delete).await.unwrap(),
+            store.write(app, delete).await.unwrap(),
         ];
         assert_eq!(deleted, [3, 2, 0]);
         assert_eq!(log(store, None).await.len(), 5);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn rows_of_all_apps_are_one_log() {
+    on_both(async |store, _| {
+        let mut apps = Vec::new();
+        for n in 1..=5 {
+            apps.push(make_app(store, n).await);
+        }
+        // Some apps have many rows at one time, some share times, and one has none.
+        let plan = [(0, 40, 0), (1, 30, 1), (2, 30, 2), (3, 1, 7)];
+        for (n_app, n_rows, step) in plan {
+            let app = apps[n_app];
+            for n in 0..n_rows {
+                let work = tag(store, app, format!("tag {n}"), false);
+                let at = UtcMillis(NOW.0 + n * step);
+                audit::on_behalf_of(request(Rows::Each, "tag.create", at), work).await.unwrap();
+            }
+        }
+        let all = log(store, None).await;
+        assert_eq!(all.len(), 101);
+        assert!(all.is_sorted_by_key(|row| std::cmp::Reverse(row.position)), "the newest first");
+        for app in apps {
+            let own: Vec<AuditRow> = all.iter().filter(|row| row.position.app == app).cloned().collect();
+            assert_eq!(log(store, Some(app)).await, own);
+        }
+        let (mut paged, mut start) = (Vec::new(), None);
+        loop {
+            let read = move |tx: &mut Tx<'_>| audit::newest(tx, &Part::ALL, &everything(None), start, 7);
+            let (rows, next) = store.read(read).await.unwrap();
+            paged.extend(rows);
+            start = next;
+            if start.is_none() {
+                break;
+            }
+        }
+        assert_eq!(paged, all);
+    })
+    .await;
+}
+
+async fn count(store: &Store, app: AppId, tag_name: &str, fails: bool) {
+    let work = tag(store, app, tag_name.to_owned(), fails);
+    let _ = audit::on_behalf_of(request(Rows::PerMinute, "channel.tag", NOW), work).await;
+}
+
+#[tokio::test]
+async fn a_shared_row_is_there_with_its_first_change_and_its_count_follows() {
+    on_both(async |store, home| {
+        let app = make_app(store, 1).await;
+        count(store, app, "undone", true).await;
+        assert_eq!(written(store, Some(app)).await, []);
+        count(store, app, "first", false).await;
+        let [first] = &written(store, Some(app)).await[..] else { panic!("one row") };
+        assert_eq!(first.n, 1);
+        for n in 0..4 {
+            count(store, app, &format!("tag {n}"), false).await;
+            count(store, app, &format!("undone {n}"), true).await;
+        }
+        assert_eq!(log(store, Some(app)).await.iter().map(|row| row.n).collect::<Vec<_>>(), [5]);
+        assert_eq!(log(store, Some(app)).await[0].n, 5, "and none is counted twice");
+        // Another node counts by itself.
+        if !store.is_single_process() {
+            let other = home.open().await;
+            for n in 0..3 {
+                count(&other, app, &format!("other {n}"), false).await;
+            }
+            other.close().await;
+            assert_eq!(log(store, Some(app)).await[0].n, 8, "what waits is written when a node stops");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn counts_are_written_when_the_store_is_closed() {
+    for database in databases() {
+        let (store, home) = fresh(database).await;
+        let app = make_app(&store, 1).await;
+        for n in 0..3 {
+            count(&store, app, &format!("tag {n}"), false).await;
+        }
+        store.close().await;
+        let store = home.open().await;
+        assert_eq!(written(&store, Some(app)).await[0].n, 3);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn counts_of_an_app_that_was_deleted_are_forgotten() {
+    on_both(async |store, home| {
+        let app = make_app(store, 1).await;
+        for n in 0..3 {
+            count(store, app, &format!("tag {n}"), false).await;
+        }
+        let node = if store.is_single_process() { store.clone() } else { home.open().await };
+        node.write(store::apps::OPERATOR, move |tx| store::apps::delete(tx, app)).await.unwrap();
+        while node.write(store::apps::OPERATOR, move |tx| store::apps::erase_some(tx, app, 100)).await.unwrap() {}
+        store.write_audit_counts().await;
+        let rows = "select count(*) from audit where app = 1";
+        let n_rows: i64 = store.read(move |tx| tx.query_one(rows, &[], |row| row.get(0))).await.unwrap();
+        assert_eq!(n_rows, 0);
     })
     .await;
 }

@@ -80,7 +80,7 @@ mod tests {
             created: UtcMillis(0),
         };
         let hashes = SecretHashes { app: [1; 32], master: [2; 32] };
-        KnownApp { app: Arc::new(app), hashes, master_credential: String::new(), signing: None }
+        KnownApp { app: Arc::new(app), hashes, master_credential: "".into(), signing: None }
     }
 
     #[tokio::test]

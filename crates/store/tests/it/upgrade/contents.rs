@@ -86,7 +86,7 @@ pub(super) async fn fill(store: &Store) {
 
 fn audited() -> audit::Request {
     let wanted = audit::Wanted {
-        credential: "master secret 01234567".to_owned(),
+        credential: "master secret 01234567".into(),
         address: None,
         action: "event.upload",
         rows: audit::Rows::PerMinute,
