@@ -10,7 +10,7 @@ use std::time::Duration;
 use base::{Error, Result};
 use boxed::boxed;
 use model::channel::ChannelRef;
-use model::ids::{AppId, NamedUserId};
+use model::ids::{AppId, ChannelId, NamedUserId};
 use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUpdate};
 use store::attributes::{self, Owner};
@@ -89,6 +89,7 @@ impl Devices {
     pub async fn uninstall_named_users(&self, app: AppId, users: Vec<NamedUserId>) -> Result<()> {
         self.change_audience(app, move |tx, context| {
             for user in &users {
+                tx.note_object("named_user_id", user.as_str());
                 let rows = named_users::channels_of(tx, app, user)?;
                 uninstall_in(tx, context, rows.iter().map(|row| row.ordinal))?;
                 named_users::forget_pending(tx, app, user)?;
@@ -147,6 +148,7 @@ pub(crate) fn join(
         }
         context.admit_user(tx)?;
         context.ensure_user(tx, user)?;
+        note(tx, channel.id, user);
         named_users::put_pending(tx, context.app, channel, user, context.journal.now())?;
         return Ok(None);
     };
@@ -172,7 +174,9 @@ pub(crate) fn leave(
     let is_meant = |actual: &NamedUserId| user.is_none_or(|user| user == actual);
     let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
         let waiting = named_users::pending(tx, context.app, channel.id)?;
-        if waiting.is_some_and(|waiting| is_meant(&waiting.named_user_id) && waiting.channel.agrees_with(channel)) {
+        let is_meant = |waiting: &Association| is_meant(&waiting.named_user_id) && waiting.channel.agrees_with(channel);
+        if let Some(waiting) = waiting.filter(is_meant) {
+            note(tx, channel.id, &waiting.named_user_id);
             named_users::delete_pending(tx, context.app, channel.id)?;
         }
         return Ok(None);
@@ -185,6 +189,12 @@ pub(crate) fn leave(
     Ok(None)
 }
 
+/// Tells the audit log whose a channel becomes, or was.
+fn note(tx: &mut Tx<'_>, channel: ChannelId, user: &NamedUserId) {
+    tx.note_object("channel_id", channel);
+    tx.note_object("named_user_id", user.as_str());
+}
+
 /// The heir gets what was said about the user of the channel as long as that had no name. A named user that exists already has
 /// said so itself, perhaps otherwise; device libraries hand to their app what is lost then.
 fn give(
@@ -194,6 +204,9 @@ fn give(
     user: Option<&NamedUserId>,
     heir: Option<&NamedUserId>,
 ) -> Result<()> {
+    if let Some(user) = user.or(row.named_user.as_ref()) {
+        note(tx, row.id, user);
+    }
     for concerned in row.named_user.iter().chain(user) {
         named_users::touch(tx, context.app, concerned, context.journal.now())?;
     }

@@ -10,7 +10,8 @@ pub enum Audited {
     Never,
     /// Every request gets a row, under this name.
     Each(&'static str),
-    /// Requests of a minute with the same credential and address share a row: servers send thousands of these.
+    /// Requests of a minute with the same credential and address share a row: servers send thousands of these a second. Not so
+    /// what takes a device away or gives it to another user, of which an auditor wants to know the device.
     PerMinute(&'static str),
 }
 
@@ -37,10 +38,10 @@ const ACTIONS: &[(&str, &str, Audited)] = &[
     ("POST", "/api/channels", PerMinute("channel.register")),
     ("PUT", "/api/channels/{channel_id}", PerMinute("channel.update")),
     ("PUT", "/api/channels/sdk/batch/{channel_id}", PerMinute("channel.batch")),
-    ("POST", "/api/channels/uninstall", PerMinute("channel.uninstall")),
+    ("POST", "/api/channels/uninstall", Each("channel.uninstall")),
     ("POST", "/api/channels/open", PerMinute("open_channel.register")),
     ("POST", "/api/channels/restricted/open", PerMinute("open_channel.register")),
-    ("POST", "/api/channels/open/uninstall", PerMinute("open_channel.uninstall")),
+    ("POST", "/api/channels/open/uninstall", Each("open_channel.uninstall")),
     ("POST", "/api/channels/open/tags", PerMinute("open_channel.tag")),
     ("POST", "/api/channels/tags", PerMinute("channel.tag")),
     ("POST", "/api/channels/attributes", PerMinute("channel.attributes")),
@@ -57,9 +58,9 @@ const ACTIONS: &[(&str, &str, Audited)] = &[
     ("POST", "/api/privacy/erase", Each("privacy.erase")),
     ("POST", "/api/named_users/scoped", Never),
     ("POST", "/api/named_users/tags", PerMinute("named_user.tag")),
-    ("POST", "/api/named_users/associate", PerMinute("named_user.associate")),
-    ("POST", "/api/named_users/disassociate", PerMinute("named_user.disassociate")),
-    ("POST", "/api/named_users/uninstall", PerMinute("named_user.uninstall")),
+    ("POST", "/api/named_users/associate", Each("named_user.associate")),
+    ("POST", "/api/named_users/disassociate", Each("named_user.disassociate")),
+    ("POST", "/api/named_users/uninstall", Each("named_user.uninstall")),
     ("POST", "/api/named_users/{named_user_id}", PerMinute("named_user.update")),
     ("POST", "/api/named_users/{named_user_id}/attributes", PerMinute("named_user.attributes")),
     ("POST", "/api/named_users/scoped/{named_user_id}", PerMinute("named_user.subscription_lists")),

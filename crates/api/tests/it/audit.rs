@@ -187,6 +187,12 @@ async fn keep_dead_letters(app: &TestApp, webhook: &str) {
     app.engine().store().write(id, keep).await.unwrap_or_else(|error: store::Error| panic!("{error}"));
 }
 
+/// Whether a row names the devices and users that were changed.
+fn is_about_devices(entry: &Value) -> bool {
+    let action = entry["action"].as_str().unwrap();
+    ["uninstall", "associate", "disassociate"].iter().any(|verb| action.ends_with(&format!(".{verb}")))
+}
+
 #[tokio::test]
 async fn every_change_by_a_server_or_the_operator_leaves_a_row() {
     on_each_database(async |app| {
@@ -202,9 +208,11 @@ async fn every_change_by_a_server_or_the_operator_leaves_a_row() {
         for secret in [&app.app.master_secret, &app.app.app_secret, OPERATOR_TOKEN, "hunter2"] {
             assert!(!text.contains(secret));
         }
-        // What was said about people is not in it.
-        assert!(!text.contains("user-of-the-first-app") && !text.contains(&belongings.channel), "{text}");
-        assert!(text.contains(MARK), "but the names of things are");
+        // What was said about people is not in it, except whose a device became, and that it went.
+        let rest: Vec<Value> = log(&app, "").await.into_iter().filter(|entry| !is_about_devices(entry)).collect();
+        let rest = json!(rest).to_string();
+        assert!(!rest.contains("user-of-the-first-app") && !rest.contains(&belongings.channel), "{rest}");
+        assert!(rest.contains(MARK), "but the names of things are");
     })
     .await;
 }
@@ -268,6 +276,51 @@ async fn data_calls_of_a_minute_share_a_row() {
         assert_eq!(counts, expected.map(|(at, n)| (json!(at), json!(n))));
         let [_, first] = &log(&app, "&action=channel.tag").await[..] else { panic!("two rows") };
         assert_eq!((&first["last_at"], &first["object"]), (&json!("2024-05-01T12:00:10.000Z"), &json!({})));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn rows_about_the_going_of_devices_name_them() {
+    on_each_database(async |app| {
+        let server = app.master();
+        let mut channels = Vec::new();
+        for n in 0..3 {
+            let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": format!("ABCDEF012{n}")}});
+            channels.push(app.device().post("/api/channels", device).await.expect(201)["channel_id"].clone());
+        }
+        let user = |channel: &Value| json!({"channel_id": channel, "device_type": "ios", "named_user_id": "user-4711-lee"});
+        for _ in 0..2 {
+            server.post("/api/named_users/associate", user(&channels[0])).await.expect(200);
+        }
+        server.post("/api/named_users/associate", user(&channels[1])).await.expect(200);
+        let own = json!({"channel_id": channels[0], "device_type": "ios"});
+        server.post("/api/named_users/disassociate", own).await.expect(200);
+        server.post("/api/named_users/uninstall", json!({"named_user_id": ["user-4711-lee"]})).await.expect(200);
+        let gone = json!([{"channel_id": channels[0], "device_type": "ios"}, {"channel_id": channels[2], "device_type": "ios"}]);
+        server.post("/api/channels/uninstall", gone).await.expect(202);
+        let objects = async |action: &str| {
+            let entries = log(&app, &format!("&action={action}")).await;
+            entries.into_iter().map(|mut entry| entry["object"].take()).collect::<Vec<_>>()
+        };
+        let of = |channel: &Value| json!({"channel_id": channel, "named_user_id": "user-4711-lee"});
+        let associated = objects("named_user.associate").await;
+        assert_eq!(associated.len(), 2, "what changes nothing has no row: {associated:?}");
+        assert!(associated.contains(&of(&channels[0])) && associated.contains(&of(&channels[1])), "{associated:?}");
+        assert_eq!(objects("named_user.disassociate").await, [of(&channels[0])]);
+        assert_eq!(objects("named_user.uninstall").await, [of(&channels[1])]);
+        assert_eq!(objects("channel.uninstall").await, [json!({"channel_id": [channels[0], channels[2]]})]);
+
+        server.post("/api/privacy/erase", json!({"named_user_id": "user-4711-lee"})).await.expect(202);
+        server.post("/api/privacy/erase", json!({"channel_id": channels[0]})).await.expect(202);
+        for _ in 0..3 {
+            app.step_all().await;
+            app.advance(Duration::from_secs(600));
+        }
+        let text = json!(log(&app, "").await).to_string();
+        assert!(!text.contains("user-4711-lee"), "{text}");
+        assert!(!text.contains(channels[0].as_str().unwrap()), "{text}");
+        assert!(text.contains(channels[2].as_str().unwrap()), "others stay: {text}");
     })
     .await;
 }

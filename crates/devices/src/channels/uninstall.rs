@@ -75,6 +75,7 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     if !row.installed {
         return Ok(());
     }
+    tx.note_object("channel_id", row.id);
     let mut opened = context.open(tx, row)?;
     opened.row.installed = false;
     // No personal data is kept with the channel; the sets of places by day expire with their days.
