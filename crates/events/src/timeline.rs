@@ -121,10 +121,10 @@ impl Reading<'_> {
         };
         // What was looked at on both sides.
         let looked = looked.max(changes.looked).max(start);
-        let mut writing = Entries::new(self.app, person);
+        let writing = Entries::of(tx, self.app, person, &events)?;
         let mut entries = changes.entries;
         for event in events {
-            entries.push(writing.write(tx, &event)?);
+            entries.push(writing.write(&event)?);
         }
         entries.retain(|entry| entry.offset >= EventOffset::new(looked, 0));
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.offset));

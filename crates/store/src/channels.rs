@@ -91,6 +91,12 @@ pub fn by_ordinal(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Optio
     tx.query_opt(&sql, &[app.into(), ordinal.into()], read_channel)
 }
 
+/// Those of the channels that there are, in the order in which they are asked for.
+pub fn by_ordinals(tx: &mut Tx<'_>, app: AppId, ordinals: &[Ordinal]) -> Result<Vec<Channel>> {
+    let sql = format!("select {COLUMNS} from channel where app = $1 and ordinal = $2");
+    tx.query_many(&sql, ordinals.iter().map(|ordinal| [app.into(), (*ordinal).into()]), read_channel)
+}
+
 /// The channels of named users, in the order they were made.
 pub(crate) fn by_named_users<'u>(
     tx: &mut Tx<'_>,

@@ -39,11 +39,18 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, faces: Vec<EndingFace>) -> Result<()>
     tx.write_many(sql, rows)
 }
 
-/// Up to `at_most` changes of a channel before an offset, newest first.
-pub fn before(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, end: Offset, at_most: u32) -> Result<Vec<EndedFace>> {
+/// Up to `at_most` changes of each channel before an offset, channel by channel, newest first.
+pub fn before(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    channels: impl IntoIterator<Item = Ordinal>,
+    end: Offset,
+    at_most: u32,
+) -> Result<Vec<EndedFace>> {
     let sql = "select ordinal, until, body from face
                where app = $1 and ordinal = $2 and until < $3 order by until desc limit $4";
-    tx.query(sql, &[app.into(), channel.into(), end.into(), at_most.into()], read)
+    let params = channels.into_iter().map(|channel| [app.into(), channel.into(), end.into(), at_most.into()]);
+    tx.query_many(sql, params, read)
 }
 
 /// Up to `at_most` channels that have left a named user, as far as events are kept that show it.

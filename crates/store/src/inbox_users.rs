@@ -7,7 +7,7 @@ use model::inbox::InboxUserId;
 use model::time::UtcMillis;
 
 use crate::apps::read_key;
-use crate::{Error, Result, Row, Tx, Value};
+use crate::{Error, Result, Row, Tx, Value, ordinals};
 
 /// Whose a user is, and what proves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +125,18 @@ pub fn owner(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<Option<Inb
         let id: &str = row.get(0)?;
         InboxUserId::new(id).ok_or_else(|| Error::corrupt(format!("inbox user {id:?}")))
     })
+}
+
+/// The messages that the users of channels have read, for channels that are sorted and have a user.
+pub fn read_of(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal]) -> Result<Vec<(Ordinal, Vec<u8>)>> {
+    let select = "select i.ordinal, u.read_messages from inbox_channel i
+                  join inbox_user u on u.app = i.app and u.id = i.user_id where i.app = $1";
+    let mut found = Vec::new();
+    ordinals::visit_among(tx, select, app, channels, |row| {
+        found.push((row.next()?, row.next()?));
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The channels of a user, in the order they were made.

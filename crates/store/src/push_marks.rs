@@ -92,6 +92,18 @@ pub fn set(tx: &mut Tx<'_>, app: AppId, push: PushId, kind: ResponseKind, block:
     tx.query_opt(sql, &[app.into(), push.into(), kind.name().into(), block.into()], |row| row.get(0))
 }
 
+/// The sets of one kind for blocks of pushes, of those that have one.
+pub fn sets_of_blocks(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    kind: ResponseKind,
+    blocks: impl IntoIterator<Item = (PushId, u32)>,
+) -> Result<Vec<(PushId, u32, Vec<u8>)>> {
+    let sql = "select push, block, members from push_mark where app = $1 and push = $2 and kind = $3 and block = $4";
+    let params = blocks.into_iter().map(|(push, block)| [app.into(), push.into(), kind.name().into(), block.into()]);
+    tx.query_many(sql, params, |row| Ok((row.next()?, row.next()?, row.next()?)))
+}
+
 pub fn put_set(
     tx: &mut Tx<'_>,
     app: AppId,

@@ -17,6 +17,13 @@ pub fn is_counted(tx: &mut Tx<'_>, app: AppId, push: PushId, channel: Ordinal) -
     Ok(found.is_some())
 }
 
+/// Those of the responses that are counted.
+pub fn counted(tx: &mut Tx<'_>, app: AppId, responses: &[(PushId, Ordinal)]) -> Result<Vec<(PushId, Ordinal)>> {
+    let sql = "select push, ordinal from push_response where app = $1 and push = $2 and ordinal = $3";
+    let params = responses.iter().map(|(push, channel)| [app.into(), (*push).into(), (*channel).into()]);
+    tx.query_many(sql, params, |row| Ok((row.next()?, row.next()?)))
+}
+
 /// Notes a response that is not counted yet.
 pub fn add(tx: &mut Tx<'_>, app: AppId, push: PushId, channel: Ordinal) -> Result<()> {
     let sql = "insert into push_response (app, push, ordinal) values ($1, $2, $3)";

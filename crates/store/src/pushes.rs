@@ -14,10 +14,10 @@ use model::time::UtcMillis;
 use uuid::Uuid;
 
 pub use aging::{Aged, age_from, aged, forget};
-pub use listing::{PushEntry, entries, name, names, payloads};
+pub use listing::{PushEntry, entries, name, names, payloads, reasons};
 pub use unfinished::{Unfinished, Which, app_of, unfinished};
 
-use crate::{Error, Result, Row, Tx, origins};
+use crate::{Error, Result, Row, Tx, Value, origins};
 
 /// Where a push is on its way. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,19 +126,26 @@ pub fn foresee(tx: &mut Tx<'_>, app: AppId, push: PushId) {
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow>> {
-    tx.query_opt(BY_ID, &[app.into(), push.into()], |row| {
-        Ok(PushRow {
-            id: row.next()?,
-            operation: row.next()?,
-            created: row.next()?,
-            expires: row.next()?,
-            push_type: read_type(row.next()?)?,
-            state: PushState::from_name(row.next()?)?,
-            paused: row.next()?,
-            accepted_at: row.next()?,
-            redact: row.next()?,
-            payload: row.next()?,
-        })
+    tx.query_opt(BY_ID, &[app.into(), push.into()], read_push)
+}
+
+/// Those of the pushes that there are.
+pub fn by_ids(tx: &mut Tx<'_>, app: AppId, pushes: impl IntoIterator<Item = PushId>) -> Result<Vec<PushRow>> {
+    tx.query_many(BY_ID, pushes.into_iter().map(|push| [app.into(), push.into()]), read_push)
+}
+
+fn read_push(row: &Row<'_>) -> Result<PushRow> {
+    Ok(PushRow {
+        id: row.next()?,
+        operation: row.next()?,
+        created: row.next()?,
+        expires: row.next()?,
+        push_type: read_type(row.next()?)?,
+        state: PushState::from_name(row.next()?)?,
+        paused: row.next()?,
+        accepted_at: row.next()?,
+        redact: row.next()?,
+        payload: row.next()?,
     })
 }
 
@@ -334,21 +341,24 @@ pub fn add_tally(tx: &mut Tx<'_>, app: AppId, push: PushId, device_type: &Device
 
 /// The counts of each device type, by name.
 pub fn tallies(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<(DeviceType, Tally)>> {
-    tx.query(
-        "select platform, targeted, delivered, gone, failed, expired, reason from push_tally
-         where app = $1 and push = $2 order by platform",
-        &[app.into(), push.into()],
-        |row| {
-            let device_type = row.next()?;
-            let tally = Tally {
-                targeted: row.next()?,
-                delivered: row.next()?,
-                gone: row.next()?,
-                failed: row.next()?,
-                expired: row.next()?,
-                reason: row.next()?,
-            };
-            Ok((device_type, tally))
-        },
-    )
+    let found = tallies_of(tx, app, &[push])?;
+    Ok(found.into_iter().map(|(_, device_type, tally)| (device_type, tally)).collect())
+}
+
+/// The counts of some pushes, in their order, for each device type, by name.
+pub fn tallies_of(tx: &mut Tx<'_>, app: AppId, pushes: &[PushId]) -> Result<Vec<(PushId, DeviceType, Tally)>> {
+    let sql = "select push, platform, targeted, delivered, gone, failed, expired, reason from push_tally
+               where app = $1 and push = $2 order by platform";
+    tx.query_many(sql, pushes.iter().map(|push| [app.into(), Value::from(*push)]), |row| {
+        let (push, device_type) = (row.next()?, row.next()?);
+        let tally = Tally {
+            targeted: row.next()?,
+            delivered: row.next()?,
+            gone: row.next()?,
+            failed: row.next()?,
+            expired: row.next()?,
+            reason: row.next()?,
+        };
+        Ok((push, device_type, tally))
+    })
 }

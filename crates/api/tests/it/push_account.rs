@@ -250,3 +250,42 @@ async fn the_account_of_a_push_is_what_providers_say_of_it() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn each_device_of_a_user_is_explained_as_it_was() {
+    on_each_database(async |app| {
+        let mut devices = Vec::new();
+        for (n, tag) in [Some("news"), None, Some("news")].into_iter().enumerate() {
+            let channel = json!({"device_type": "ios", "opt_in": true, "push_address": format!("ABCDEF012{n}")});
+            let id = register(&app, channel, tag).await;
+            let user = json!({"channel_id": id, "device_type": "ios", "named_user_id": "kim"});
+            app.master().post("/api/named_users/associate", user).await.expect(200);
+            devices.push(id);
+        }
+        let audience = json!({"or": [{"tag": "news"}, {"tag": "sports"}]});
+        let body = json!({"audience": audience, "device_types": "all", "notification": {"alert": "Hi"},
+                          "message": {"title": "T", "body": "B", "content_type": "text/plain"}});
+        let push = send(&app, body).await;
+        app.step_all().await;
+        // Afterwards they change places.
+        let change = |id: &String, verb: &str| json!({"audience": {"channel": id}, verb: {"device": ["news"]}});
+        app.master().post("/api/channels/tags", change(&devices[0], "remove")).await.expect(200);
+        app.master().post("/api/channels/tags", change(&devices[1], "add")).await.expect(200);
+        let found = app.master().get(&format!("/api/push/{push}/why?named_user_id=kim")).await.expect(200);
+        let found = found["devices"].as_array().unwrap();
+        assert_eq!(found.len(), 3);
+        for (device, (id, is_met)) in found.iter().zip(devices.iter().zip([true, false, true])) {
+            assert_eq!(device["channel_id"], *id, "{device:#}");
+            let outcome = if is_met { "delivered" } else { "not_matched" };
+            assert_eq!(device["outcome"], outcome, "{device:#}");
+            let steps = device["steps"].as_array().unwrap();
+            let clause = &steps.iter().find(|step| step["step"] == "audience").unwrap()["clause"];
+            assert_eq!([&clause["matched"], &clause["clauses"][0]["matched"]], [is_met, is_met], "{device:#}");
+            assert_eq!(clause["clauses"][0]["as_of"], "then", "{device:#}");
+        }
+        let read: Vec<bool> =
+            recipients(&app, &push, "", 2).await.iter().map(|one| one["read"] == json!(false)).collect();
+        assert_eq!(read, [true, true], "both have the message and have not read it");
+    })
+    .await;
+}

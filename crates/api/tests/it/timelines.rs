@@ -192,6 +192,29 @@ async fn a_user_has_the_story_of_all_channels_while_they_were_theirs() {
 }
 
 #[tokio::test]
+async fn changes_of_many_channels_come_in_pages_of_any_size() {
+    on_each_database(async |app| {
+        let channels: Vec<String> = (0..9).map(|n| format!("{n:08}-0000-4000-8000-000000000000")).collect();
+        for version in ["1", "2", "3"] {
+            for channel in &channels {
+                register(&app, channel, true, version).await;
+                associate(&app, channel, "ann").await;
+            }
+            push(&app, &json!({"named_user": "ann"}), version).await;
+        }
+        let whole = timeline(&app, "named_users/ann", 100, "").await;
+        let n_changes = whole.iter().filter(|entry| entry["kind"] == "change").count();
+        assert_eq!((n_changes, whole.len()), (9 * 3, 9 * 3 + 9 * 3), "{whole:#?}");
+        for limit in [1, 2, 5, 17] {
+            assert_eq!(timeline(&app, "named_users/ann", limit, "").await, whole, "by {limit}");
+        }
+        let changes = timeline(&app, "named_users/ann", 4, "&kind=change").await;
+        assert_eq!(changes.len(), n_changes);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn others_and_unknown_ids_have_no_timeline() {
     on_each_database(async |app| {
         register(&app, CHANNELS[0], true, "1").await;

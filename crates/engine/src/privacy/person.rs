@@ -136,7 +136,7 @@ impl Former {
 
 /// Whose a channel was when it changed for the last time.
 fn last_user(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<NamedUserId>> {
-    let Some(last) = faces::before(tx, app, ordinal, Offset(i64::MAX), 1)?.pop() else { return Ok(None) };
+    let Some(last) = faces::before(tx, app, [ordinal], Offset(i64::MAX), 1)?.pop() else { return Ok(None) };
     let Face { named_user, .. } = serde_json::from_slice(&last.body).map_err(Error::internal)?;
     Ok(named_user)
 }

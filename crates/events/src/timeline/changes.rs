@@ -1,7 +1,7 @@
 //! Changes of channels that no event tells of: whose a channel is, whether it opted in, and what else events show of it. They
 //! follow from what the channel looked like before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::{Error, Result};
 use model::channel::Profile;
@@ -21,6 +21,8 @@ use super::person::{Person, PersonChannel};
 
 /// The index of a change, as the offset of its entry has it: after all events of the record that it follows.
 const FIRST_INDEX: u32 = 1 << 16;
+/// Records that are read at once.
+const PORTION: usize = 64;
 
 /// The newest changes of somebody before an offset.
 pub(super) struct Changes {
@@ -58,38 +60,86 @@ pub(super) fn newest(
     // One may be of the record of the offset, and after the offset.
     let at_most = u32::try_from(at_most).unwrap_or(u32::MAX).saturating_add(1);
     let end = Offset(before.record().0 + 1);
-    let mut changes = Changes { entries: Vec::new(), looked: Offset(0) };
-    for channel in &person.channels {
-        let ended = faces::before(tx, app, channel.ordinal, end, at_most)?;
-        let Some(newest) = ended.first() else { continue };
-        if ended.len() >= at_most as usize {
-            changes.looked = changes.looked.max(ended.last().map_or(Offset(0), |oldest| oldest.until));
+    let ordinals = person.channels.iter().map(|channel| channel.ordinal);
+    let ended = faces::before(tx, app, ordinals, end, at_most)?;
+    let newest: Vec<&EndedFace> = ended.chunk_by(is_of_same).filter_map(|faces| faces.first()).collect();
+    let shown: Vec<_> = newest.iter().map(|face| (face.ordinal, Offset(face.until.0 + 1))).collect();
+    let later = faces::at(tx, app, &shown)?;
+    let (mut steps, mut looked) = (Vec::new(), Offset(0));
+    for faces in ended.chunk_by(is_of_same) {
+        let Some(channel) = faces.first().and_then(|face| person.channel(face.ordinal)) else { continue };
+        if faces.len() >= at_most as usize {
+            looked = looked.max(faces.last().map_or(Offset(0), |oldest| oldest.until));
         }
-        let mut next = face_after(tx, app, channel, newest.until)?;
-        for EndedFace { until, body, .. } in ended {
-            let face: Face = serde_json::from_slice(&body).map_err(Error::internal)?;
-            let offset = offset_of(until, channel.ordinal);
+        let after = later.iter().find(|face| face.ordinal == channel.ordinal && face.until > faces[0].until);
+        let afters = std::iter::once(after).chain(faces.iter().map(Some));
+        steps.extend(faces.iter().zip(afters).map(|(before, after)| Step { channel, before, after }));
+    }
+    steps.sort_unstable_by_key(|step| std::cmp::Reverse(step.offset()));
+    written(tx, app, person, before, &steps, at_most as usize, looked)
+}
+
+/// From one look of a channel to the next.
+struct Step<'a> {
+    channel: &'a PersonChannel,
+    before: &'a EndedFace,
+    /// The one that it has now, if it is the last.
+    after: Option<&'a EndedFace>,
+}
+
+impl Step<'_> {
+    fn offset(&self) -> EventOffset {
+        offset_of(self.before.until, self.channel.ordinal)
+    }
+
+    fn faces(&self) -> Result<[Face; 2]> {
+        let after = match self.after {
+            Some(after) => serde_json::from_slice(&after.body).map_err(Error::internal)?,
+            None => self.channel.face.clone(),
+        };
+        Ok([serde_json::from_slice(&self.before.body).map_err(Error::internal)?, after])
+    }
+}
+
+fn is_of_same(one: &EndedFace, other: &EndedFace) -> bool {
+    one.ordinal == other.ordinal
+}
+
+/// The entries of steps, which come newest first, until there are enough. Steps at one place of the log stay together.
+fn written(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    person: &Person,
+    before: EventOffset,
+    steps: &[Step<'_>],
+    at_most: usize,
+    mut looked: Offset,
+) -> Result<Changes> {
+    let mut entries = Vec::new();
+    let mut last = None;
+    for portion in steps.chunks(PORTION) {
+        let offsets: BTreeSet<Offset> = portion.iter().map(|step| Offset(step.before.until.0 + 1)).collect();
+        let records = log::at_offsets(tx, app, &offsets.into_iter().collect::<Vec<_>>())?;
+        let records: HashMap<Offset, Record> = records.into_iter().map(|record| (record.offset, record)).collect();
+        for step in portion {
+            let (until, channel, offset) = (step.before.until, step.channel, step.offset());
+            if entries.len() >= at_most && last.is_some_and(|last| until < last) {
+                looked = looked.max(last.unwrap_or(looked));
+                return Ok(Changes { entries, looked });
+            }
+            last = Some(until);
+            let [face, next] = step.faces()?;
             if offset < before
                 && person.is_concerned(&face, &next)
-                && let Some(record) = log::at_offsets(tx, app, &[Offset(until.0 + 1)])?.first()
+                && let Some(record) = records.get(&Offset(until.0 + 1))
                 && !is_uninstalled(channel.id, &next, record)?
             {
                 let json = write(channel.id, offset, record.at, [&face, &next])?;
-                changes.entries.extend(json.map(|json| Entry { offset, json }));
+                entries.extend(json.map(|json| Entry { offset, json }));
             }
-            next = face;
         }
     }
-    Ok(changes)
-}
-
-/// What the channel looked like after a change.
-fn face_after(tx: &mut Tx<'_>, app: AppId, channel: &PersonChannel, until: Offset) -> Result<Face> {
-    let later = faces::at(tx, app, &[(channel.ordinal, Offset(until.0 + 1))])?;
-    match later.iter().find(|face| face.ordinal == channel.ordinal && face.until > until) {
-        Some(later) => serde_json::from_slice(&later.body).map_err(Error::internal),
-        None => Ok(channel.face.clone()),
-    }
+    Ok(Changes { entries, looked })
 }
 
 /// Channels that change in one transaction differ in the offset as long as less than 65,536 of them lie between.

@@ -1,6 +1,6 @@
 //! Events as entries of a timeline: the event as the stream shows it, after what a reader wants to know first.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use audience::block::Block;
 use audience::codec;
@@ -62,22 +62,34 @@ struct SeenBody {
     reason: Option<String>,
 }
 
-/// Writes entries. Each push is read once.
+/// Writes entries, with what was read for all of them at once.
 pub(super) struct Entries<'p> {
-    app: AppId,
     person: &'p Person,
     pushes: HashMap<PushId, Option<Push>>,
+    /// The pushes that channels have responded to.
+    opened: HashSet<(PushId, Ordinal)>,
 }
 
 impl<'p> Entries<'p> {
-    pub(super) fn new(app: AppId, person: &'p Person) -> Self {
-        Self { app, person, pushes: HashMap::new() }
+    /// To write these events.
+    pub(super) fn of(tx: &mut Tx<'_>, app: AppId, person: &'p Person, events: &[PublicEvent]) -> Result<Self> {
+        let (mut ids, mut sent) = (BTreeSet::new(), Vec::new());
+        for event in events.iter().filter(|event| Told::by(event.kind).is_some_and(is_about_push)) {
+            let seen: Seen<'_> = serde_json::from_slice(&event.json).map_err(Error::internal)?;
+            ids.extend(seen.body.push_id);
+            sent.extend(seen.body.push_id.zip(event.ordinal));
+        }
+        let mut pushes = HashMap::new();
+        for row in pushes::by_ids(tx, app, ids)? {
+            pushes.insert(row.id, stored_push(&row)?);
+        }
+        Ok(Self { person, pushes, opened: opened(tx, app, &sent)? })
     }
 
-    pub(super) fn write(&mut self, tx: &mut Tx<'_>, event: &PublicEvent) -> Result<Entry> {
+    pub(super) fn write(&self, event: &PublicEvent) -> Result<Entry> {
         let told = Told::by(event.kind).ok_or_else(|| Error::internal("a record that no timeline shows"))?;
         let (sent, what) = match told {
-            Told::Delivered | Told::HeldBack | Told::Rejected => (Some(self.sent(tx, event, told)?), None),
+            Told::Delivered | Told::HeldBack | Told::Rejected => (Some(self.sent(event, told)?), None),
             Told::Did => (None, None),
             Told::Registered => (None, Some("registered")),
             Told::Uninstalled => (None, Some("uninstalled")),
@@ -93,7 +105,7 @@ impl<'p> Entries<'p> {
         Ok(Entry { offset: event.offset, json: RawValue::from_string(json).map_err(Error::internal)? })
     }
 
-    fn sent(&mut self, tx: &mut Tx<'_>, event: &PublicEvent, told: Told) -> Result<Sent> {
+    fn sent(&self, event: &PublicEvent, told: Told) -> Result<Sent> {
         let Seen { body: SeenBody { push_id, status, reason }, .. } =
             serde_json::from_slice(&event.json).map_err(Error::internal)?;
         let (outcome, reason) = match (told, status) {
@@ -103,15 +115,7 @@ impl<'p> Entries<'p> {
             _ => (PushOutcome::Delivered, None),
         };
         let push_id = push_id.ok_or_else(|| Error::internal("a delivery without a push"))?;
-        let opened = match event.ordinal {
-            Some(ordinal) => has_opened(tx, self.app, push_id, ordinal)?,
-            None => false,
-        };
-        if !self.pushes.contains_key(&push_id) {
-            let row = pushes::by_id(tx, self.app, push_id)?;
-            let push = row.as_ref().map(stored_push).transpose()?.flatten();
-            self.pushes.insert(push_id, push);
-        }
+        let opened = event.ordinal.is_some_and(|ordinal| self.opened.contains(&(push_id, ordinal)));
         let device_type = event.ordinal.and_then(|ordinal| self.device_type(ordinal));
         let push = self.pushes.get(&push_id).and_then(Option::as_ref);
         let alert = push.zip(device_type).and_then(|(push, device_type)| push.text_on(device_type));
@@ -123,12 +127,22 @@ impl<'p> Entries<'p> {
     }
 }
 
-/// Whether a channel has responded to a push, which is a row at first and a member of a set later.
-fn has_opened(tx: &mut Tx<'_>, app: AppId, push: PushId, channel: Ordinal) -> Result<bool> {
-    if push_responses::is_counted(tx, app, push, channel)? {
-        return Ok(true);
+fn is_about_push(told: Told) -> bool {
+    match told {
+        Told::Delivered | Told::HeldBack | Told::Rejected => true,
+        Told::Did | Told::Registered | Told::Uninstalled | Told::Tagged => false,
     }
-    let block = u32::from(Block::of(channel).0);
-    let Some(set) = push_marks::set(tx, app, push, ResponseKind::Opened, block)? else { return Ok(false) };
-    Ok(codec::decode(&set).map_err(Error::internal)?.contains(channel.0))
+}
+
+/// The channels that have responded to pushes, each of which is a row at first and a member of a set later.
+fn opened(tx: &mut Tx<'_>, app: AppId, sent: &[(PushId, Ordinal)]) -> Result<HashSet<(PushId, Ordinal)>> {
+    let mut opened: HashSet<_> = push_responses::counted(tx, app, sent)?.into_iter().collect();
+    let block = |ordinal: Ordinal| u32::from(Block::of(ordinal).0);
+    let blocks: BTreeSet<(PushId, u32)> = sent.iter().map(|(push, ordinal)| (*push, block(*ordinal))).collect();
+    for (push, number, set) in push_marks::sets_of_blocks(tx, app, ResponseKind::Opened, blocks)? {
+        let set = codec::decode(&set).map_err(Error::internal)?;
+        let of_set = sent.iter().filter(|(of, ordinal)| (*of, block(*ordinal)) == (push, number));
+        opened.extend(of_set.filter(|(_, ordinal)| set.contains(ordinal.0)));
+    }
+    Ok(opened)
 }

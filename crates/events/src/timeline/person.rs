@@ -43,11 +43,8 @@ impl Person {
             return Err(Error::NotFound("named user"));
         }
         let mut found: BTreeMap<Ordinal, Channel> = now.into_iter().map(|channel| (channel.ordinal, channel)).collect();
-        for ordinal in left {
-            if !found.contains_key(&ordinal) {
-                found.extend(channels::by_ordinal(tx, app, ordinal)?.map(|channel| (ordinal, channel)));
-            }
-        }
+        let left: Vec<Ordinal> = left.into_iter().filter(|ordinal| !found.contains_key(ordinal)).collect();
+        found.extend(channels::by_ordinals(tx, app, &left)?.into_iter().map(|channel| (channel.ordinal, channel)));
         let channels = found.into_values().map(PersonChannel::of).collect::<Result<_>>()?;
         Ok(Self { channels, user: Some(user) })
     }

@@ -18,6 +18,8 @@ use super::{Accounted, Standing};
 #[derive(Default)]
 pub(super) struct BlockAccount {
     pub(super) sets: Vec<StandingSet>,
+    /// How often its recipients of a type had to be tried again.
+    tries: Vec<(DeviceType, u32)>,
 }
 
 pub(super) struct StandingSet {
@@ -40,6 +42,7 @@ impl BlockAccount {
         for device_type in &push.device_types {
             let key = BlockKey { push: push.row.id, device_type: device_type.clone(), number };
             let Some(progress) = blocks::get(tx, app, &key)? else { continue };
+            account.tries.push((device_type.clone(), progress.tries));
             let pending = match push.row.state {
                 PushState::Canceled => Standing::Ended(PushOutcome::Canceled),
                 PushState::Accepted | PushState::Sending | PushState::Done => Standing::Pending,
@@ -69,6 +72,10 @@ impl BlockAccount {
 
     pub(super) fn of(&self, ordinal: Ordinal) -> Option<&StandingSet> {
         self.sets.iter().find(|set| set.channels.contains(ordinal.0))
+    }
+
+    pub(super) fn tries(&self, device_type: &DeviceType) -> u32 {
+        self.tries.iter().find(|(of, _)| of == device_type).map_or(0, |(_, tries)| *tries)
     }
 
     /// The first block from one on in which a push has anything to tell.

@@ -118,13 +118,14 @@ impl Listing {
             let account = BlockAccount::read(tx, app, &self.push, number)?;
             let marks = BlockMarks::read(tx, app, push, block)?;
             let chosen = self.chosen(&account, &marks);
+            let mut readers = self.holders.as_ref().map(|holders| holders.readers(&chosen));
             for n in chosen.range(self.from.0..) {
                 let ordinal = Ordinal(n);
                 n_looked_at += 1;
                 if self.found.len() >= self.at_most || n_looked_at > most {
                     return Ok(Some(ordinal));
                 }
-                let read = self.holders.as_ref().map(|holders| holders.is_read(tx, app, ordinal));
+                let read = readers.as_mut().map(|readers| readers.has_read(tx, app, ordinal));
                 let read = read.transpose()?.flatten();
                 let Some(set) =
                     account.of(ordinal).filter(|_| self.wanted != WantedRecipients::Read || read == Some(true))

@@ -15,6 +15,9 @@ use super::Response;
 use super::block::decode;
 use crate::inbox::holders;
 
+/// Channels whose inboxes are looked up at once.
+const READERS_AT_ONCE: usize = 256;
+
 /// The responses within one block.
 pub(super) struct BlockMarks {
     pub(super) opened: RoaringBitmap,
@@ -54,14 +57,43 @@ impl Holders {
         Ok(Some(Self { number: message.number, channels: holders(tx, app, push)? }))
     }
 
-    /// Whether a channel has read the message; `None` if it does not have it.
-    pub(super) fn is_read(&self, tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<bool>> {
-        if !self.channels.contains(ordinal.0) {
+    /// To find out which channels of a set have read the message.
+    pub(super) fn readers(&self, among: &RoaringBitmap) -> Readers {
+        Readers { number: self.number, holders: among & &self.channels, end: 0, readers: RoaringBitmap::new() }
+    }
+}
+
+/// Who of the holders has read a message, looked up for many of them at once.
+pub(super) struct Readers {
+    number: MessageNumber,
+    holders: RoaringBitmap,
+    /// Channels before this one are looked up.
+    end: u32,
+    readers: RoaringBitmap,
+}
+
+impl Readers {
+    /// Whether a channel has read the message; `None` if it does not have it. Channels are asked for in ascending order.
+    pub(super) fn has_read(&mut self, tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<bool>> {
+        if !self.holders.contains(ordinal.0) {
             return Ok(None);
         }
-        let Some(user) = inbox_users::owner(tx, app, ordinal)? else { return Ok(Some(false)) };
-        let Some(user) = inbox_users::get(tx, app, &user)? else { return Ok(Some(false)) };
-        Ok(Some(decode(&user.read)?.contains(self.number.0)))
+        if ordinal.0 >= self.end {
+            self.look_up(tx, app, ordinal)?;
+        }
+        Ok(Some(self.readers.contains(ordinal.0)))
+    }
+
+    fn look_up(&mut self, tx: &mut Tx<'_>, app: AppId, first: Ordinal) -> Result<()> {
+        let some: Vec<Ordinal> = self.holders.range(first.0..).take(READERS_AT_ONCE).map(Ordinal).collect();
+        self.end = some.last().map_or(u32::MAX, |last| last.0.saturating_add(1));
+        self.readers.clear();
+        for (ordinal, read) in inbox_users::read_of(tx, app, &some)? {
+            if decode(&read)?.contains(self.number.0) {
+                self.readers.insert(ordinal.0);
+            }
+        }
+        Ok(())
     }
 }
 

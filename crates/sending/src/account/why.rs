@@ -1,5 +1,7 @@
 //! Why a person got a push, or did not: the steps in their order, each with a sentence.
 
+use std::collections::HashMap;
+
 use audience::block::Block;
 use base::{Error, Result};
 use boxed::boxed;
@@ -13,7 +15,7 @@ use model::push_outcome::{LeftOut, PushOutcome};
 use model::selector::Audience;
 use model::time::UtcMillis;
 use providers::platform::Provider;
-use store::blocks::{self, BlockKey};
+use roaring::RoaringBitmap;
 use store::channels::{self, Channel};
 use store::pushes::{self, PushState};
 use store::{Tx, origins};
@@ -113,23 +115,21 @@ impl Sending {
         let index = self.0.index.current(app).await?;
         let all_types = device_types(&DeviceTypes::all(), &index);
         let asked = self.0.store.read(move |tx| Asked::read(tx, app, push, &person, &all_types)).await?;
-        let mut devices = Vec::with_capacity(asked.devices.len());
-        for known in &asked.devices {
-            let clause = match asked.audience_of(known) {
-                Some((audience, types)) => {
-                    let moment = Moment {
-                        ordinal: known.channel.ordinal,
-                        position: asked.resolved.map(|(position, _)| position),
-                        at: asked.resolved.map_or(asked.push.row.created, |(_, at)| at),
-                    };
-                    let open = open_types(types, &index);
-                    self.0.targeting.explain_for_one(app, audience.clone(), open, moment).await?
-                }
-                None => None,
-            };
-            devices.push(asked.told(known, clause));
-        }
-        Ok(Why { push, devices })
+        let decided = asked.devices.iter().filter(|known| known.standing.is_some());
+        let decided: Vec<Ordinal> = decided.map(|known| known.channel.ordinal).collect();
+        let mut clauses = match asked.audience_that_decided() {
+            Some((audience, types)) if !decided.is_empty() => {
+                let moment = Moment {
+                    position: asked.resolved.map(|(position, _)| position),
+                    at: asked.resolved.map_or(asked.push.row.created, |(_, at)| at),
+                };
+                let open = open_types(types, &index);
+                self.0.targeting.explain_for_some(app, audience.clone(), open, moment, decided).await?
+            }
+            Some(_) | None => HashMap::new(),
+        };
+        let tell = |known: &Known| asked.told(known, clauses.remove(&known.channel.ordinal));
+        Ok(Why { push, devices: asked.devices.iter().map(tell).collect() })
     }
 }
 
@@ -140,18 +140,31 @@ impl Asked {
         let holders = Holders::find(tx, app, push)?;
         // A push that was canceled at once has no account, nor has one that an earlier version sent long ago.
         let has_account = resolved.is_some() || BlockAccount::next(tx, app, &accounted, 0)?.is_some();
-        let mut devices = Vec::new();
-        for ordinal in ordinals_of(tx, app, person, all_types)? {
-            devices.extend(Known::read(tx, app, &accounted, has_account, holders.as_ref(), ordinal)?);
+        let ordinals = ordinals_of(tx, app, person, all_types)?;
+        let mut readers = holders
+            .map(|holders| holders.readers(&ordinals.iter().map(|ordinal| ordinal.0).collect::<RoaringBitmap>()));
+        let (mut devices, mut block) = (Vec::new(), None);
+        for channel in channels::by_ordinals(tx, app, &ordinals)? {
+            let number = Block::of(channel.ordinal);
+            // They are sorted, so that those of one block come together.
+            let of_block = match block.take() {
+                Some((of, account, marks)) if of == number => (of, account, marks),
+                _ => {
+                    let account = BlockAccount::read(tx, app, &accounted, u32::from(number.0))?;
+                    (number, account, BlockMarks::read(tx, app, push, number)?)
+                }
+            };
+            let read = readers.as_mut().map(|readers| readers.has_read(tx, app, channel.ordinal));
+            let (_, account, marks) = block.insert(of_block);
+            devices.push(Known::new(channel, account, marks, has_account, read.transpose()?.flatten()));
         }
         let content = stored_push(&accounted.row)?;
         Ok(Self { provenance: origins::of(tx, app, push)?, content, resolved, devices, push: accounted })
     }
 
-    /// The audience that decided about a device, if it is still known and selects by anything.
-    fn audience_of(&self, known: &Known) -> Option<(&Audience, &DeviceTypes)> {
+    /// The audience that decided about devices, if it is still known and selects by anything.
+    fn audience_that_decided(&self) -> Option<(&Audience, &DeviceTypes)> {
         let content = self.content.as_ref()?;
-        known.standing?;
         match self.provenance.part {
             Part::Triggered => None,
             Part::Everybody | Part::Clocks(_) | Part::Variant(_) => Some((&content.audience, &content.device_types)),
@@ -222,28 +235,20 @@ impl Asked {
 }
 
 impl Known {
-    fn read(
-        tx: &mut Tx<'_>,
-        app: AppId,
-        push: &Accounted,
+    fn new(
+        channel: Channel,
+        account: &BlockAccount,
+        marks: &BlockMarks,
         has_account: bool,
-        holders: Option<&Holders>,
-        ordinal: Ordinal,
-    ) -> Result<Option<Self>> {
-        let Some(channel) = channels::by_ordinal(tx, app, ordinal)? else { return Ok(None) };
-        let block = Block::of(ordinal);
-        let number = u32::from(block.0);
-        let account = BlockAccount::read(tx, app, push, number)?;
-        let read = holders.map(|holders| holders.is_read(tx, app, ordinal)).transpose()?.flatten();
-        let response = BlockMarks::read(tx, app, push.row.id, block)?.of(ordinal, read);
-        let key = BlockKey { push: push.row.id, device_type: channel.device_type.clone(), number };
-        let tries = blocks::get(tx, app, &key)?.map_or(0, |progress| progress.tries);
-        let (standing, reason, at) = match account.of(ordinal) {
+        read: Option<bool>,
+    ) -> Self {
+        let (response, tries) = (marks.of(channel.ordinal, read), account.tries(&channel.device_type));
+        let (standing, reason, at) = match account.of(channel.ordinal) {
             Some(set) => (Some(set.standing), set.reason.clone(), set.at),
             None if !has_account => (None, String::new(), None),
             None => (Some(Standing::NotMatched), String::new(), None),
         };
-        Ok(Some(Self { channel, standing, reason, at, tries, response }))
+        Self { channel, standing, reason, at, tries, response }
     }
 
     fn outcome(&self, standing: Standing, reason: &str) -> Step {

@@ -1,6 +1,6 @@
 //! The pushes of an app, the newest first, with what a person wants to see of each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use base::Result;
@@ -14,10 +14,9 @@ use model::selector::Purpose;
 use model::time::UtcMillis;
 use store::Tx;
 use store::counters::{self, Metric};
-use store::pushes::{self, PushEntry, PushState, PushTexts};
+use store::pushes::{self, PushEntry, PushState, PushTexts, Tally};
 use uuid::Uuid;
 
-use super::status::progress_in;
 use super::{PlatformProgress, PushStatus};
 use crate::Sending;
 
@@ -74,7 +73,8 @@ impl PushFilter {
             OriginFilter::Kind(kind) => origin.name() == kind,
             OriginFilter::Id(id) => origin.id() == Some(*id),
         };
-        self.state.as_ref().is_none_or(is_in) && self.origin.as_ref().is_none_or(is_from)
+        let is_for = self.device_type.is_none() || entry.is_for_type;
+        is_for && self.state.as_ref().is_none_or(is_in) && self.origin.as_ref().is_none_or(is_from)
     }
 
     fn finds(&self, texts: &PushTexts) -> bool {
@@ -108,25 +108,22 @@ fn list(
 ) -> Result<(Vec<ListedPush>, Option<PushId>)> {
     let mut found = Vec::new();
     for _ in 0..PORTIONS {
-        let mut entries = pushes::entries(tx, app, &filter.accepted, start, PORTION + 1)?;
+        let mut entries = pushes::entries(tx, app, &filter.accepted, filter.device_type.as_ref(), start, PORTION + 1)?;
         start = if entries.len() > PORTION as usize { entries.pop().map(|entry| entry.id) } else { None };
         entries.retain(|entry| filter.takes(entry));
         complete(tx, app, &mut entries)?;
         for entry in entries.into_iter().filter(|entry| filter.finds(&entry.texts)) {
-            let Some(push) = with_results(tx, app, filter, entry)? else { continue };
             if found.len() == at_most {
-                start = Some(push.entry.id);
-                count_responses(tx, app, &mut found)?;
-                return Ok((found, start));
+                let next = Some(entry.id);
+                return Ok((with_results(tx, app, found)?, next));
             }
-            found.push(push);
+            found.push(entry);
         }
         if start.is_none() {
             break;
         }
     }
-    count_responses(tx, app, &mut found)?;
-    Ok((found, start))
+    Ok((with_results(tx, app, found)?, start))
 }
 
 /// Takes the texts of pushes of a version that did not keep them from their payloads.
@@ -147,16 +144,25 @@ fn complete(tx: &mut Tx<'_>, app: AppId, entries: &mut [PushEntry]) -> Result<()
     Ok(())
 }
 
-/// The push with the sum of its results; `None` if it is not for the device type that is looked for.
-fn with_results(tx: &mut Tx<'_>, app: AppId, filter: &PushFilter, entry: PushEntry) -> Result<Option<ListedPush>> {
-    let platforms = progress_in(tx, app, entry.id, entry.state)?;
-    let is_for = |wanted: &DeviceType| platforms.iter().any(|(device_type, _)| device_type == wanted);
-    if !filter.device_type.as_ref().is_none_or(is_for) {
-        return Ok(None);
+/// The pushes with the sums of their results.
+fn with_results(tx: &mut Tx<'_>, app: AppId, entries: Vec<PushEntry>) -> Result<Vec<ListedPush>> {
+    let ids: Vec<PushId> = entries.iter().map(|entry| entry.id).collect();
+    let mut tallies: HashMap<PushId, Vec<(DeviceType, Tally)>> = HashMap::new();
+    for (push, device_type, tally) in pushes::tallies_of(tx, app, &ids)? {
+        tallies.entry(push).or_default().push((device_type, tally));
     }
-    let nobody = if platforms.is_empty() { pushes::reason(tx, app, entry.id)? } else { None };
-    let total = PushStatus::sum(&platforms, nobody);
-    Ok(Some(ListedPush { entry, total, direct: 0, influenced: 0 }))
+    let unsent: Vec<PushId> = ids.into_iter().filter(|id| !tallies.contains_key(id)).collect();
+    let mut reasons: HashMap<PushId, String> = pushes::reasons(tx, app, &unsent)?.into_iter().collect();
+    let listed = entries.into_iter().map(|entry| {
+        let tallies = tallies.remove(&entry.id).unwrap_or_default().into_iter();
+        let platforms: Vec<_> =
+            tallies.map(|(device_type, tally)| (device_type, PlatformProgress::of(tally, entry.state))).collect();
+        let total = PushStatus::sum(&platforms, reasons.remove(&entry.id));
+        ListedPush { entry, total, direct: 0, influenced: 0 }
+    });
+    let mut listed: Vec<ListedPush> = listed.collect();
+    count_responses(tx, app, &mut listed)?;
+    Ok(listed)
 }
 
 fn count_responses(tx: &mut Tx<'_>, app: AppId, found: &mut [ListedPush]) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::origin::Origin;
 use model::payload::push_type::PushType;
@@ -25,14 +26,17 @@ pub struct PushEntry {
     pub texts: PushTexts,
     /// By whose credential it was asked for.
     pub author: Option<String>,
+    /// Whether it has recipients of the device type that was asked about.
+    pub is_for_type: bool,
 }
 
-/// Up to `at_most` pushes that were accepted within a time, the newest first, beginning with the one named by `start`. Pushes of a
-/// version that kept no texts come without.
+/// Up to `at_most` pushes that were accepted within a time, the newest first, beginning with the one named by `start`, and whether
+/// each is for a device type. Pushes of a version that kept no texts come without.
 pub fn entries(
     tx: &mut Tx<'_>,
     app: AppId,
     accepted: &Range<UtcMillis>,
+    device_type: Option<&DeviceType>,
     start: Option<PushId>,
     at_most: u32,
 ) -> Result<Vec<PushEntry>> {
@@ -45,13 +49,18 @@ pub fn entries(
     };
     let sql =
         "select p.id, p.created, p.push_type, p.state, p.paused, p.redact, p.author, coalesce(p.name, other.name),
-                 coalesce(p.title, other.title), coalesce(p.alert, other.alert), o.kind, o.origin
+                 coalesce(p.title, other.title), coalesce(p.alert, other.alert),
+                 (select count(*) from push_tally t where t.app = p.app and t.push = p.id and t.platform = $6),
+                 o.kind, o.origin
                from push p
                left join push other on other.app = p.app and other.id = p.payload_of
                left join push_origin o on o.app = p.app and o.push = p.id
                where p.app = $1 and p.created >= $2 and p.created <= $3 and (p.created < $3 or p.id <= $4)
                order by p.created desc, p.id desc limit $5";
-    tx.query(sql, &[app.into(), accepted.start.into(), created.into(), id.into(), at_most.into()], read)
+    // No device type is called so.
+    let device_type = device_type.map(DeviceType::to_string).unwrap_or_default();
+    let (since, until) = (accepted.start, created);
+    tx.query(sql, &[app.into(), since.into(), until.into(), id.into(), at_most.into(), device_type.into()], read)
 }
 
 fn read(row: &Row<'_>) -> Result<PushEntry> {
@@ -61,8 +70,10 @@ fn read(row: &Row<'_>) -> Result<PushEntry> {
     let texts = PushTexts { name: row.next()?, title: row.next()?, alert: row.next()? };
     // A node of the version before, which knows no texts, leaves them when it ends a push.
     let texts = if redact && state.is_final() { PushTexts::default() } else { texts };
+    let is_for_type = row.next::<i64>()? > 0;
     let origin = origins::read_joined(row)?;
-    Ok(PushEntry { id, created, push_type, state, paused: paused && !state.is_final(), origin, texts, author })
+    let paused = paused && !state.is_final();
+    Ok(PushEntry { id, created, push_type, state, paused, origin, texts, author, is_for_type })
 }
 
 /// The name of a push, if it has one.
@@ -84,6 +95,11 @@ pub fn payloads(tx: &mut Tx<'_>, app: AppId, pushes: &[PushId]) -> Result<Vec<(P
                left join push other on other.app = p.app and other.id = p.payload_of
                where p.app = $1 and p.id = $2";
     texts(tx, app, sql, pushes)
+}
+
+/// Why pushes went to nobody, of those that did.
+pub fn reasons(tx: &mut Tx<'_>, app: AppId, pushes: &[PushId]) -> Result<Vec<(PushId, String)>> {
+    texts(tx, app, "select id, reason from push where app = $1 and id = $2", pushes)
 }
 
 /// A column of pushes, where it is not null.

@@ -75,7 +75,7 @@ async fn changes_are_found_newest_first_and_by_the_user_who_was_left() {
             move |n: i64| EndingFace { face: face(n), left_user: (n % 5 == 0).then(|| jo.clone()) }
         };
         store.write(app, move |tx| faces::insert(tx, app, (1..=10).map(&leaving).collect())).await.unwrap();
-        let found = store.read(move |tx| faces::before(tx, app, Ordinal(7), Offset(8), 2)).await.unwrap();
+        let found = store.read(move |tx| faces::before(tx, app, [Ordinal(7)], Offset(8), 2)).await.unwrap();
         assert_eq!(found, [face(6), face(4)]);
         for (user, left) in [(jo, vec![Ordinal(7), Ordinal(8)]), (NamedUserId::new("ann").unwrap(), Vec::new())] {
             let found = store.read(move |tx| faces::left_by(tx, app, &user, 10)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Explaining an audience for one channel, as it was when a push chose its recipients.
+//! Explaining an audience for single channels, as they were when a push chose its recipients.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -43,10 +43,9 @@ pub enum AsOf {
     Now,
 }
 
-/// The channel, and the moment that is asked about.
+/// The moment that is asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    pub ordinal: Ordinal,
     /// The position of the index then, as far as it is known.
     pub position: Option<Offset>,
     pub at: UtcMillis,
@@ -54,73 +53,78 @@ pub struct Moment {
 
 #[boxed]
 impl Targeting {
-    /// The parts of an audience, and which of them a channel met; `None` for an audience that has no parts.
-    pub async fn explain_for_one(
+    /// The parts of an audience, and which of them each of some channels met; nothing for an audience that has no parts. The
+    /// audience is planned once, and the log is read once.
+    pub async fn explain_for_some(
         &self,
         app: AppId,
         audience: Audience,
         open_types: Vec<DeviceType>,
         moment: Moment,
-    ) -> Result<Option<ClauseOfOne>> {
+        channels: Vec<Ordinal>,
+    ) -> Result<HashMap<Ordinal, ClauseOfOne>> {
         self.ready_atlas_to_plan(app, &audience).await?;
         let index = self.0.index.current(app).await?;
         let known = index.clone();
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
-            let before = match moment.position {
-                Some(position) => TermsThen::read(tx, app, moment.ordinal, position)?,
-                None => TermsThen::default(),
-            };
-            Ok((before, plan(tx, app, &known, moment.at, open_types, audience)?))
+            let then = TermsThen::read(tx, app, &channels, moment.position)?;
+            Ok((then, plan(tx, app, &known, moment.at, open_types, audience)?))
         };
         let (then, planned) = self.0.store.read(read).await?;
-        Ok(match planned {
-            Planned::Everyone | Planned::Recipients(_) => None,
-            Planned::Selector { selector, plans, .. } => {
-                let mut one = One { index: &index, ordinal: moment.ordinal, then, plans: plans.into_iter() };
-                Some(one.explain(&selector, "audience".to_owned()))
-            }
-        })
+        let Planned::Selector { selector, plans, .. } = planned else { return Ok(HashMap::new()) };
+        let TermsThen { held, is_complete } = then;
+        let explained = held.into_iter().map(|(ordinal, held)| {
+            let mut one = One { index: &index, ordinal, held, is_complete, plans: plans.iter() };
+            (ordinal, one.explain(&selector, "audience".to_owned()))
+        });
+        Ok(explained.collect())
     }
 }
 
-/// The terms of a channel at an earlier position of the log, as far as they differ from now.
-#[derive(Default)]
+/// The terms of channels at an earlier position of the log, as far as they differ from now.
 struct TermsThen {
-    held: HashMap<TermId, bool>,
+    held: HashMap<Ordinal, HashMap<TermId, bool>>,
     /// Whether all changes since then were found.
     is_complete: bool,
 }
 
 impl TermsThen {
     /// The first change of a term since then tells what it was before.
-    fn read(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, position: Offset) -> Result<Self> {
+    fn read(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal], position: Option<Offset>) -> Result<Self> {
+        let held = channels.iter().map(|ordinal| (*ordinal, HashMap::new())).collect();
+        let mut then = Self { held, is_complete: false };
+        let Some(position) = position else { return Ok(then) };
         let (head, start) = (log::head(tx, app)?, log::start(tx, app)?);
-        let mut then = Self { held: HashMap::new(), is_complete: position.0 >= start.0 - 1 };
         let (mut n_records, mut broken) = (0, None);
         log::visit_kinds(tx, app, position, head, &BTreeSet::from([RecordKind::Terms]), MOST_RECORDS, |row| {
             n_records += 1;
-            if let Err(error) = then.take(ordinal, row.body) {
+            if let Err(error) = then.take(row.body) {
                 broken.get_or_insert(error);
             }
             Ok(())
         })?;
-        then.is_complete &= n_records < MOST_RECORDS;
+        then.is_complete = position.0 >= start.0 - 1 && n_records < MOST_RECORDS;
         broken.map_or(Ok(then), Err)
     }
 
-    fn take(&mut self, ordinal: Ordinal, body: &[u8]) -> Result<()> {
+    fn take(&mut self, body: &[u8]) -> Result<()> {
         let record: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
-        for change in record.changes.iter().filter(|change| change.ordinal == ordinal) {
+        for change in &record.changes {
+            let Some(held) = self.held.get_mut(&change.ordinal) else { continue };
             for (terms, was_held) in [(&change.added, false), (&change.removed, true)] {
                 for term in terms {
-                    self.held.entry(*term).or_insert(was_held);
+                    held.entry(*term).or_insert(was_held);
                 }
             }
         }
         for set in &record.sets {
             for (members, was_held) in [(&set.added, false), (&set.removed, true)] {
-                if !members.is_empty() && codec::decode(members).map_err(Error::internal)?.contains(ordinal.0) {
-                    self.held.entry(set.term).or_insert(was_held);
+                if members.is_empty() {
+                    continue;
+                }
+                let members = codec::decode(members).map_err(Error::internal)?;
+                for (_, held) in self.held.iter_mut().filter(|(ordinal, _)| members.contains(ordinal.0)) {
+                    held.entry(set.term).or_insert(was_held);
                 }
             }
         }
@@ -131,9 +135,11 @@ impl TermsThen {
 struct One<'a> {
     index: &'a Index,
     ordinal: Ordinal,
-    then: TermsThen,
+    /// Its terms then, as far as they differ from now.
+    held: HashMap<TermId, bool>,
+    is_complete: bool,
     /// The plans of the atomic selectors that have not been met yet.
-    plans: std::vec::IntoIter<AtomPlan>,
+    plans: std::slice::Iter<'a, AtomPlan>,
 }
 
 impl One<'_> {
@@ -159,7 +165,7 @@ impl One<'_> {
                 let AtomPlan { plan, .. } = self.plans.next().expect("every atomic selector was planned");
                 // The criteria of a segment are those of now.
                 let is_of_now = matches!(atomic, Atomic::Segment(_));
-                let (is_met, as_of) = (self.meets(&plan), if is_of_now { AsOf::Now } else { self.as_of(&plan) });
+                let (is_met, as_of) = (self.meets(plan), if is_of_now { AsOf::Now } else { self.as_of(plan) });
                 ClauseOfOne { path, selector: Some(atomic.clone()), is_met, as_of, clauses: Vec::new() }
             }
         }
@@ -173,7 +179,7 @@ impl One<'_> {
         match plan {
             Plan::Everyone => true,
             Plan::Nobody => false,
-            Plan::Term(term) => self.then.held.get(term).copied().unwrap_or_else(|| self.has_now(*term)),
+            Plan::Term(term) => self.held.get(term).copied().unwrap_or_else(|| self.has_now(*term)),
             Plan::Set(channels) => channels.contains(self.ordinal.0),
             Plan::And(parts) => parts.iter().all(|part| self.meets(part)),
             Plan::Or(parts) => parts.iter().any(|part| self.meets(part)),
@@ -190,7 +196,7 @@ impl One<'_> {
     fn as_of(&self, plan: &Plan) -> AsOf {
         match plan {
             Plan::Everyone => AsOf::Then,
-            Plan::Term(_) if self.then.is_complete => AsOf::Then,
+            Plan::Term(_) if self.is_complete => AsOf::Then,
             // What nobody has now, as a tag that was deleted, somebody may have had.
             Plan::Nobody | Plan::Term(_) | Plan::Set(_) => AsOf::Now,
             Plan::And(parts) | Plan::Or(parts) => parts.iter().map(|part| self.as_of(part)).max().unwrap_or(AsOf::Then),

@@ -10,7 +10,7 @@ use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
-const BY_APP_ALONE: [&str; 29] = [
+const BY_APP_ALONE: [&str; 30] = [
     // One row for each app.
     "select id, key, name, mode, created, users_associate, users_tags,",
     "select app.id, app.key, app_numbers.log_head from app cross join app_numbers",
@@ -49,6 +49,7 @@ const BY_APP_ALONE: [&str; 29] = [
     // Beginnings of statements, to which `store::ordinals` adds the channels that are meant.
     "select ordinal, id, address,",
     "select ordinal, id, named_user, profile from channel where app = $1",
+    "select i.ordinal, u.read_messages from inbox_channel i",
 ];
 
 /// Statements and the index that each of them is for.
