@@ -30,7 +30,7 @@ const MINUTE: i64 = 60 * 1000;
 pub struct Request {
     at: UtcMillis,
     wanted: Wanted,
-    /// The number of its row among those of the same time, if it has one of its own.
+    /// Tells it from others of the same time, if it has a row of its own.
     number: i64,
     /// Whether a transaction with its row was committed.
     is_recorded: AtomicBool,

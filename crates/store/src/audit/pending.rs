@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use model::ids::AppId;
+use model::ids::{AppId, OperationId};
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{MINUTE, Request, Rows, Tally, Wanted, first_bits};
-use crate::{Result, Tx};
+use crate::{Result, Tx, Value};
 
 /// The longest object and the longest detail, in bytes of JSON.
 const MOST_BYTES: usize = 4096;
@@ -28,7 +28,7 @@ pub(crate) struct About {
 
 #[derive(Default)]
 pub(crate) struct PendingAudit {
-    /// The rows that requests have for themselves, by app, time and number.
+    /// The rows that requests have for themselves, by app, time and number of the request.
     own: BTreeMap<(AppId, i64, i64), OwnRow>,
     shared: BTreeMap<SharedKey, Counted>,
     /// The requests whose rows are written by this transaction.
@@ -96,8 +96,16 @@ impl Counted {
     }
 }
 
-/// A row as it is written; one that is there gets its count, and becomes that of its last request.
-pub(crate) struct NewRow {
+/// Rows to be written.
+pub(crate) struct NewRows {
+    /// Which are not there yet.
+    own: Vec<NewRow>,
+    /// One that is there gets its count, and becomes that of its last request. Ordered, so that all nodes take hold of them in the
+    /// same sequence.
+    shared: Vec<NewRow>,
+}
+
+struct NewRow {
     app: AppId,
     at: i64,
     number: i64,
@@ -155,22 +163,22 @@ impl PendingAudit {
         self.gone.push(app);
     }
 
-    /// The rows that are to be written now, ordered, so that all nodes take hold of them in the same sequence.
-    pub(crate) fn take_rows(&mut self) -> Vec<NewRow> {
-        let own = std::mem::take(&mut self.own).into_iter().map(|((app, at, number), row)| {
+    /// The rows that are to be written now.
+    pub(crate) fn take_rows(&mut self) -> NewRows {
+        let own = std::mem::take(&mut self.own).into_iter().map(|((app, at, _), row)| {
             let OwnRow { request, object, detail } = row;
+            // Another one each time: whether an earlier transaction of the request was committed may be unknown.
+            let number = first_bits(OperationId::random().uuid().as_bytes());
             NewRow { app, at, number, n: 1, request, object, detail }
         });
-        let mut rows: Vec<NewRow> = own.collect();
-        let shared = self.take_shared();
-        if !shared.is_empty() {
-            rows.extend(shared.into_iter().map(|(key, Counted { n, request })| {
-                let (app, at, number) = (key.app, key.minute, key.number());
-                NewRow { app, at, number, n, request, object: "{}".to_owned(), detail: None }
-            }));
-            rows.sort_unstable_by_key(|row| (row.app, row.at, row.number));
-        }
-        rows
+        let own = own.collect();
+        let shared = self.take_shared().into_iter().map(|(key, Counted { n, request })| {
+            let (app, at, number) = (key.app, key.minute, key.number());
+            NewRow { app, at, number, n, request, object: "{}".to_owned(), detail: None }
+        });
+        let mut shared: Vec<NewRow> = shared.collect();
+        shared.sort_unstable_by_key(|row| (row.app, row.at, row.number));
+        NewRows { own, shared }
     }
 
     /// The shared rows that cannot wait, with the counts that have waited for them.
@@ -210,11 +218,25 @@ impl PendingAudit {
     }
 }
 
-pub(crate) fn write(tx: &mut Tx<'_>, rows: Vec<NewRow>) -> Result<()> {
-    if rows.is_empty() {
-        return Ok(());
+pub(crate) fn write(tx: &mut Tx<'_>, NewRows { own, shared }: NewRows) -> Result<()> {
+    if !own.is_empty() {
+        let sql = "insert into audit (app, at, id, last_at, n, credential, address, action, object, detail, request)
+                   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        tx.write_many(sql, own.into_iter().map(NewRow::values))?;
     }
-    let rows = rows.into_iter().map(|NewRow { app, at, number, n, request, object, detail }| {
+    if !shared.is_empty() {
+        let sql = "insert into audit (app, at, id, last_at, n, credential, address, action, object, detail, request)
+                   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                   on conflict (app, at, id) do update set
+                     n = audit.n + excluded.n, last_at = excluded.last_at, request = excluded.request";
+        tx.write_many(sql, shared.into_iter().map(NewRow::values))?;
+    }
+    Ok(())
+}
+
+impl NewRow {
+    fn values(self) -> [Value; 11] {
+        let Self { app, at, number, n, request, object, detail } = self;
         let Wanted { credential, address, action, request_id, .. } = &request.wanted;
         [
             app.into(),
@@ -229,12 +251,7 @@ pub(crate) fn write(tx: &mut Tx<'_>, rows: Vec<NewRow>) -> Result<()> {
             detail.into(),
             request_id.clone().into(),
         ]
-    });
-    let sql = "insert into audit (app, at, id, last_at, n, credential, address, action, object, detail, request)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-               on conflict (app, at, id) do update set
-                 n = audit.n + excluded.n, last_at = excluded.last_at, request = excluded.request";
-    tx.write_many(sql, rows)
+    }
 }
 
 /// The things that a request names and those that its command has made: one id, or a list of them.
@@ -303,7 +320,7 @@ mod tests {
         if is_due {
             pending.write_counts(AppId(1));
         }
-        let counts = pending.take_rows().iter().map(|row| row.n).collect();
+        let counts = pending.take_rows().shared.iter().map(|row| row.n).collect();
         if is_committed {
             pending.committed();
         }
