@@ -27,7 +27,6 @@ pub mod push_type;
 pub mod references;
 mod rules;
 mod shown;
-mod shown_text;
 pub mod sms;
 pub mod style;
 pub mod template;
