@@ -3,7 +3,7 @@
 
 mod redaction;
 
-pub use redaction::{ERASED, Identifier, Redaction};
+pub use redaction::{ERASED, Identifier, Redaction, is_hexadecimal};
 
 use serde::{Deserialize, Serialize};
 

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use model::privacy::is_hexadecimal;
 use uuid::Uuid;
 
 use crate::db::copying::Table;
@@ -28,7 +29,13 @@ pub struct Hit {
 /// A text as it may be stored: as it is, and an id also in bytes.
 struct Needle {
     text: String,
-    forms: Vec<Vec<u8>>,
+    forms: Vec<Form>,
+}
+
+struct Form {
+    bytes: Vec<u8>,
+    /// Hexadecimal digits are written in either letter case.
+    ignores_case: bool,
 }
 
 /// Searches a database that may be in use. Of a file, the write-ahead log is searched as well.
@@ -50,8 +57,9 @@ pub async fn files(paths: Vec<PathBuf>, texts: &[String]) -> Result<Vec<Hit>> {
 
 fn needles(texts: &[String]) -> Vec<Needle> {
     let needle = |text: &String| {
-        let mut forms = vec![text.as_bytes().to_vec()];
-        forms.extend(Uuid::try_parse(text).ok().map(|id| id.as_bytes().to_vec()));
+        let mut forms = vec![Form { bytes: text.as_bytes().to_vec(), ignores_case: is_hexadecimal(text) }];
+        let id = Uuid::try_parse(text).ok();
+        forms.extend(id.map(|id| Form { bytes: id.as_bytes().to_vec(), ignores_case: false }));
         Needle { text: text.clone(), forms }
     };
     texts.iter().filter(|text| !text.is_empty()).map(needle).collect()
@@ -72,7 +80,7 @@ fn in_files(paths: &[PathBuf], needles: &[Needle]) -> Result<Vec<Hit>> {
 
 /// Piece by piece, with as much of the piece before as the longest text may reach into.
 fn in_file(path: &Path, mut file: File, needles: &[Needle], hits: &mut Vec<Hit>) -> io::Result<()> {
-    let longest = needles.iter().flat_map(|needle| &needle.forms).map(Vec::len).max().unwrap_or(0);
+    let longest = needles.iter().flat_map(|needle| &needle.forms).map(|form| form.bytes.len()).max().unwrap_or(0);
     let (mut piece, mut start) = (Vec::with_capacity(CHUNK + longest), 0_usize);
     loop {
         let n_kept = piece.len();
@@ -83,7 +91,7 @@ fn in_file(path: &Path, mut file: File, needles: &[Needle], hits: &mut Vec<Hit>)
         for needle in needles {
             // What lies in the kept part as a whole was found before.
             let found = needle.forms.iter().find_map(|form| {
-                let from = n_kept.saturating_sub(form.len().saturating_sub(1));
+                let from = n_kept.saturating_sub(form.bytes.len().saturating_sub(1));
                 position(&piece[from..], form).map(|place| start + from + place)
             });
             if let Some(place) = found {
@@ -147,6 +155,28 @@ fn is_in(cell: &Value, needle: &Needle) -> bool {
     needle.forms.iter().any(|form| position(bytes, form).is_some())
 }
 
-fn position(bytes: &[u8], form: &[u8]) -> Option<usize> {
-    bytes.windows(form.len()).position(|window| window == form)
+fn position(bytes: &[u8], Form { bytes: wanted, ignores_case }: &Form) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| match ignores_case {
+        true => window.eq_ignore_ascii_case(wanted),
+        false => window == wanted,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_found_in_either_letter_case_and_names_as_they_are() {
+        let token = "FE66489F304DC75B8D6E8200DFF8A456E8DAEACEC428B427E9518741C92C6660";
+        let channel = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+        let stored = [token.to_lowercase(), channel.to_uppercase(), "To Ann@example.com".to_owned()];
+        let cells: Vec<Value> = stored.iter().map(|text| Value::from(text.as_str())).collect();
+        let texts = [token, channel, "Ann@example.com", "ann@example.com"].map(str::to_owned);
+        let is_found: Vec<bool> =
+            needles(&texts).iter().map(|needle| cells.iter().any(|cell| is_in(cell, needle))).collect();
+        assert_eq!(is_found, [true, true, true, false]);
+        let id = Value::from(Uuid::try_parse(channel).unwrap().as_bytes().to_vec());
+        assert!(is_in(&id, &needles(&[channel.to_uppercase()])[0]), "in bytes, however it is asked for");
+    }
 }

@@ -6,7 +6,7 @@
 mod tests;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::create_and_send;
 
@@ -48,6 +48,10 @@ const NAMING: [&str; 26] = [
     "accengage_device_id",
 ];
 
+/// The keys of values that the app chooses freely. A number there may be an identifier; elsewhere it is a count, a time or a limit, and
+/// a text in its place could not be read.
+const FREE: [&str; 4] = ["attributes", "extra", "global_attributes", "properties"];
+
 /// A text that a device says of itself names the device wherever it stands if it is as long as this, as tokens of providers are.
 /// Otherwise one that calls itself as a tag or a user is called would have these replaced.
 const TOKEN_CHARS: usize = 32;
@@ -60,6 +64,12 @@ pub struct Identifier {
     is_weak: bool,
 }
 
+/// Whether a text is a UUID or as a token of Apple is: digits that are written in either letter case.
+pub fn is_hexadecimal(text: &str) -> bool {
+    let is_token = text.len() >= TOKEN_CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_token || text.len() == ERASED_UUID.len() && uuid::Uuid::try_parse(text).is_ok()
+}
+
 /// Identifiers, and the word for each.
 #[derive(Clone, Debug, Default)]
 pub struct Redaction(Vec<Rule>);
@@ -68,7 +78,6 @@ pub struct Redaction(Vec<Rule>);
 struct Rule {
     identifier: String,
     word: &'static str,
-    /// UUIDs and Apple's tokens are hexadecimal, and are written in either letter case.
     ignores_case: bool,
     is_distinctive: bool,
 }
@@ -102,7 +111,7 @@ impl Redaction {
             return None;
         }
         let Ok(mut value) = serde_json::from_str::<Value>(text) else { return self.text(text) };
-        self.clean(&mut value, None).then(|| value.to_string())
+        self.clean(&mut value, Place::default()).then(|| value.to_string())
     }
 
     /// A text without the identifiers; `None` if it has none of them.
@@ -124,17 +133,30 @@ impl Redaction {
         self.json(std::str::from_utf8(bytes).ok()?).map(String::into_bytes)
     }
 
+    /// Whether bytes of any form hold one of the identifiers that could not be anything else.
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        self.0.iter().any(|rule| rule.is_distinctive && rule.is_in(bytes))
+    }
+
     /// Quick, and wrong only in saying yes: JSON may have any character escaped.
-    fn may_be_in(&self, bytes: &[u8]) -> bool {
+    pub fn may_be_in(&self, bytes: &[u8]) -> bool {
         bytes.contains(&b'\\') || self.0.iter().any(|rule| rule.is_in(bytes))
     }
 
-    /// Replaces identifiers within a value that stands under a key. Returns whether there were any.
-    fn clean(&self, value: &mut Value, key: Option<&str>) -> bool {
+    /// Replaces identifiers within a value. Returns whether there were any.
+    fn clean(&self, value: &mut Value, place: Place<'_>) -> bool {
         match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            Value::Null | Value::Bool(_) => false,
+            Value::Number(number) => {
+                let word = place.may_name_by_number().then(|| self.whole(&number.to_string(), place.key)).flatten();
+                let is_found = word.is_some();
+                if let Some(word) = word {
+                    *value = Value::String(word);
+                }
+                is_found
+            }
             Value::String(text) => {
-                let cleaned = self.whole(text, key).or_else(|| match text.as_bytes().first() {
+                let cleaned = self.whole(text, place.key).or_else(|| match text.as_bytes().first() {
                     // A body of a request may be stored as text within JSON.
                     Some(b'{' | b'[') => self.json(text),
                     Some(_) | None => self.text(text),
@@ -145,22 +167,27 @@ impl Redaction {
                 }
                 true
             }
-            Value::Array(items) if key == Some(create_and_send::KEY) => self.clean_recipients(items),
-            Value::Array(items) => self.clean_each(items, key),
-            Value::Object(fields) => {
-                let named: Vec<String> = fields.keys().filter(|key| self.text(key).is_some()).cloned().collect();
-                let mut is_found = !named.is_empty();
-                for key in named {
-                    if let (Some(value), Some(cleaned)) = (fields.remove(&key), self.text(&key)) {
-                        fields.insert(cleaned, value);
-                    }
-                }
-                for (key, value) in fields.iter_mut() {
-                    is_found |= self.clean(value, Some(key));
-                }
-                is_found
+            Value::Array(items) if place.key == Some(create_and_send::KEY) => self.clean_recipients(items),
+            Value::Array(items) => self.clean_each(items, place),
+            Value::Object(fields) => self.clean_fields(fields, place),
+        }
+    }
+
+    fn clean_fields(&self, fields: &mut Map<String, Value>, place: Place<'_>) -> bool {
+        let named: Vec<String> = fields.keys().filter(|key| self.text(key).is_some()).cloned().collect();
+        let mut is_found = !named.is_empty();
+        for key in named {
+            if let (Some(value), Some(cleaned)) = (fields.remove(&key), self.text(&key)) {
+                fields.insert(cleaned, value);
             }
         }
+        let is_equality = fields.contains_key("attribute") && fields.get("operator") == Some(&Value::from("equals"));
+        for (key, value) in fields.iter_mut() {
+            let is_compared = is_equality && key == "value";
+            let is_free = place.is_free || is_compared || FREE.contains(&key.as_str());
+            is_found |= self.clean(value, Place { key: Some(key), is_free });
+        }
+        is_found
     }
 
     /// A recipient is more than an address: the values for the texts of the push are theirs as well. A push has at least one.
@@ -174,30 +201,49 @@ impl Redaction {
         if recipients.is_empty() {
             recipients.push(serde_json::json!({"ua_address": ERASED}));
         }
-        self.clean_each(recipients, None) || is_any_gone
+        self.clean_each(recipients, Place::default()) || is_any_gone
     }
 
     /// All of them, also after one in which something was found.
-    fn clean_each(&self, values: &mut [Value], key: Option<&str>) -> bool {
+    fn clean_each(&self, values: &mut [Value], place: Place<'_>) -> bool {
         let mut is_found = false;
         for value in values {
-            is_found |= self.clean(value, key);
+            is_found |= self.clean(value, place);
         }
         is_found
     }
 
     /// The word for a value that is an identifier and nothing else.
     fn whole(&self, text: &str, key: Option<&str>) -> Option<String> {
-        let is_named = key.is_some_and(|key| NAMING.contains(&key));
+        let is_named = key.is_some_and(is_naming);
         let mut rules = self.0.iter().filter(|rule| rule.is_distinctive || is_named);
         rules.find(|rule| rule.is(text)).map(|rule| rule.word.to_owned())
     }
 }
 
+/// Where a value stands in JSON.
+#[derive(Clone, Copy, Default)]
+struct Place<'k> {
+    /// The key of the value, or of the list that it is in.
+    key: Option<&'k str>,
+    /// Whether the app chooses what stands there.
+    is_free: bool,
+}
+
+impl Place<'_> {
+    fn may_name_by_number(self) -> bool {
+        self.is_free || self.key.is_some_and(is_naming)
+    }
+}
+
+fn is_naming(key: &str) -> bool {
+    NAMING.contains(&key)
+}
+
 impl Rule {
     fn new(Identifier { text: identifier, is_weak }: &Identifier) -> Self {
-        let is_hexadecimal = identifier.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let is_token = identifier.len() == ERASED_TOKEN.len() && is_hexadecimal;
+        let ignores_case = is_hexadecimal(identifier);
+        let is_token = identifier.len() == ERASED_TOKEN.len() && ignores_case;
         let is_uuid = identifier.len() == ERASED_UUID.len() && uuid::Uuid::try_parse(identifier).is_ok();
         Self {
             identifier: identifier.to_owned(),
@@ -206,7 +252,7 @@ impl Rule {
                 (false, true) => ERASED_TOKEN,
                 (false, false) => ERASED,
             },
-            ignores_case: is_uuid || is_token,
+            ignores_case,
             is_distinctive: !is_weak
                 && identifier.chars().count() >= DISTINCTIVE_CHARS
                 && !identifier.bytes().all(|byte| byte.is_ascii_alphabetic()),

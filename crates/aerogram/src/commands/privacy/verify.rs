@@ -14,7 +14,7 @@ use crate::output;
 
 #[derive(Args, Debug)]
 pub(crate) struct Verify {
-    /// The texts to look for: ids, tokens, addresses; UUIDs are also looked for in bytes
+    /// The texts to look for: ids, tokens, addresses; UUIDs and tokens in either letter case, UUIDs also in bytes
     #[arg(value_name = "TEXT", required = true)]
     texts: Vec<String>,
 

@@ -50,6 +50,21 @@ fn bodies_within_texts_and_escaped_letters_are_seen_through() {
 }
 
 #[test]
+fn a_number_names_somebody_where_its_digits_would() {
+    let body = json!({"named_user_id": 12345, "channel": [7, 12345], "count": 12345, "properties": {"n": 12345}});
+    let expected = json!({"named_user_id": ERASED, "channel": [7, ERASED], "count": 12345, "properties": {"n": 12345}});
+    assert_eq!(cleaned(&["12345"], &body), Some(expected), "a short number is like a short word");
+    let body = json!({"properties": {"customer": 20_260_117, "all": [{"of": 20_260_117}]}, "limit": 20_260_117,
+                      "audience": {"attribute": "no", "operator": "equals", "value": 20_260_117},
+                      "not": {"attribute": "no", "operator": "less", "value": 20_260_117}});
+    let expected = json!({"properties": {"customer": ERASED, "all": [{"of": ERASED}]}, "limit": 20_260_117,
+                          "audience": {"attribute": "no", "operator": "equals", "value": ERASED},
+                          "not": {"attribute": "no", "operator": "less", "value": 20_260_117}});
+    assert_eq!(cleaned(&["20260117"], &body), Some(expected), "a limit of our own stays readable");
+    assert_eq!(cleaned(&["20260117"], &json!({"properties": {"customer": 202_601_170}})), None);
+}
+
+#[test]
 fn pushes_stay_readable() {
     let audiences = [
         json!({"OR": [{"ios_channel": CHANNEL}, {"named_user": "ann"}, {"device_token": TOKEN}, {"apid": "a"}]}),
