@@ -5,6 +5,7 @@ mod listing;
 mod marks;
 mod why;
 
+use audience::codec;
 use base::Result;
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, NamedUserId, PushId};
@@ -15,7 +16,7 @@ use store::pushes::{self, PushRow};
 
 use crate::push::NO_SUCH_PUSH;
 
-pub use listing::{RecipientsPage, RecipientsQuery, WantedRecipients};
+pub use listing::{RecipientsPage, RecipientsQuery, RecipientsStart, WantedRecipients};
 pub use marks::fold_responses;
 pub use why::{Person, Step, StepName, Why, WhyOfDevice};
 
@@ -86,6 +87,11 @@ pub struct Response {
     pub influenced: bool,
     /// It read the message; `None` if the push has put none into its inbox.
     pub read: Option<bool>,
+}
+
+/// Two stored sets of channels with an outcome as one; `None` if one of them cannot be read.
+pub fn union_of_sets(one: &[u8], other: &[u8]) -> Option<Vec<u8>> {
+    Some(codec::encode(&(codec::decode(one).ok()? | codec::decode(other).ok()?)))
 }
 
 /// A push, with what its account needs.

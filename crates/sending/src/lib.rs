@@ -32,8 +32,8 @@ use targeting::Targeting;
 use tenancy::Tenancy;
 
 pub use account::{
-    Person, Recipient, RecipientsPage, RecipientsQuery, Response, Standing, Step, StepName, WantedRecipients, Why,
-    WhyOfDevice, fold_responses,
+    Person, Recipient, RecipientsPage, RecipientsQuery, RecipientsStart, Response, Standing, Step, StepName,
+    WantedRecipients, Why, WhyOfDevice, fold_responses, union_of_sets,
 };
 pub use causes::Causes;
 pub use health::{Hindrance, PlatformHealth};

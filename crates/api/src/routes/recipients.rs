@@ -4,9 +4,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use futures_util::stream;
-use model::ids::{AppId, ChannelId, ChannelKind, NamedUserId, PushId, PushKind};
+use model::ids::{AppId, ChannelId, ChannelKind, NamedUserId, Ordinal, PushId, PushKind};
 use schemars::JsonSchema;
-use sending::{Recipient, RecipientsPage, RecipientsQuery, Standing, WantedRecipients};
+use sending::{Recipient, RecipientsPage, RecipientsQuery, RecipientsStart, Standing, WantedRecipients};
 use serde::Serialize;
 
 use super::lists::csv;
@@ -76,8 +76,9 @@ pub(super) async fn list(
     let outcome = params.choice("outcome", &outcomes());
     params.finish()?;
     let wanted = outcome.unwrap_or(WantedRecipients::All);
+    let start = start.map_or(RecipientsStart::First, RecipientsStart::Channel);
     let query = RecipientsQuery { wanted, start, at_most };
-    let RecipientsPage { recipients, next } = edge.engine.sending().recipients(app.id, push, query).await?;
+    let RecipientsPage { recipients, next, .. } = edge.engine.sending().recipients(app.id, push, query).await?;
     let next_page = next.map(|next| {
         let outcome = outcomes().into_iter().find(|(_, named)| *named == wanted);
         let outcome = outcome.map_or_else(String::new, |(word, _)| format!("&outcome={word}"));
@@ -99,17 +100,19 @@ pub(super) async fn download(
     params.finish()?;
     let permit = edge.admit_transfer(app.id)?;
     let wanted = outcome.unwrap_or(WantedRecipients::All);
-    let query = RecipientsQuery { wanted, start: None, at_most: *PageSize::RECIPIENTS.range().end() };
+    let at_most = *PageSize::RECIPIENTS.range().end();
+    let query = RecipientsQuery { wanted, start: RecipientsStart::First, at_most };
     let first = edge.engine.sending().recipients(app.id, push, query).await?;
     let rest = Rest { edge, app: app.id, push, query };
     let pages = stream::unfold(Some((first, rest, permit)), |open| async {
         let (page, rest, permit) = open?;
         let mut lines = String::new();
-        if rest.query.start.is_none() {
+        if rest.query.start == RecipientsStart::First {
             lines.push_str("channel_id,device_type,named_user_id,outcome,reason,at,opened,influenced,read\r\n");
         }
         page.recipients.into_iter().for_each(|recipient| RecipientRecord::from(recipient).write_csv(&mut lines));
-        let open = match page.next {
+        // By its place: the channel may be erased before the page is read.
+        let open = match page.next_ordinal {
             None => Ok(None),
             Some(start) => rest.next(start).await.map(|(page, rest)| Some((page, rest, permit))),
         };
@@ -133,8 +136,8 @@ struct Rest {
 }
 
 impl Rest {
-    async fn next(mut self, start: ChannelId) -> std::result::Result<(RecipientsPage, Self), engine::Error> {
-        self.query.start = Some(start);
+    async fn next(mut self, start: Ordinal) -> std::result::Result<(RecipientsPage, Self), engine::Error> {
+        self.query.start = RecipientsStart::Ordinal(start);
         let page = self.edge.engine.sending().recipients(self.app, self.push, self.query).await?;
         Ok((page, self))
     }

@@ -35,16 +35,27 @@ pub enum WantedRecipients {
 #[derive(Clone, Copy, Debug)]
 pub struct RecipientsQuery {
     pub wanted: WantedRecipients,
-    /// The channel to begin with.
-    pub start: Option<ChannelId>,
+    pub start: RecipientsStart,
     pub at_most: u32,
+}
+
+/// Where a page begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecipientsStart {
+    First,
+    /// At a channel, which has to exist.
+    Channel(ChannelId),
+    /// At the place of a channel, which may be erased by now.
+    Ordinal(Ordinal),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipientsPage {
     pub recipients: Vec<Recipient>,
-    /// Where the next page begins; `None` at the end.
+    /// The channel that the next page begins with; `None` at the end.
     pub next: Option<ChannelId>,
+    /// Its place, or that of a channel before it.
+    pub next_ordinal: Option<Ordinal>,
 }
 
 #[boxed]
@@ -77,8 +88,9 @@ struct Found {
 impl Listing {
     fn new(tx: &mut Tx<'_>, app: AppId, push: PushId, query: RecipientsQuery) -> Result<Self> {
         let from = match query.start {
-            None => Ordinal(0),
-            Some(start) => {
+            RecipientsStart::First => Ordinal(0),
+            RecipientsStart::Ordinal(ordinal) => ordinal,
+            RecipientsStart::Channel(start) => {
                 let found = channels::by_id(tx, app, start)?.ok_or(Error::NotFound("channel to start with"))?;
                 found.ordinal
             }
@@ -95,12 +107,12 @@ impl Listing {
     }
 
     fn page(mut self, tx: &mut Tx<'_>) -> Result<RecipientsPage> {
-        let next = match self.wanted {
+        let next_ordinal = match self.wanted {
             WantedRecipients::With(Standing::NotMatched) => self.find_unmatched(tx)?,
             _ => self.find(tx)?,
         };
-        let next = next.map(|ordinal| id_of(tx, self.app, ordinal)).transpose()?.flatten();
-        Ok(RecipientsPage { recipients: self.shown(tx)?, next })
+        let next = next_ordinal.map(|ordinal| id_of(tx, self.app, ordinal)).transpose()?.flatten();
+        Ok(RecipientsPage { recipients: self.shown(tx)?, next, next_ordinal })
     }
 
     /// Goes through the blocks of the push; returns where the next page begins.
