@@ -32,6 +32,8 @@ pub struct Faults {
     /// Addresses of Apple, Firebase and browsers that begin so are of no device: they are refused as made-up ones are, while the
     /// same addresses may have been served before. Empty for none.
     pub unknown_prefix: String,
+    /// Firebase repeats such an address when it refuses it.
+    pub names_address: bool,
     /// Messages that are answered with "too many requests".
     pub throttled: f64,
     /// Messages that are answered with "service unavailable".
@@ -83,6 +85,7 @@ impl Default for Faults {
             gone: 0.0,
             gone_addresses: BTreeSet::new(),
             unknown_prefix: String::new(),
+            names_address: false,
             throttled: 0.0,
             unavailable: 0.0,
             resets: 0.0,
@@ -109,6 +112,7 @@ impl Faults {
         let gone = fields.optional("gone", share);
         let gone_addresses = fields.optional("gone_addresses", |at| at.array(0..=100_000, At::any_text));
         let unknown_prefix = fields.optional("unknown_prefix", At::any_text);
+        let names_address = fields.optional("names_address", At::boolean);
         let throttled = fields.optional("throttled", share);
         let unavailable = fields.optional("unavailable", share);
         let resets = fields.optional("resets", share);
@@ -128,6 +132,7 @@ impl Faults {
             gone_addresses: gone_addresses
                 .map_or_else(|| self.gone_addresses.clone(), |addresses| addresses.into_iter().collect()),
             unknown_prefix: unknown_prefix.unwrap_or_else(|| self.unknown_prefix.clone()),
+            names_address: names_address.unwrap_or(self.names_address),
             throttled: throttled.unwrap_or(self.throttled),
             unavailable: unavailable.unwrap_or(self.unavailable),
             resets: resets.unwrap_or(self.resets),

@@ -128,10 +128,10 @@ pub(crate) fn check<'a>(shared: &Shared, call: &Call<'a>) -> Result<Message<'a>,
         }
     }
     // A real token never needs an escape in JSON.
-    let Cow::Borrowed(token) = token else { return Err(bad_token()) };
+    let Cow::Borrowed(token) = token else { return Err(bad_token(None)) };
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:".contains(&byte);
     if token.is_empty() || !token.bytes().all(is_token) {
-        return Err(bad_token());
+        return Err(bad_token(None));
     }
     if request.validate_only {
         let body = format!("{{\"name\":\"projects/{FCM_PROJECT_ID}/messages/fake_message_id\"}}");
@@ -167,8 +167,9 @@ pub(crate) fn unauthenticated() -> Refusal {
     Refusal::unauthorized("UNAUTHENTICATED", error(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED", text, None))
 }
 
-pub(crate) fn bad_token() -> Refusal {
-    invalid_argument("The registration token is not a valid FCM registration token")
+pub(crate) fn bad_token(named: Option<&str>) -> Refusal {
+    let named = named.map(|token| format!(": {token}")).unwrap_or_default();
+    invalid_argument(&format!("The registration token is not a valid FCM registration token{named}"))
 }
 
 fn invalid_argument(text: &str) -> Refusal {

@@ -111,7 +111,7 @@ impl Shared {
             Err(refusal) => return self.refuse(protocol, refusal, faults),
         };
         if faults.is_unknown(&message.address)
-            && let Some(refusal) = unknown_address(protocol)
+            && let Some(refusal) = unknown_address(protocol, Some(&*message.address).filter(|_| faults.names_address))
         {
             return self.refuse(protocol, refusal, faults);
         }
@@ -180,11 +180,11 @@ fn plain(response: Response<Bytes>, delay: Duration) -> PlannedReply {
     PlannedReply { action: Action::Answer(response), delay, is_trusted: false }
 }
 
-/// What is said of an address that nobody has, by the providers that tell it from a device that is gone.
-fn unknown_address(protocol: Protocol) -> Option<Refusal> {
+/// What is said of an address that nobody has, by the providers that tell it from a device that is gone. One of them may name it.
+fn unknown_address(protocol: Protocol, named: Option<&str>) -> Option<Refusal> {
     match protocol {
         Protocol::Apns => Some(apns::bad_token()),
-        Protocol::Fcm => Some(fcm::bad_token()),
+        Protocol::Fcm => Some(fcm::bad_token(named)),
         Protocol::WebPush => Some(webpush::foreign_key()),
         Protocol::Adm | Protocol::Wns | Protocol::Open => None,
     }
