@@ -61,6 +61,7 @@ pub struct Metrics {
     pushes: Counter,
     deliveries: Family<DeliveryLabels, Counter>,
     events: Family<EventLabels, Counter>,
+    records_unreadable: Counter,
     jobs: Family<JobLabels, Counter>,
     jobs_running: Gauge,
     connections: Gauge,
@@ -76,6 +77,7 @@ impl Default for Metrics {
             pushes: Counter::default(),
             deliveries: Family::default(),
             events: Family::default(),
+            records_unreadable: Counter::default(),
             jobs: Family::default(),
             jobs_running: Gauge::default(),
             connections: Gauge::default(),
@@ -93,6 +95,8 @@ impl Metrics {
         registry.register("pushes_accepted", "Pushes accepted", self.pushes.clone());
         registry.register("deliveries", "Deliveries by outcome", self.deliveries.clone());
         registry.register("device_events", "Events of devices by what became of them", self.events.clone());
+        let text = "Times that a record of the log could not be read and was passed over";
+        registry.register("log_records_unreadable", text, self.records_unreadable.clone());
         registry.register("jobs", "Jobs run by outcome", self.jobs.clone());
         registry.register("jobs_running", "Jobs that this process is working on", self.jobs_running.clone());
         registry.register("http_connections", "Open connections of callers", self.connections.clone());
@@ -126,6 +130,10 @@ impl Metrics {
         if n > 0 {
             self.events.get_or_create(&EventLabels { outcome }).inc_by(n);
         }
+    }
+
+    pub fn records_unreadable(&self, n: u64) {
+        self.records_unreadable.inc_by(n);
     }
 
     pub fn connection_begins(&self) {

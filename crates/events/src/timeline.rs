@@ -10,13 +10,13 @@ mod walk;
 use std::collections::{BTreeSet, VecDeque};
 
 use ::devices::ContactKey;
-use base::Result;
+use base::{Error, Result};
 use boxed::boxed;
 use model::event::{EventOffset, RecordKind, TimelineKind, Told};
 use model::ids::{AppId, ChannelId, NamedUserId, Offset};
 use serde_json::value::RawValue;
+use store::Tx;
 use store::log::{self, Record};
-use store::{Store, Tx};
 
 use crate::stream::events_of;
 use crate::{EventFilter, Events, PublicEvent};
@@ -63,37 +63,50 @@ impl Events {
         channel: ChannelId,
         request: TimelineRequest,
     ) -> Result<TimelinePage> {
-        let contact_key = self.0.devices.contact_key(app).await?;
-        let find = move |tx: &mut Tx<'_>| Person::of_channel(tx, app, channel);
-        read(&self.0.store, app, contact_key, request, find).await
+        self.timeline(app, request, move |tx| Person::of_channel(tx, app, channel)).await
     }
 
     /// Of the channels that are the user's and that were, while they were.
     pub async fn user_timeline(&self, app: AppId, user: NamedUserId, request: TimelineRequest) -> Result<TimelinePage> {
-        let contact_key = self.0.devices.contact_key(app).await?;
-        let find = move |tx: &mut Tx<'_>| Person::of_user(tx, app, user.clone());
-        read(&self.0.store, app, contact_key, request, find).await
+        self.timeline(app, request, move |tx| Person::of_user(tx, app, user.clone())).await
     }
 }
 
-async fn read(
-    store: &Store,
-    app: AppId,
-    contact_key: ContactKey,
-    request: TimelineRequest,
-    find: impl Fn(&mut Tx<'_>) -> Result<Person> + Send + 'static,
-) -> Result<TimelinePage> {
-    let page = move |tx: &mut Tx<'_>| {
-        let person = find(tx)?;
-        Reading { app, contact_key: &contact_key, request: &request }.page(tx, &person)
-    };
-    store.read(page).await
+impl Events {
+    async fn timeline(
+        &self,
+        app: AppId,
+        request: TimelineRequest,
+        find: impl Fn(&mut Tx<'_>) -> Result<Person> + Send + 'static,
+    ) -> Result<TimelinePage> {
+        let contact_key = self.0.devices.contact_key(app).await?;
+        let page = move |tx: &mut Tx<'_>| {
+            let person = find(tx)?;
+            let mut reading = Reading { app, contact_key: &contact_key, request: &request, n_unreadable: 0 };
+            let page = reading.page(tx, &person)?;
+            Ok::<_, Error>((page, reading.n_unreadable))
+        };
+        let (page, n_unreadable) = self.0.store.read(page).await?;
+        self.report_unreadable(app, n_unreadable).await;
+        Ok(page)
+    }
+
+    /// Counts and logs records that were passed over.
+    async fn report_unreadable(&self, app: AppId, n_records: u64) {
+        if n_records > 0 {
+            self.0.metrics.records_unreadable(n_records);
+            let key = self.0.tenancy.key_for_log(app).await;
+            tracing::warn!(app = key, n_records, "records of the log cannot be read and are passed over");
+        }
+    }
 }
 
 struct Reading<'r> {
     app: AppId,
     contact_key: &'r ContactKey,
     request: &'r TimelineRequest,
+    /// Records that were passed over.
+    n_unreadable: u64,
 }
 
 /// The newest events of somebody.
@@ -104,7 +117,7 @@ struct Found {
 }
 
 impl Reading<'_> {
-    fn page(&self, tx: &mut Tx<'_>, person: &Person) -> Result<TimelinePage> {
+    fn page(&mut self, tx: &mut Tx<'_>, person: &Person) -> Result<TimelinePage> {
         let at_most = self.request.at_most;
         let before = self.request.before.unwrap_or_else(|| EventOffset::from_number(i64::MAX));
         let start = log::start(tx, self.app)?;
@@ -124,7 +137,7 @@ impl Reading<'_> {
         let writing = Entries::of(tx, self.app, person, &events)?;
         let mut entries = changes.entries;
         for event in events {
-            entries.push(writing.write(&event)?);
+            entries.extend(passed_over(writing.write(&event), &mut self.n_unreadable)?);
         }
         entries.retain(|entry| entry.offset >= EventOffset::new(looked, 0));
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.offset));
@@ -157,7 +170,7 @@ impl Reading<'_> {
     }
 
     fn events(
-        &self,
+        &mut self,
         tx: &mut Tx<'_>,
         person: &Person,
         before: EventOffset,
@@ -175,7 +188,9 @@ impl Reading<'_> {
                 if walk.next().is_none() {
                     break;
                 }
-                match walk.step(tx)? {
+                let more = walk.step(tx)?;
+                self.n_unreadable += walk.take_unreadable();
+                match more {
                     Some(more) => waiting = more.into(),
                     None => break,
                 }
@@ -194,7 +209,7 @@ impl Reading<'_> {
 
     /// The events of some records that are about the person.
     fn shown(
-        &self,
+        &mut self,
         tx: &mut Tx<'_>,
         person: &Person,
         records: Vec<Record>,
@@ -202,19 +217,42 @@ impl Reading<'_> {
     ) -> Result<Vec<PublicEvent>> {
         let is_without_channel = |record: &Record| record.ordinal.is_none() && record.kind == RecordKind::Custom;
         let (mut of_user, of_channels): (Vec<_>, Vec<_>) = records.into_iter().partition(is_without_channel);
-        let mut unreadable = None;
+        let mut n_unreadable = 0;
         of_user.retain(|record| match postings::customer(&record.body) {
             Ok(customer) => customer.is_some() && customer == person.user,
-            Err(error) => {
-                unreadable = Some(error);
+            Err(_) => {
+                n_unreadable += 1;
                 false
             }
         });
-        if let Some(error) = unreadable {
-            return Err(error);
-        }
-        let mut events = events_of(tx, self.app, of_channels, filter, self.contact_key)?;
-        events.extend(events_of(tx, self.app, of_user, &EventFilter::everything(), self.contact_key)?);
+        self.n_unreadable += n_unreadable;
+        let mut events = self.readable(tx, of_channels, filter)?;
+        events.extend(self.readable(tx, of_user, &EventFilter::everything())?);
         Ok(events)
+    }
+
+    /// The events of some records. If one of them cannot be read, the others are read without it.
+    fn readable(&mut self, tx: &mut Tx<'_>, records: Vec<Record>, filter: &EventFilter) -> Result<Vec<PublicEvent>> {
+        match events_of(tx, self.app, records.clone(), filter, self.contact_key) {
+            Err(Error::Internal(_)) if records.len() > 1 => {}
+            read => return Ok(passed_over(read, &mut self.n_unreadable)?.unwrap_or_default()),
+        }
+        let mut events = Vec::new();
+        for record in records {
+            let read = events_of(tx, self.app, vec![record], filter, self.contact_key);
+            events.extend(passed_over(read, &mut self.n_unreadable)?.unwrap_or_default());
+        }
+        Ok(events)
+    }
+}
+
+/// `None` and one more for a record that cannot be read.
+fn passed_over<T>(read: Result<T>, n_unreadable: &mut u64) -> Result<Option<T>> {
+    match read {
+        Err(Error::Internal(_)) => {
+            *n_unreadable += 1;
+            Ok(None)
+        }
+        read => read.map(Some),
     }
 }

@@ -30,7 +30,7 @@ pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub(crate) use rewriting::ordinals_at;
 pub use rewriting::{Rewritten, rewrite};
 pub use sends::visit_sends;
-pub use subjects::{Mention, at_offsets, visit_mentions};
+pub use subjects::{LogPortion, Mention, all_at_offsets, at_offsets, portion, visit_mentions};
 pub use times::time_after;
 pub use windows::LogReads;
 pub(crate) use windows::LogWindows;

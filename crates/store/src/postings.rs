@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use model::ids::{AppId, Offset};
 
-use crate::{Result, Tx};
+use crate::{Result, Tx, log};
 
 const POSITIONS_PER_SECTION: i64 = 8_192;
 /// The buckets of channels and users. A row has a few hundred entries of a section, so that a reader skips the others.
@@ -51,10 +51,13 @@ pub struct Bucket {
     pub body: Vec<u8>,
 }
 
-/// Notes sections. Each has at least its first bucket.
+/// Notes sections. Each has at least its first bucket. Postings go when the records of their section do, so those of a section that
+/// is gone by now would stay, and are not noted.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, buckets: Vec<Bucket>) -> Result<()> {
+    let start = log::start(tx, app)?;
     let rows = buckets
         .into_iter()
+        .filter(|bucket| bucket.section.last() >= start)
         .map(|Bucket { bucket, section, body }| [app.into(), bucket.into(), section.0.into(), body.into()]);
     tx.write_many("insert into log_posting (app, bucket, section, body) values ($1, $2, $3, $4)", rows)
 }

@@ -243,7 +243,7 @@ async fn others_and_unknown_ids_have_no_timeline() {
 }
 
 /// Records of other channels, which fill sections of the log.
-async fn fill(app: &TestApp, n: usize) {
+pub(crate) async fn fill(app: &TestApp, n: usize) {
     let record =
         |n: u32| NewRecord { kind: RecordKind::Close, ordinal: Some(Ordinal(1_000 + n)), body: b"{}".to_vec() };
     let now = app.clock().now();

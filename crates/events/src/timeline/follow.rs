@@ -39,7 +39,11 @@ impl Job for NoteSection {
         let Some((position, section, noted)) = events.0.store.read(read).await? else {
             return jobs::settle_alone(&events.0.store, claimed).await;
         };
-        let buckets = noted.map(|postings| postings.buckets(section)).transpose()?;
+        let (buckets, n_unreadable) = match noted {
+            Some((postings, n_unreadable)) => (Some(postings.buckets(section)?), n_unreadable),
+            None => (None, 0),
+        };
+        events.report_unreadable(app, n_unreadable).await;
         let (claimed, now) = (claimed.clone(), events.0.clock.now());
         let write = move |tx: &mut Tx<'_>| {
             let is_unmoved = followers::position(tx, app, NOTING)? == Some(position);

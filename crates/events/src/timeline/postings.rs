@@ -61,16 +61,14 @@ impl Subject {
 pub(super) struct Postings(Vec<(Subject, Offset)>);
 
 impl Postings {
-    /// Reads the records from an offset up to another.
-    pub(super) fn of_log(tx: &mut Tx<'_>, app: AppId, range: (Offset, Offset)) -> Result<Self> {
-        let (mut postings, mut unreadable) = (Self::default(), None);
-        log::visit_mentions(tx, app, range, |mention| {
-            if let Err(error) = postings.add(mention) {
-                unreadable = Some(error);
-            }
+    /// Reads the records from an offset up to another. Returns also how many of them cannot be read; they are about nobody.
+    pub(super) fn of_log(tx: &mut Tx<'_>, app: AppId, range: (Offset, Offset)) -> Result<(Self, u64)> {
+        let (mut postings, mut n_unreadable) = (Self::default(), 0);
+        let n_unknown = log::visit_mentions(tx, app, range, |mention| {
+            n_unreadable += u64::from(postings.add(mention).is_err());
             Ok(())
         })?;
-        unreadable.map_or(Ok(postings), Err)
+        Ok((postings, n_unreadable + n_unknown))
     }
 
     fn add(&mut self, Mention { offset, kind, ordinal, body }: Mention<'_>) -> Result<()> {

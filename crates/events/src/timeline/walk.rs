@@ -32,6 +32,8 @@ pub(super) struct Walk<'p> {
     n_sections: u32,
     rows_left: u32,
     open_steps_left: u32,
+    /// Records that cannot be read.
+    n_unreadable: u64,
 }
 
 impl<'p> Walk<'p> {
@@ -47,7 +49,13 @@ impl<'p> Walk<'p> {
             n_sections: FIRST_SECTIONS,
             rows_left: MOST_ROWS,
             open_steps_left: OPEN_STEPS,
+            n_unreadable: 0,
         })
+    }
+
+    /// How many records the last steps could not read.
+    pub(super) fn take_unreadable(&mut self) -> u64 {
+        std::mem::take(&mut self.n_unreadable)
     }
 
     /// The newest record that was not looked at; `None` if there is none left.
@@ -72,7 +80,8 @@ impl<'p> Walk<'p> {
         self.open_steps_left = left;
         let first_open = self.noted.map_or(self.start, |noted| Offset(noted.0 + 1)).max(self.start);
         let first = first_open.max(Offset(self.next.0 - OPEN_RECORDS + 1));
-        let open = Postings::of_log(tx, self.app, (first, self.next))?;
+        let (open, n_unreadable) = Postings::of_log(tx, self.app, (first, self.next))?;
+        self.n_unreadable += n_unreadable;
         self.next = Offset(first.0 - 1);
         Ok(Some(open.positions_of(self.subjects).collect()))
     }

@@ -61,6 +61,11 @@ async fn sections_go_with_their_records() {
             let read = move |tx: &mut store::Tx<'_>| postings::read(tx, app, (section(0), section(2)), &buckets);
             assert_eq!(store.read(read).await.unwrap().len(), left, "before {first_kept}");
         }
+        // A follower that read the records before they were deleted comes too late.
+        let rows = || vec![bucket(0, 0), bucket(1, 0), bucket(1, 32), bucket(2, 0)];
+        store.write(app, move |tx| postings::insert(tx, app, rows())).await.unwrap();
+        let read = move |tx: &mut store::Tx<'_>| postings::read(tx, app, (section(0), section(2)), &[0, 32].into());
+        assert_eq!(store.read(read).await.unwrap(), [bucket(2, 0)]);
     })
     .await;
 }
