@@ -104,7 +104,8 @@ impl Engine {
 
     /// A piece of what an export has found, counted from 0; `None` after the last.
     pub async fn privacy_result(&self, app: AppId, id: PrivacyId, n: u32) -> Result<Option<Vec<u8>>> {
-        Ok(self.rooms.store.read(move |tx| privacy::result(tx, app, id, n)).await?)
+        let stored = self.rooms.store.read(move |tx| privacy::result(tx, app, id, n)).await?;
+        stored.map(|stored| self.rooms.tenancy.open_export(id, n, stored)).transpose()
     }
 }
 

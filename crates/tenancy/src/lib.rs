@@ -5,6 +5,7 @@ mod audit;
 mod callers;
 pub mod credentials;
 mod device_tokens;
+mod exports;
 mod feeds;
 mod idempotency;
 mod seal;

@@ -1,5 +1,5 @@
 //! The key of the installation. It encrypts what must be readable again: the configurations of platforms and webhooks, key pairs
-//! for web push, app secrets, and answers kept for repeated requests. And it derives what only this installation can know: tokens
+//! for web push, app secrets, answers kept for repeated requests, and exports of persons. And it derives what only this installation can know: tokens
 //! of devices, the keys with which servers sign for users, and the validation codes of open platforms.
 
 use base::{Error, Result};
@@ -50,6 +50,11 @@ impl SealKey {
         self.sign(purpose, text).as_slice().ct_eq(signature).into()
     }
 
+    /// A key of its own for everything that belongs to one id.
+    pub(crate) fn of_id(&self, purpose: &str, id: Uuid) -> SealKey {
+        SealKey::new(&self.sign(purpose, &format!("id {id}")))
+    }
+
     /// A key of its own for texts that requests cause to be sealed within an hour. There is no limit to requests, and a key must
     /// not seal too much (see [`SealKey::seal`]).
     pub(crate) fn of_hour(&self, purpose: &str, hour: i64) -> SealKey {
@@ -61,25 +66,37 @@ impl SealKey {
     /// Nonces are random, so two texts may get the same one, which would give both away. Until 2^32 texts are sealed with a key
     /// the chance of that is less than one in 2^32. Configuration stays far below that; texts sealed for every request use the
     /// keys of hours, which allow for a million a second.
-    #[expect(clippy::disallowed_methods, reason = "nonces are made here")]
     pub fn seal(&self, purpose: &str, text: &str) -> Result<String> {
-        let mut nonce = [0; NONCE_LEN];
-        SystemRandom::new().fill(&mut nonce).map_err(|_| Error::internal("no randomness available"))?;
-        let mut sealed = text.as_bytes().to_vec();
-        self.cipher
-            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(purpose), &mut sealed)
-            .map_err(|_| Error::internal("sealing failed"))?;
-        Ok(BASE64.encode([&nonce[..], &sealed].concat()))
+        Ok(BASE64.encode(self.seal_bytes(purpose, text.as_bytes())?))
     }
 
     pub fn open(&self, purpose: &str, sealed: &str) -> Result<String> {
-        let unreadable = || Error::internal(format!("{purpose}: sealed with another key, or damaged"));
-        let mut bytes = BASE64.decode(sealed).map_err(|_| unreadable())?;
-        let (nonce, rest) = bytes.split_at_mut_checked(NONCE_LEN).ok_or_else(unreadable)?;
-        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| unreadable())?;
-        let opened = self.cipher.open_in_place(nonce, Aad::from(purpose), rest).map_err(|_| unreadable())?;
-        String::from_utf8(opened.to_vec()).map_err(|_| unreadable())
+        let bytes = BASE64.decode(sealed).map_err(|_| unreadable(purpose))?;
+        String::from_utf8(self.open_bytes(purpose, bytes)?).map_err(|_| unreadable(purpose))
     }
+
+    /// As [`SealKey::seal`], for what is stored as bytes.
+    #[expect(clippy::disallowed_methods, reason = "nonces are made here")]
+    pub(crate) fn seal_bytes(&self, purpose: &str, bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut nonce = [0; NONCE_LEN];
+        SystemRandom::new().fill(&mut nonce).map_err(|_| Error::internal("no randomness available"))?;
+        let mut sealed = bytes.to_vec();
+        self.cipher
+            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(purpose), &mut sealed)
+            .map_err(|_| Error::internal("sealing failed"))?;
+        Ok([&nonce[..], &sealed].concat())
+    }
+
+    pub(crate) fn open_bytes(&self, purpose: &str, mut sealed: Vec<u8>) -> Result<Vec<u8>> {
+        let (nonce, rest) = sealed.split_at_mut_checked(NONCE_LEN).ok_or_else(|| unreadable(purpose))?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| unreadable(purpose))?;
+        let opened = self.cipher.open_in_place(nonce, Aad::from(purpose), rest).map_err(|_| unreadable(purpose))?;
+        Ok(opened.to_vec())
+    }
+}
+
+fn unreadable(purpose: &str) -> Error {
+    Error::internal(format!("{purpose}: sealed with another key, or damaged"))
 }
 
 #[cfg(test)]

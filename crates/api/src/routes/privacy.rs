@@ -109,6 +109,8 @@ pub(super) async fn result(
         return Err(Error::Conflict("The export has not ended yet; ask again later.".to_owned()));
     }
     let (app, permit) = (app.id, edge.admit_transfer(app.id)?);
+    // An export that cannot be opened is refused before the answer begins.
+    edge.engine.privacy_result(app, id, 0).await?;
     let pieces = stream::unfold((edge.engine.clone(), 0, Some(permit)), move |(engine, n, permit)| async move {
         permit.as_ref()?;
         let piece = match engine.privacy_result(app, id, n).await {

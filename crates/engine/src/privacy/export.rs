@@ -139,12 +139,13 @@ impl Export<'_> {
         let lines = std::mem::take(&mut self.lines);
         let body: String = lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect();
         let (app, id, n, claimed) = (self.claimed.app, self.request, self.n_pieces, self.claimed.clone());
+        let body = self.rooms.tenancy.seal_export(id, n, body.as_bytes())?;
         let lease = self.rooms.clock.now().plus(LEASE);
         let write = move |tx: &mut Tx<'_>| {
             jobs::renew(tx, &claimed, lease)?;
             // An erasure may have deleted the request meanwhile.
             if privacy::get(tx, app, id)?.is_some() {
-                privacy::add_result(tx, app, id, n, body.clone().into_bytes())?;
+                privacy::add_result(tx, app, id, n, body.clone())?;
             }
             Ok::<_, Error>(())
         };

@@ -37,6 +37,6 @@ pub(super) fn area() -> Area {
     .ok::<PrivacyRequest>("The request.");
     area.get("/api/privacy/{privacy_id}/result", "Download an export", "One line of JSON for each row, for 3 days.")
         .any_content("The lines, as `application/x-ndjson`.")
-        .refuses(409, "The export has not ended yet (40900).");
+        .refuses(409, "The export has not ended yet, or was sealed with a key that is lost (40900).");
     area
 }
