@@ -1,7 +1,9 @@
 //! The log records of one transaction, collected while it changes things and written at its end.
 
+mod erasing;
 mod new_events;
 
+pub use erasing::{empty_body, push_to_one_of, redact_many};
 pub use new_events::ManyEvent;
 pub use new_events::NewEvent;
 
@@ -160,18 +162,6 @@ impl Journal {
         }
         Ok(end)
     }
-}
-
-/// The body of a record that tells nothing, in place of one about a person who was erased. Its kind is [`RecordKind::Terms`].
-pub fn empty_body() -> Result<Vec<u8>> {
-    terms_record(&TermsRecord::default()).map(|record| record.body)
-}
-
-/// The push of a record about many channels, if one of the given channels is among them.
-pub fn push_to_one_of(body: &[u8], channels: &[Ordinal]) -> Result<Option<SharedPush>> {
-    let (many, _): (Many, _) = postcard::take_from_bytes(body).map_err(Error::internal)?;
-    let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
-    Ok(channels.iter().any(|channel| all.contains(channel.0)).then_some(many.push))
 }
 
 fn terms_record(terms: &TermsRecord) -> Result<NewRecord> {

@@ -4,6 +4,7 @@ mod erase;
 mod export;
 mod log;
 mod person;
+mod portion;
 mod progress;
 
 use std::sync::Arc;

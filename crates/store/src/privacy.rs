@@ -3,14 +3,17 @@
 
 mod cleaning;
 mod lists;
+mod outcomes;
 mod owned;
 mod person;
 pub mod plan;
 mod portion;
 mod webhooks;
 
+pub(crate) use cleaning::rows_within;
+pub use outcomes::clean_outcomes;
 pub use person::{Person, PersonChannel, Stretch};
-pub use portion::{After, Catalog, Portion, Work, count_owned, erase_by_name, erase_some, export_some};
+pub use portion::{After, Catalog, Found, Portion, Work, count_owned, erase, erase_by_name, export_some, search};
 
 use model::ids::{AppId, PrivacyId};
 use model::time::UtcMillis;

@@ -109,32 +109,30 @@ impl Tenancy {
 }
 
 impl Tenancy {
-    /// Takes a person who is erased out of some kept answers, after a key. Returns how many named the person, and the key to go on
-    /// after. An answer stays an answer, because a request that is repeated must not be carried out again; one whose key names the
-    /// person goes.
+    /// Takes a person who is erased out of some kept answers, as they are by now. Returns how many named the person. An answer stays
+    /// an answer, because a request that is repeated must not be carried out again; one whose key names the person goes.
     pub fn clean_answers(
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
         redaction: &Redaction,
         until: UtcMillis,
-        after: &str,
-    ) -> Result<(u64, Option<String>)> {
-        let page = idempotency::page(tx, app, after, until, CLEANED_AT_ONCE)?;
+        keys: &[&str],
+    ) -> Result<u64> {
         let mut n_found = 0;
-        for (key, sealed) in &page {
+        for key in keys {
+            let Some(kept) = idempotency::find(tx, app, key)? else { continue };
             if redaction.text(key).is_some() {
                 idempotency::forget(tx, app, key)?;
                 n_found += 1;
-            } else if let Ok(answer) = open(&self.0.seal_key, sealed)
+            } else if let Ok(answer) = open(&self.0.seal_key, &kept.answer)
                 && let Some(cleaned) = redaction.json(&answer)
             {
                 idempotency::replace(tx, app, key, &seal(&self.0.seal_key, &cleaned, until)?)?;
                 n_found += 1;
             }
         }
-        let is_full = page.len() == CLEANED_AT_ONCE as usize;
-        Ok((n_found, page.into_iter().next_back().filter(|_| is_full).map(|(key, _)| key)))
+        Ok(n_found)
     }
 
     /// The answers after a key that name a person, and the key to go on after.

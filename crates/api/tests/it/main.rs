@@ -66,6 +66,7 @@ mod pipelines;
 mod platform_credentials;
 mod privacy;
 mod privacy_of_others;
+mod privacy_under_way;
 mod protocol;
 mod push;
 mod push_account;

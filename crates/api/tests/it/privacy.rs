@@ -136,7 +136,7 @@ fn found(request: &Value) -> BTreeMap<String, u64> {
 }
 
 /// What customers count.
-async fn sums(app: &TestApp, push: &str) -> Vec<Value> {
+pub(crate) async fn sums(app: &TestApp, push: &str) -> Vec<Value> {
     let mut sums = Vec::new();
     let period = "start=2024-04-01&end=2024-06-01&precision=MONTHLY";
     for path in [
@@ -153,7 +153,7 @@ async fn sums(app: &TestApp, push: &str) -> Vec<Value> {
 }
 
 /// Where any of the texts is stored: in the bytes of a file, or in the rows of a server, and in the snapshots.
-async fn search_all(app: &TestApp, texts: &[String]) -> Vec<String> {
+pub(crate) async fn search_all(app: &TestApp, texts: &[String]) -> Vec<String> {
     let mut hits = search::database(app.database(), texts).await.unwrap();
     let snapshots = std::fs::read_dir(app.snapshots()).unwrap().map(|entry| entry.unwrap().path()).collect();
     hits.extend(search::files(snapshots, texts).await.unwrap());

@@ -11,21 +11,18 @@ use base::{Error, Result};
 use devices::{ChangeContext, uninstall_in};
 use jobs::{ClaimedJob, Job, LEASE, Stop};
 use model::ids::{AppId, PrivacyId};
-use model::privacy::Redaction;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
-use store::privacy::plan::{Entry, PLAN, Treatment};
-use store::privacy::{self, After, Catalog, Person, Portion, Request, Work};
-use store::{CleanUp, Extent, Tx, Value, log as store_log, webhooks};
-use tenancy::Tenancy;
+use store::privacy::plan::{PLAN, Treatment};
+use store::privacy::{self, After, Catalog};
+use store::{CleanUp, Extent, Tx, log as store_log, webhooks};
 
 use super::person::{self, Former};
+use super::portion::{LATE_AFTER, TablePortion};
 use super::progress::{Progress, Receipt, Stage};
-use super::{json, log, read, subject};
+use super::{json, read, subject};
 use crate::Rooms;
 
-/// Longer than anything takes that was under way: requests to providers end after a minute.
-const LATE_AFTER: Duration = Duration::from_secs(5 * 60);
 const CLEAN_AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// Then a reader holds on to the log for hours, and the receipt says so.
 const MOST_BLOCKED: u32 = 120;
@@ -125,6 +122,7 @@ impl Erasure<'_> {
         let app = self.app();
         let is_late = progress.stage == Stage::EraseLate;
         let catalog = Arc::new(self.rooms.store.read(Catalog::read).await?);
+        let mut renewed = UtcMillis(0);
         for (step, entry) in PLAN.iter().enumerate().skip(progress.step) {
             let is_kept = matches!(entry.treatment, Treatment::Kept(_));
             if is_kept || is_late && !entry.treatment.is_repeated() {
@@ -141,14 +139,19 @@ impl Erasure<'_> {
                     request: self.request,
                     tenancy: self.rooms.tenancy.clone(),
                     catalog: catalog.clone(),
-                    lease: self.rooms.clock.now().plus(LEASE),
+                    now: self.rooms.clock.now(),
                     entry,
-                    after,
                 };
-                let before = progress.clone();
-                match self.rooms.store.write(app, move |tx| portion.erase(tx, before.clone())).await? {
-                    None => return Ok(Turn::GoesOn),
-                    Some((next, now)) => (after, progress) = (next, now),
+                let (now, searching, from, before) = (portion.now, portion.clone(), after.clone(), progress.clone());
+                let search = move |tx: &mut Tx<'_>| searching.search(tx, from.as_ref(), before.clone());
+                let Some(searched) = self.rooms.store.read(search).await? else { return Ok(Turn::GoesOn) };
+                (after, progress) = (searched.found.next.clone(), searched.progress.clone());
+                // A search that finds nothing holds up nobody, but the job has to stay ours.
+                if !searched.found.is_empty() || now >= renewed.plus(LEASE / 3) {
+                    if !self.rooms.store.write(app, move |tx| portion.erase(tx, &searched)).await? {
+                        return Ok(Turn::GoesOn);
+                    }
+                    renewed = now;
                 }
                 if after.is_none() {
                     break;
@@ -213,81 +216,4 @@ impl Erasure<'_> {
         };
         self.rooms.store.write(app, end).await
     }
-}
-
-/// Some rows of a table, and all that one transaction needs to erase them.
-struct TablePortion {
-    claimed: ClaimedJob,
-    request: PrivacyId,
-    tenancy: Tenancy,
-    catalog: Arc<Catalog>,
-    lease: UtcMillis,
-    entry: &'static Entry,
-    after: Option<After>,
-}
-
-impl TablePortion {
-    /// Returns where to go on in the table, and how far the erasure has come; `None` when the request is gone.
-    fn erase(&self, tx: &mut Tx<'_>, mut progress: Progress) -> Result<Option<(Option<After>, Progress)>> {
-        let (app, entry) = (self.claimed.app, self.entry);
-        jobs::renew(tx, &self.claimed, self.lease)?;
-        privacy::overwrite_deleted(tx)?;
-        let Some(mut request) = privacy::get(tx, app, self.request)? else { return Ok(None) };
-        let mut person: Person = read(request.person.as_deref().unwrap_or_default())?;
-        let is_late = progress.stage == Stage::EraseLate;
-        // Whoever has the name now starts afresh.
-        person.named_user.take_if(|_| is_late || matches!(entry.treatment, Treatment::Owned(_)));
-        if is_late {
-            // What named the person was cleaned by then, so that nothing written since does.
-            person.asked = self.lease.minus(LEASE).minus(LATE_AFTER);
-        }
-        let redaction = person.redaction();
-        let portion = match entry.treatment {
-            Treatment::Log => erase_log(tx, app, &person, &mut progress)?,
-            Treatment::Answers => {
-                let after = match self.after.as_deref() {
-                    Some([Value::Text(key)]) => key.as_str(),
-                    Some(_) | None => "",
-                };
-                let (n_found, next) = self.tenancy.clean_answers(tx, app, &redaction, person.asked, after)?;
-                Portion { n_found, next: next.map(|key| vec![Value::from(key)]) }
-            }
-            _ => {
-                let work = Work { app, person: &person, redaction: &redaction, catalog: &self.catalog };
-                privacy::erase_some(tx, &work, entry, self.after.as_ref())?
-            }
-        };
-        note(tx, app, &mut request, entry, &portion, &progress)?;
-        Ok(Some((portion.next, progress)))
-    }
-}
-
-/// The first time up to where the log was when the person was looked up; then what has come since, for their ordinals only.
-fn erase_log(tx: &mut Tx<'_>, app: AppId, person: &Person, progress: &mut Progress) -> Result<Portion> {
-    let (redaction, until) = match progress.stage {
-        Stage::EraseLate => (Redaction::default(), store_log::head(tx, app)?),
-        Stage::LookUp | Stage::Erase | Stage::CleanUp => (person.redaction(), person.head),
-    };
-    let portion = log::erase_some(tx, app, person, &redaction, (progress.log, until))?;
-    progress.log = portion.next.unwrap_or(until);
-    // What is kept of the position is the progress; the key only says that there is more.
-    Ok(Portion { n_found: portion.n_found, next: portion.next.map(|offset| vec![offset.into()]) })
-}
-
-fn note(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    request: &mut Request,
-    entry: &Entry,
-    portion: &Portion,
-    progress: &Progress,
-) -> Result<()> {
-    let is_counted = progress.stage == Stage::Erase && matches!(entry.treatment, Treatment::Owned(_));
-    if !is_counted {
-        let mut receipt: Receipt = read(&request.receipt)?;
-        receipt.add(entry.table, portion.n_found);
-        request.receipt = json(&receipt)?;
-    }
-    request.progress = json(progress)?;
-    Ok(privacy::save(tx, app, request)?)
 }

@@ -90,14 +90,16 @@ impl Export<'_> {
             let (subject, tenancy, last) = (self.subject.clone(), self.rooms.tenancy.clone(), after.clone());
             let read = move |tx: &mut Tx<'_>| {
                 let (person, catalog) = &*subject;
-                let (redaction, mut lines) = (person.redaction(), Vec::new());
+                let (redaction, mut lines, mut n_unreadable) = (person.redaction(), Vec::new(), 0);
                 let portion = match entry.treatment {
                     Treatment::Log => {
                         let from = match last.as_deref() {
                             Some([Value::Int(offset)]) => Offset(*offset),
                             Some(_) | None => Offset(0),
                         };
-                        let found = log::export_some(tx, app, person, &redaction, from, &mut lines)?;
+                        let names = log::Names { everywhere: redaction.clone(), of_theirs: redaction };
+                        let found = log::export_some(tx, app, person, &names, from, &mut lines)?;
+                        n_unreadable = found.n_unreadable;
                         Portion { n_found: found.n_found, next: found.next.map(|offset| vec![offset.into()]) }
                     }
                     Treatment::Answers => {
@@ -120,9 +122,14 @@ impl Export<'_> {
                         portion
                     }
                 };
-                Ok::<_, Error>((portion, lines))
+                Ok::<_, Error>((portion, lines, n_unreadable))
             };
-            let (portion, lines) = self.rooms.store.read(read).await?;
+            let (portion, lines, n_unreadable) = self.rooms.store.read(read).await?;
+            if n_unreadable > 0 {
+                self.rooms.metrics.records_unreadable(n_unreadable);
+                let key = self.rooms.tenancy.key_for_log(app).await;
+                tracing::warn!(app = key, n_unreadable, "records of the log cannot be read and are not exported");
+            }
             self.receipt.add(entry.table, portion.n_found);
             self.lines.extend(lines);
             if self.lines.iter().map(String::len).sum::<usize>() >= PIECE_BYTES {

@@ -1,7 +1,7 @@
 //! The log of an app, read once from its beginning for the records about a person.
 
 use base::Result;
-use devices::{empty_body, push_to_one_of};
+use devices::{empty_body, push_to_one_of, redact_many};
 use model::event::RecordKind;
 use model::ids::{AppId, EventId, NamedUserId, Offset, Ordinal};
 use model::privacy::Redaction;
@@ -10,19 +10,30 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::counters::hour;
 use store::log::{self, Record, Rewritten};
-use store::privacy::Person;
+use store::privacy::{Found, Person};
 use store::{Tx, seen_events};
 
-/// Records in one transaction.
-const RECORDS: u32 = 2_000;
+/// What one transaction reads.
+const RECORDS: usize = 2_000;
+const BYTES: i64 = 4 << 20;
 /// An event without a time of its own is remembered in an hour around the one it has got.
 const HOURS_AROUND: i64 = 1;
 
-/// How far the log was read, and what was found.
-pub(super) struct LogPortion {
+/// Some records that were exported.
+pub(super) struct ExportedRecords {
     pub(super) n_found: u64,
+    /// Records that cannot be read, and were passed over.
+    pub(super) n_unreadable: u64,
     /// `None` at the end.
     pub(super) next: Option<Offset>,
+}
+
+/// The names to look for.
+pub(super) struct Names {
+    /// In records of any kind.
+    pub(super) everywhere: Redaction,
+    /// In records of pushes to the person's channels.
+    pub(super) of_theirs: Redaction,
 }
 
 /// What a record is to the person.
@@ -34,35 +45,40 @@ enum Relation {
     None,
 }
 
-/// Empties and cleans some records after an offset and up to another. A record that was emptied is about nobody, so that it is not
-/// found again.
-pub(super) fn erase_some(
+/// The offsets of records about the person among some after an offset and up to another.
+pub(super) fn search(
     tx: &mut Tx<'_>,
     app: AppId,
     person: &Person,
-    redaction: &Redaction,
-    (after, until): (Offset, Offset),
-) -> Result<LogPortion> {
-    let records = log::after(tx, app, after, RECORDS)?;
+    names: &Names,
+    range: (Offset, Offset),
+) -> Result<Found> {
+    let portion = log::portion(tx, app, range, (RECORDS, BYTES))?;
+    let is_found = |record: &&Record| !matches!(relation(person, names, record), Relation::None);
+    let keys = portion.records.iter().filter(is_found).map(|record| vec![record.offset.into()]).collect();
+    Ok(Found { is_by_id: false, keys, next: portion.next.map(|next| vec![next.into()]) })
+}
+
+/// Empties and cleans records, as they are by now, and returns how many. A record that was emptied is about nobody, so that it is not
+/// found again.
+pub(super) fn erase(tx: &mut Tx<'_>, app: AppId, person: &Person, names: &Names, offsets: &[Offset]) -> Result<u64> {
     let (mut rewritten, mut seen) = (Vec::new(), Vec::new());
-    for record in records.iter().filter(|record| record.offset <= until) {
+    for record in log::all_at_offsets(tx, app, offsets)? {
         let (offset, n_bytes_before) = (record.offset, record.body.len());
-        match relation(person, redaction, record) {
+        match relation(person, names, &record) {
             Relation::Theirs => {
-                seen.extend(seen_as(record));
-                let (kind, body) = (RecordKind::Terms, empty_body()?);
-                rewritten.push(Rewritten { offset, kind, is_emptied: true, n_bytes_before, body });
+                seen.extend(seen_as(&record));
+                let (emptied, body) = (Some(RecordKind::Terms), empty_body()?);
+                rewritten.push(Rewritten { offset, emptied, n_bytes_before, body });
             }
-            Relation::Naming(body) => {
-                rewritten.push(Rewritten { offset, kind: record.kind, is_emptied: false, n_bytes_before, body });
-            }
+            Relation::Naming(body) => rewritten.push(Rewritten { offset, emptied: None, n_bytes_before, body }),
             Relation::None => {}
         }
     }
     let n_found = rewritten.len() as u64;
     log::rewrite(tx, app, rewritten)?;
     seen_events::forget(tx, app, &seen)?;
-    Ok(LogPortion { n_found, next: next(&records, until) })
+    Ok(n_found)
 }
 
 /// Writes some records about the person as lines of JSON.
@@ -70,22 +86,26 @@ pub(super) fn export_some(
     tx: &mut Tx<'_>,
     app: AppId,
     person: &Person,
-    redaction: &Redaction,
+    names: &Names,
     after: Offset,
     lines: &mut Vec<String>,
-) -> Result<LogPortion> {
-    let records = log::after(tx, app, after, RECORDS)?;
-    let ordinals: Vec<Ordinal> = person.channels.iter().map(|channel| channel.ordinal).collect();
-    let n_before = lines.len();
-    for record in records.iter().filter(|record| record.offset <= person.head) {
-        let told = match relation(person, redaction, record) {
-            Relation::Theirs => json!({"event": serde_json::from_slice::<Value>(&record.body).unwrap_or_default()}),
-            Relation::Naming(_) => json!({"named_in": ["body"]}),
-            Relation::None if record.kind.is_of_many() => match push_to_one_of(&record.body, &ordinals)? {
-                Some(push) => json!({"push_id": push.push_id}),
-                None => continue,
-            },
-            Relation::None => continue,
+) -> Result<ExportedRecords> {
+    let portion = log::portion(tx, app, (after, person.head), (RECORDS, BYTES))?;
+    let ordinals = ordinals(person);
+    let (n_before, mut n_unreadable) = (lines.len(), portion.n_unknown);
+    for record in &portion.records {
+        let pushed = if record.kind.is_of_many() { push_to_one_of(&record.body, &ordinals) } else { Ok(None) };
+        let told = match (relation(person, names, record), pushed) {
+            (_, Err(_)) => {
+                n_unreadable += 1;
+                continue;
+            }
+            (_, Ok(Some(push))) => json!({"push_id": push.push_id}),
+            (Relation::Theirs, _) => {
+                json!({"event": serde_json::from_slice::<Value>(&record.body).unwrap_or_default()})
+            }
+            (Relation::Naming(_), _) => json!({"named_in": ["body"]}),
+            (Relation::None, _) => continue,
         };
         let channel = person.channels.iter().find(|channel| Some(channel.ordinal) == record.ordinal);
         let mut line = json!({
@@ -97,27 +117,51 @@ pub(super) fn export_some(
         }
         lines.push(line.to_string());
     }
-    Ok(LogPortion { n_found: (lines.len() - n_before) as u64, next: next(&records, person.head) })
+    Ok(ExportedRecords { n_found: (lines.len() - n_before) as u64, n_unreadable, next: portion.next })
 }
 
-fn next(records: &[Record], until: Offset) -> Option<Offset> {
-    let last = records.last().filter(|last| records.len() == RECORDS as usize && last.offset < until);
-    last.map(|last| last.offset)
+fn ordinals(person: &Person) -> Vec<Ordinal> {
+    person.channels.iter().map(|channel| channel.ordinal).collect()
 }
 
-fn relation(person: &Person, redaction: &Redaction, record: &Record) -> Relation {
+fn relation(person: &Person, names: &Names, record: &Record) -> Relation {
     if record.ordinal.is_some_and(|ordinal| person.owns(ordinal, record.offset)) {
         return Relation::Theirs;
     }
-    // The others hold ordinals and numbers.
-    if record.kind == RecordKind::Terms || record.kind.is_of_many() {
+    // It holds ordinals and numbers.
+    if record.kind == RecordKind::Terms {
         return Relation::None;
     }
-    match redaction.bytes(&record.body) {
+    if record.kind.is_of_many() {
+        return relation_of_many(person, names, record);
+    }
+    match names.everywhere.bytes(&record.body) {
         // An event about a named user who had no channel.
         Some(_) if record.ordinal.is_none() && is_about_user(person, record) => Relation::Theirs,
         Some(body) => Relation::Naming(body),
+        None if is_unreadable(record) && names.everywhere.is_in(&record.body) => Relation::Theirs,
         None => Relation::None,
+    }
+}
+
+/// Whether a record has a form that another version gave it.
+fn is_unreadable(record: &Record) -> bool {
+    record.kind == RecordKind::Unrecognized && std::str::from_utf8(&record.body).is_err()
+}
+
+fn relation_of_many(person: &Person, names: &Names, record: &Record) -> Relation {
+    let (kind, body) = (record.kind, record.body.as_slice());
+    // Both sets of names are the same, or the first is empty.
+    if !names.of_theirs.may_be_in(body) {
+        return Relation::None;
+    }
+    let is_theirs = push_to_one_of(body, &ordinals(person)).map(|push| push.is_some());
+    let redaction = if is_theirs.unwrap_or(true) { &names.of_theirs } else { &names.everywhere };
+    match redact_many(kind, body, redaction) {
+        Ok(cleaned) => cleaned.map_or(Relation::None, Relation::Naming),
+        // Nobody can read it, but a search of the bytes finds the name.
+        Err(_) if redaction.is_in(body) => Relation::Theirs,
+        Err(_) => Relation::None,
     }
 }
 

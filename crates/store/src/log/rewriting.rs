@@ -5,11 +5,11 @@ use model::ids::{AppId, Offset};
 
 use crate::{Result, Tx, app_numbers};
 
-/// A record with another body. It is about no channel any more if `is_emptied`.
+/// A record with another body.
 pub struct Rewritten {
     pub offset: Offset,
-    pub kind: RecordKind,
-    pub is_emptied: bool,
+    /// The kind of a record that is about nothing and no channel any more. A record that keeps its kind has `None`.
+    pub emptied: Option<RecordKind>,
     pub n_bytes_before: usize,
     pub body: Vec<u8>,
 }
@@ -22,15 +22,16 @@ pub fn rewrite(tx: &mut Tx<'_>, app: AppId, records: Vec<Rewritten>) -> Result<(
     }
     let size = |n_bytes: usize| i64::try_from(n_bytes).unwrap_or(i64::MAX);
     let growth: i64 = records.iter().map(|record| size(record.body.len()) - size(record.n_bytes_before)).sum();
-    let (emptied, cleaned): (Vec<_>, Vec<_>) = records.into_iter().partition(|record| record.is_emptied);
-    let row = |record: Rewritten| [app.into(), record.offset.into(), record.kind.number().into(), record.body.into()];
+    let (emptied, cleaned): (Vec<_>, Vec<_>) = records.into_iter().partition(|record| record.emptied.is_some());
     tx.execute_many(
-        "update log set kind = $3, ordinal = null, body = $4 where app = $1 and position = $2",
-        emptied.into_iter().map(row),
+        "update log set body = $3, kind = $4, ordinal = null where app = $1 and position = $2",
+        emptied.into_iter().map(|Rewritten { offset, emptied, body, .. }| {
+            [app.into(), offset.into(), body.into(), emptied.map(RecordKind::number).into()]
+        }),
     )?;
     tx.execute_many(
-        "update log set kind = $3, body = $4 where app = $1 and position = $2",
-        cleaned.into_iter().map(row),
+        "update log set body = $3 where app = $1 and position = $2",
+        cleaned.into_iter().map(|Rewritten { offset, body, .. }| [app.into(), offset.into(), body.into()]),
     )?;
     let numbers = app_numbers::to_change(tx, app)?;
     numbers.log_bytes = (numbers.log_bytes + growth).max(0);

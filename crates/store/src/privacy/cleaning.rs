@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::owned::shown;
 use super::plan::{Cleaned, Written};
-use super::{After, Portion, Work};
-use crate::db::copying::Table;
+use super::{After, Work};
+use crate::db::copying::{ColumnKind, Table, TableColumn};
 use crate::{Result, Tx, Value};
 
 /// Faces, of which those up to the end of the log are meant.
@@ -14,17 +14,28 @@ pub(super) const FACES: Cleaned = Cleaned { columns: &["body"], written: Written
 /// Deliveries to others.
 pub(super) const SANDBOX: Cleaned = Cleaned { columns: &["request"], written: Written::At("at") };
 
-/// Some columns are large.
+/// What one transaction reads: some columns are large. The first row is read however large it is.
 const ROWS: usize = 500;
+const BYTES: i64 = 4 << 20;
 
-pub(super) fn clean_some(
+/// The keys of rows that name the person.
+pub(super) fn search(
     tx: &mut Tx<'_>,
     work: &Work<'_>,
     table: &str,
     cleaned: Cleaned,
     after: Option<&After>,
-) -> Result<Portion> {
+) -> Result<(Vec<After>, Option<After>)> {
     let walked = Walked::read(tx, work, table, cleaned, after)?;
+    let (n_key, mut found) = (walked.n_key, walked.rows);
+    found.retain(|row| row[n_key..].iter().any(|cell| clean_cell(work, cell).is_some()));
+    found.iter_mut().for_each(|row| row.truncate(n_key));
+    Ok((found, walked.next))
+}
+
+/// Replaces the names in rows, as the rows are by now. Returns how many still had one.
+pub(super) fn clean(tx: &mut Tx<'_>, work: &Work<'_>, table: &str, cleaned: Cleaned, keys: &[After]) -> Result<u64> {
+    let walked = Walked::at(tx, work, table, cleaned, keys)?;
     let mut n_found = 0;
     for row in &walked.rows {
         let (key, cells) = row.split_at(walked.n_key);
@@ -42,10 +53,11 @@ pub(super) fn clean_some(
                 changes.push(format!("{column} = ${}", params.len()));
             }
         }
-        let sql = format!("update {table} set {} where app = $1 and {}", changes.join(", "), walked.key_condition);
+        let condition = condition(&key_after_app(work.catalog.table(table)?));
+        let sql = format!("update {table} set {} where app = $1 and {condition}", changes.join(", "));
         tx.execute(&sql, &params)?;
     }
-    Ok(Portion { n_found, next: walked.next() })
+    Ok(n_found)
 }
 
 /// Tells which rows name the person, by their keys and columns. What else such a row holds may be about others.
@@ -67,7 +79,7 @@ pub(super) fn tell_some(
             lines.push(json!({"table": table, "key": key, "named_in": named_in}).to_string());
         }
     }
-    Ok(walked.next())
+    Ok(walked.next)
 }
 
 fn clean_cell(work: &Work<'_>, cell: &Value) -> Option<Value> {
@@ -82,7 +94,8 @@ fn clean_cell(work: &Work<'_>, cell: &Value) -> Option<Value> {
 pub(super) struct Walked {
     pub(super) rows: Vec<Vec<Value>>,
     pub(super) n_key: usize,
-    key_condition: String,
+    /// The key of the last row, if there may be more.
+    pub(super) next: Option<After>,
 }
 
 impl Walked {
@@ -93,7 +106,8 @@ impl Walked {
         cleaned: Cleaned,
         after: Option<&After>,
     ) -> Result<Self> {
-        let keys = key_after_app(work.catalog.table(table)?);
+        let known = work.catalog.table(table)?;
+        let keys = key_after_app(known);
         let mut params = vec![work.app.into()];
         let mut narrow = String::new();
         if let Some(after) = after {
@@ -111,18 +125,60 @@ impl Walked {
             narrow += &format!(" and {column} <= ${}", params.len());
         }
         let (key, columns) = (keys.join(", "), cleaned.columns.join(", "));
-        let sql = format!("select {key}, {columns} from {table} where app = $1 {narrow} order by {key} limit {ROWS}");
+        let rest = format!("from {table} where app = $1 {narrow} order by {key}");
+        let sizes = format!("select {} {rest} limit {ROWS}", size(known, cleaned));
+        let sizes: Vec<i64> = tx.query(&sizes, &params, |row| row.get(0))?;
+        let n_rows = rows_within(&sizes, BYTES);
         let n_cells = keys.len() + cleaned.columns.len();
-        let rows = tx.query(&sql, &params, |row| (0..n_cells).map(|index| row.get(index)).collect())?;
-        let conditions: Vec<String> = keys.iter().zip(2..).map(|(key, n)| format!("{key} = ${n}")).collect();
-        Ok(Self { rows, n_key: keys.len(), key_condition: conditions.join(" and ") })
+        let sql = format!("select {key}, {columns} {rest} limit {n_rows}");
+        let rows: Vec<Vec<Value>> =
+            tx.query(&sql, &params, |row| (0..n_cells).map(|index| row.get(index)).collect())?;
+        let is_more = sizes.len() == ROWS || n_rows < sizes.len();
+        let next = rows.last().filter(|_| is_more).map(|last| last[..keys.len()].to_vec());
+        Ok(Self { rows, n_key: keys.len(), next })
     }
 
-    /// The key of the last row, if there may be more.
-    pub(super) fn next(&self) -> Option<After> {
-        let last = self.rows.last().filter(|_| self.rows.len() == ROWS)?;
-        Some(last[..self.n_key].to_vec())
+    /// The rows with some keys, as far as they are still there.
+    pub(super) fn at(
+        tx: &mut Tx<'_>,
+        work: &Work<'_>,
+        table: &str,
+        cleaned: Cleaned,
+        wanted: &[After],
+    ) -> Result<Self> {
+        let keys = key_after_app(work.catalog.table(table)?);
+        let (key, columns, condition) = (keys.join(", "), cleaned.columns.join(", "), condition(&keys));
+        let sql = format!("select {key}, {columns} from {table} where app = $1 and {condition}");
+        let n_cells = keys.len() + cleaned.columns.len();
+        let params = wanted.iter().map(|key| [std::slice::from_ref(&work.app.into()), key].concat());
+        let rows = tx.query_many(&sql, params, |row| (0..n_cells).map(|index| row.get(index)).collect())?;
+        Ok(Self { rows, n_key: keys.len(), next: None })
     }
+}
+
+/// How many of the first rows have a size together.
+pub(crate) fn rows_within(sizes: &[i64], most: i64) -> usize {
+    let mut total = 0_i64;
+    let fits = |size: &&i64| {
+        total = total.saturating_add(**size);
+        total <= most
+    };
+    sizes.iter().take_while(fits).count().max(1)
+}
+
+/// The size of the texts and bytes in some columns, which both databases know without reading them.
+fn size(table: &Table, cleaned: Cleaned) -> String {
+    let is_read = |column: &&TableColumn| cleaned.columns.contains(&column.name.as_str());
+    let is_large = |column: &&TableColumn| matches!(column.kind, ColumnKind::Text | ColumnKind::Bytes);
+    let large = table.columns.iter().filter(is_read).filter(is_large);
+    let sizes: Vec<String> = large.map(|column| format!("coalesce(octet_length({}), 0)", column.name)).collect();
+    format!("cast({} as bigint)", if sizes.is_empty() { "0".to_owned() } else { sizes.join(" + ") })
+}
+
+/// Where a row has a key.
+fn condition(keys: &[&str]) -> String {
+    let conditions: Vec<String> = keys.iter().zip(2..).map(|(key, n)| format!("{key} = ${n}")).collect();
+    conditions.join(" and ")
 }
 
 /// The columns of the primary key after the app.

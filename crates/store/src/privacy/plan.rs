@@ -18,6 +18,9 @@ pub enum Treatment {
     Faces,
     /// The log: records of the person are emptied, others cleaned. It is read by the caller.
     Log,
+    /// What became of pushes, with the words of providers: those that name the person are cleaned by the caller, who can read the
+    /// sets of channels.
+    Outcomes,
     /// Answers to repeated requests are sealed, and cleaned by the caller who has the key.
     Answers,
     /// Rows of uploaded lists, by their identifiers.
@@ -124,6 +127,7 @@ pub const PLAN: &[Entry] = &[
         }),
     ),
     entry("push_tally", Treatment::Cleaned(Cleaned { columns: &["reason"], written: Written::Unknown })),
+    entry("push_outcome", Treatment::Outcomes),
     entry("message", Treatment::Cleaned(Cleaned { columns: &["told"], written: Written::At("sent") })),
     entry(
         "message_text",
@@ -145,12 +149,6 @@ pub const PLAN: &[Entry] = &[
     entry("place_day", Treatment::Kept(ORDINALS)),
     entry("served_address", Treatment::Kept(ORDINALS)),
     entry("push_block", Treatment::Kept(ORDINALS)),
-    entry(
-        "push_outcome",
-        Treatment::Kept(
-            "sets of ordinals, and reasons, which are names of ours or words of a provider about a message",
-        ),
-    ),
     entry("push_response", Treatment::Kept(ORDINALS)),
     entry("push_influence", Treatment::Kept(ORDINALS)),
     entry("push_mark", Treatment::Kept(ORDINALS)),
@@ -193,6 +191,7 @@ impl Treatment {
             Treatment::Sandbox
             | Treatment::Faces
             | Treatment::Log
+            | Treatment::Outcomes
             | Treatment::DeadLetters
             | Treatment::History
             | Treatment::Cleaned(_) => true,

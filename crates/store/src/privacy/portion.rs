@@ -1,17 +1,35 @@
-//! A portion of the work on one table: what a transaction reads and changes at once.
+//! A portion of the work on one table. It is searched in a transaction that only reads, so that nobody waits for the search; another
+//! transaction changes what was found, after a second look at those rows.
 
 use model::ids::AppId;
 use model::privacy::Redaction;
 
 use super::plan::{By, Entry, PLAN, Treatment};
-use super::{Person, cleaning, lists, owned, webhooks};
+use super::{Person, cleaning, lists, outcomes, owned, webhooks};
 use crate::db::copying::Table;
 use crate::{Error, Result, Tx, Value, faces, inbox_users};
 
 /// The key of the last row that was looked at.
 pub type After = Vec<Value>;
 
-/// Some of the work on a table.
+/// What a search has found in some rows of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Whether rows are to be deleted by an id of the person.
+    pub is_by_id: bool,
+    /// The keys of rows about the person, or that name the person.
+    pub keys: Vec<After>,
+    /// Where to go on; `None` at the end.
+    pub next: Option<After>,
+}
+
+impl Found {
+    pub fn is_empty(&self) -> bool {
+        !self.is_by_id && self.keys.is_empty()
+    }
+}
+
+/// Some rows of a table that were exported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Portion {
     /// Rows about the person.
@@ -44,27 +62,72 @@ impl Catalog {
     }
 }
 
-/// Erases some of the rows of a table. Safe to repeat: what is gone is not found again. The log and the sealed answers are left to
-/// the caller.
-pub fn erase_some(tx: &mut Tx<'_>, work: &Work<'_>, entry: &Entry, after: Option<&After>) -> Result<Portion> {
-    let found = |n_found| Portion { n_found, next: None };
+/// Searches some rows of a table for the person, in a transaction that only reads. The log and the sealed answers are left to the
+/// caller.
+pub fn search(tx: &mut Tx<'_>, work: &Work<'_>, entry: &Entry, after: Option<&After>) -> Result<Found> {
+    let is_first = after.is_none();
+    let by_id = |is_by_id| Ok(Found { is_by_id, ..Found::default() });
+    let by_key = |(keys, next)| Found { is_by_id: false, keys, next };
     match entry.treatment {
-        Treatment::Owned(finders) => owned::delete(tx, work, entry.table, finders).map(found),
-        Treatment::Cleaned(cleaned) => cleaning::clean_some(tx, work, entry.table, cleaned, after),
-        Treatment::Faces => erase_faces(tx, work, entry.table, after),
-        Treatment::ListMembers => lists::delete_some(tx, work, after),
+        Treatment::Owned(finders) => by_id(owned::count(tx, work.app, work.person, entry.table, finders)? > 0),
+        Treatment::Inboxes => by_id(!work.person.inbox_users.is_empty()),
+        Treatment::Exports => by_id(true),
+        Treatment::Cleaned(cleaned) => cleaning::search(tx, work, entry.table, cleaned, after).map(by_key),
+        Treatment::Faces => {
+            let found = cleaning::search(tx, work, entry.table, cleaning::FACES, after).map(by_key)?;
+            Ok(Found { is_by_id: is_first, ..found })
+        }
+        Treatment::Sandbox => {
+            let found = cleaning::search(tx, work, entry.table, cleaning::SANDBOX, after).map(by_key)?;
+            Ok(Found { is_by_id: is_first, ..found })
+        }
+        Treatment::ListMembers => lists::search(tx, work.app, work.person, after).map(by_key),
+        Treatment::DeadLetters => webhooks::search_letters(tx, work, after).map(by_key),
+        Treatment::History => webhooks::search_history(tx, work, after).map(by_key),
+        Treatment::Outcomes => outcomes::search(tx, work, after).map(by_key),
+        Treatment::Log | Treatment::Answers | Treatment::Kept(_) => Ok(Found::default()),
+    }
+}
+
+/// Erases what a search has found, as far as it is still there and about the person; returns how many rows that were. Safe to
+/// repeat: what is gone is not found again. The log, the outcomes and the sealed answers are left to the caller.
+pub fn erase(tx: &mut Tx<'_>, work: &Work<'_>, entry: &Entry, found: &Found) -> Result<u64> {
+    let (table, keys) = (entry.table, found.keys.as_slice());
+    match entry.treatment {
+        Treatment::Owned(finders) => owned::delete(tx, work, table, finders),
         Treatment::Inboxes => {
             for user in work.person.values(By::InboxUser) {
                 inbox_users::erase_login(tx, work.app, user)?;
             }
-            owned::delete(tx, work, entry.table, owned::INBOXES).map(found)
+            owned::delete(tx, work, table, owned::INBOXES)
         }
-        Treatment::Sandbox => erase_sandbox(tx, work, entry.table, after),
-        Treatment::DeadLetters => webhooks::delete_some_letters(tx, work, after),
-        Treatment::History => webhooks::delete_some_history(tx, work, after),
-        Treatment::Exports => owned::delete_exports(tx, work).map(found),
-        Treatment::Log | Treatment::Answers | Treatment::Kept(_) => Ok(Portion::default()),
+        Treatment::Exports => owned::delete_exports(tx, work),
+        Treatment::Cleaned(cleaned) => cleaning::clean(tx, work, table, cleaned, keys),
+        Treatment::Faces => {
+            let n_deleted = if found.is_by_id { forget_faces(tx, work)? } else { 0 };
+            Ok(n_deleted + cleaning::clean(tx, work, table, cleaning::FACES, keys)?)
+        }
+        Treatment::Sandbox => {
+            let n_deleted = if found.is_by_id { owned::delete(tx, work, table, owned::SANDBOX)? } else { 0 };
+            Ok(n_deleted + cleaning::clean(tx, work, table, cleaning::SANDBOX, keys)?)
+        }
+        Treatment::ListMembers => lists::delete(tx, work.app, keys),
+        Treatment::DeadLetters => webhooks::delete_letters(tx, work, keys),
+        Treatment::History => webhooks::delete_history(tx, work, keys),
+        Treatment::Log | Treatment::Answers | Treatment::Outcomes | Treatment::Kept(_) => Ok(0),
     }
+}
+
+/// Deletes what the channels of the person looked like, and forgets that others were the person's.
+fn forget_faces(tx: &mut Tx<'_>, work: &Work<'_>) -> Result<u64> {
+    let mut n_deleted = 0;
+    for channel in &work.person.channels {
+        n_deleted += faces::forget(tx, work.app, channel.ordinal)?;
+    }
+    for user in work.person.values(By::NamedUser) {
+        n_deleted += faces::forget_user(tx, work.app, user)?;
+    }
+    Ok(n_deleted)
 }
 
 /// Deletes the rows that are found by the name of the user.
@@ -103,29 +166,8 @@ pub fn export_some(
         Treatment::Sandbox => owned::export(tx, work, entry.table, owned::SANDBOX, lines).map(|()| None),
         Treatment::DeadLetters => webhooks::export_some_letters(tx, work, after, lines),
         Treatment::History => webhooks::export_some_history(tx, work, after, lines),
+        Treatment::Outcomes => outcomes::tell(tx, work, after, lines),
         Treatment::Exports | Treatment::Log | Treatment::Answers | Treatment::Kept(_) => Ok(None),
     }?;
     Ok(Portion { n_found: (lines.len() - n_before) as u64, next })
-}
-
-/// First the deliveries to the person's channels, then those to others that name the person.
-fn erase_sandbox(tx: &mut Tx<'_>, work: &Work<'_>, table: &str, after: Option<&After>) -> Result<Portion> {
-    let n_found = if after.is_none() { owned::delete(tx, work, table, owned::SANDBOX)? } else { 0 };
-    let portion = cleaning::clean_some(tx, work, table, cleaning::SANDBOX, after)?;
-    Ok(Portion { n_found: n_found + portion.n_found, ..portion })
-}
-
-/// First those of the person's channels, then those of others that name the person.
-fn erase_faces(tx: &mut Tx<'_>, work: &Work<'_>, table: &str, after: Option<&After>) -> Result<Portion> {
-    let mut n_found = 0;
-    if after.is_none() {
-        for channel in &work.person.channels {
-            n_found += faces::forget(tx, work.app, channel.ordinal)?;
-        }
-        for user in work.person.values(By::NamedUser) {
-            n_found += faces::forget_user(tx, work.app, user)?;
-        }
-    }
-    let portion = cleaning::clean_some(tx, work, table, cleaning::FACES, after)?;
-    Ok(Portion { n_found: n_found + portion.n_found, ..portion })
 }

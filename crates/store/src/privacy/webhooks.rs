@@ -8,14 +8,27 @@ use model::ids::{Offset, WebhookId};
 use super::cleaning::Walked;
 use super::owned::{cells, line};
 use super::plan::{Cleaned, Written};
-use super::{After, Portion, Work};
+use super::{After, Work};
 use crate::{Result, Tx, Value, log, webhooks};
 
 const LETTERS: &str = "webhook_dead_letter";
 const HISTORY: &str = "webhook_history";
+const LETTER_COLUMNS: Cleaned = Cleaned { columns: &["body"], written: Written::Unknown };
+const HISTORY_COLUMNS: Cleaned = Cleaned { columns: &["event_offset", "error"], written: Written::Unknown };
 
-pub(super) fn delete_some_letters(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<Portion> {
-    let (found, next) = letters(tx, work, after)?;
+pub(super) fn search_letters(
+    tx: &mut Tx<'_>,
+    work: &Work<'_>,
+    after: Option<&After>,
+) -> Result<(Vec<After>, Option<After>)> {
+    let walked = Walked::read(tx, work, LETTERS, LETTER_COLUMNS, after)?;
+    Ok((letters(tx, work, &walked)?, walked.next))
+}
+
+/// Deletes those of some letters that are still about the person.
+pub(super) fn delete_letters(tx: &mut Tx<'_>, work: &Work<'_>, keys: &[After]) -> Result<u64> {
+    let walked = Walked::at(tx, work, LETTERS, LETTER_COLUMNS, keys)?;
+    let found = letters(tx, work, &walked)?;
     for key in &found {
         if let [Value::Bytes(webhook), Value::Int(offset)] = key.as_slice()
             && let Ok(webhook) = uuid::Uuid::from_slice(webhook)
@@ -24,7 +37,7 @@ pub(super) fn delete_some_letters(tx: &mut Tx<'_>, work: &Work<'_>, after: Optio
             webhooks::remove_dead_letter(tx, work.app, WebhookId::from_uuid(webhook), offset)?;
         }
     }
-    Ok(Portion { n_found: found.len() as u64, next })
+    Ok(found.len() as u64)
 }
 
 pub(super) fn export_some_letters(
@@ -33,15 +46,14 @@ pub(super) fn export_some_letters(
     after: Option<&After>,
     lines: &mut Vec<String>,
 ) -> Result<Option<After>> {
-    let (found, next) = letters(tx, work, after)?;
+    let (found, next) = search_letters(tx, work, after)?;
     export(tx, work, LETTERS, "webhook = $2 and event_offset = $3", found, lines)?;
     Ok(next)
 }
 
 /// The keys of letters about the person's channels, and of others that name the person, of events up to where the log was: an event
 /// is shown with its channel and user.
-fn letters(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(Vec<After>, Option<After>)> {
-    let walked = Walked::read(tx, work, LETTERS, Cleaned { columns: &["body"], written: Written::Unknown }, after)?;
+fn letters(tx: &mut Tx<'_>, work: &Work<'_>, walked: &Walked) -> Result<Vec<After>> {
     let record = |row: &Vec<Value>| match row.as_slice() {
         [_, Value::Int(offset), ..] => Some(EventOffset::from_number(*offset).record()),
         _ => None,
@@ -54,15 +66,24 @@ fn letters(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(V
     let is_found = |row: &&Vec<Value>| {
         record(row).is_some_and(|record| theirs.contains(&record) || record <= work.person.head && is_named(row))
     };
-    let found = walked.rows.iter().filter(is_found).map(|row| row[..walked.n_key].to_vec()).collect();
-    Ok((found, walked.next()))
+    Ok(walked.rows.iter().filter(is_found).map(|row| row[..walked.n_key].to_vec()).collect())
 }
 
-pub(super) fn delete_some_history(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<Portion> {
-    let (found, next) = history(tx, work, after)?;
+pub(super) fn search_history(
+    tx: &mut Tx<'_>,
+    work: &Work<'_>,
+    after: Option<&After>,
+) -> Result<(Vec<After>, Option<After>)> {
+    let walked = Walked::read(tx, work, HISTORY, HISTORY_COLUMNS, after)?;
+    Ok((history(tx, work, &walked)?, walked.next))
+}
+
+/// Deletes those of some requests that are still about the person.
+pub(super) fn delete_history(tx: &mut Tx<'_>, work: &Work<'_>, keys: &[After]) -> Result<u64> {
+    let walked = Walked::at(tx, work, HISTORY, HISTORY_COLUMNS, keys)?;
+    let found = history(tx, work, &walked)?;
     let sql = "delete from webhook_history where app = $1 and webhook = $2 and n = $3";
-    let n_found = tx.execute_many(sql, found.into_iter().map(|key| [vec![work.app.into()], key].concat()))?;
-    Ok(Portion { n_found, next })
+    tx.execute_many(sql, found.into_iter().map(|key| [vec![work.app.into()], key].concat()))
 }
 
 pub(super) fn export_some_history(
@@ -71,15 +92,13 @@ pub(super) fn export_some_history(
     after: Option<&After>,
     lines: &mut Vec<String>,
 ) -> Result<Option<After>> {
-    let (found, next) = history(tx, work, after)?;
+    let (found, next) = search_history(tx, work, after)?;
     export(tx, work, HISTORY, "webhook = $2 and n = $3", found, lines)?;
     Ok(next)
 }
 
 /// The keys of requests whose event is in a record about the person, or whose error names the person.
-fn history(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(Vec<After>, Option<After>)> {
-    let columns = Cleaned { columns: &["event_offset", "error"], written: Written::Unknown };
-    let walked = Walked::read(tx, work, HISTORY, columns, after)?;
+fn history(tx: &mut Tx<'_>, work: &Work<'_>, walked: &Walked) -> Result<Vec<After>> {
     let record = |row: &[Value]| match row[walked.n_key] {
         Value::Int(offset) => Some(EventOffset::from_number(offset).record()),
         _ => None,
@@ -90,8 +109,7 @@ fn history(tx: &mut Tx<'_>, work: &Work<'_>, after: Option<&After>) -> Result<(V
         Some(_) | None => false,
     };
     let is_theirs = |row: &[Value]| record(row).is_some_and(|record| theirs.contains(&record)) || is_named(row);
-    let found = walked.rows.iter().filter(|row| is_theirs(row)).map(|row| row[..walked.n_key].to_vec()).collect();
-    Ok((found, walked.next()))
+    Ok(walked.rows.iter().filter(|row| is_theirs(row)).map(|row| row[..walked.n_key].to_vec()).collect())
 }
 
 /// Those of some records of the log that are about the person's channels.

@@ -44,6 +44,7 @@ mod place_days;
 mod plans;
 mod pooling;
 mod postings;
+mod privacy;
 mod push_outcomes;
 mod pushes;
 mod report_sums;
