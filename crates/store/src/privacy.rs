@@ -11,8 +11,9 @@ mod portion;
 mod webhooks;
 
 pub(crate) use cleaning::rows_within;
+pub use lists::{delete_list_rows, without_erased};
 pub use outcomes::clean_outcomes;
-pub use person::{Person, PersonChannel, Stretch};
+pub use person::{Person, PersonChannel, PersonUpload, Stretch};
 pub use portion::{After, Catalog, Found, Portion, Work, count_owned, erase, erase_by_name, export_some, search};
 
 use model::ids::{AppId, PrivacyId};

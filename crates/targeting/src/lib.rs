@@ -24,7 +24,7 @@ use tenancy::Tenancy;
 pub use check::audience_problems;
 pub use device_types::{device_types, open_types};
 pub use explain::{AsOf, Clause, ClauseOfOne, DeviceTypeCount, Effect, Explanation, Moment, Warning};
-pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
+pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView, uploads_under_way};
 pub use past_pushes::{PastSets, unknown_push, unknown_pushes};
 pub use plan::{Planner, Unknown, tag_plan};
 pub use segments::{CreatedSegment, SegmentView, segment_by_place};

@@ -12,7 +12,7 @@ mod upload;
 pub(crate) use apply::ApplyList;
 pub use content::ListContent;
 pub use record::ListStatus;
-pub use upload::{BadRow, ListUpload};
+pub use upload::{BadRow, ListUpload, uploads_under_way};
 
 use audience::index::Index;
 use base::{Error, Result, readable};

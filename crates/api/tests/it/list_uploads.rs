@@ -10,7 +10,7 @@ use testkit::rows::row_counts;
 use crate::lists::{create, download, lines, list, upload};
 
 /// Sends a file in chunks, as clients do that do not know its length.
-fn send_in_chunks(app: &TestApp, path: &str, chunks: impl Iterator<Item = Vec<u8>>) -> TcpStream {
+pub(crate) fn send_in_chunks(app: &TestApp, path: &str, chunks: impl Iterator<Item = Vec<u8>>) -> TcpStream {
     let address = app.url("").strip_prefix("http://").unwrap().to_owned();
     let request = app.master().request(Method::PUT, path).body(()).unwrap();
     let authorization = request.headers()["authorization"].to_str().unwrap().to_owned();
@@ -25,20 +25,20 @@ fn send_in_chunks(app: &TestApp, path: &str, chunks: impl Iterator<Item = Vec<u8
     stream
 }
 
-fn send_chunk(stream: &mut TcpStream, chunk: &[u8]) {
+pub(crate) fn send_chunk(stream: &mut TcpStream, chunk: &[u8]) {
     stream.write_all(format!("{:x}\r\n", chunk.len()).as_bytes()).unwrap();
     stream.write_all(chunk).unwrap();
     stream.write_all(b"\r\n").unwrap();
 }
 
 /// Waits until so many rows of lists are stored.
-async fn stores_rows(app: &TestApp, n_rows: i64) {
+pub(crate) async fn stores_rows(app: &TestApp, n_rows: i64) {
     while row_counts(app.engine().store()).await["list_member"] < n_rows {
         tokio::task::yield_now().await;
     }
 }
 
-fn end(mut stream: TcpStream) -> String {
+pub(crate) fn end(mut stream: TcpStream) -> String {
     stream.write_all(b"0\r\n\r\n").unwrap();
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).unwrap();

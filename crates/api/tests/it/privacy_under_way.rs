@@ -14,6 +14,7 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 use testkit::store::{Database, databases};
 
+use crate::list_uploads::{end, send_chunk, send_in_chunks, stores_rows};
 use crate::platform_credentials;
 use crate::privacy::{ask, bought, events, look_up, register, search_all, sums, upload};
 use crate::push_account::recipients;
@@ -72,6 +73,48 @@ async fn the_words_of_a_provider_lose_an_address() {
         assert_eq!(left[0]["reason"].as_str().unwrap(), reason(OTHER));
         assert_eq!(sums(&app, &push).await[1..], before[1..], "what was counted stays");
         assert!(events(&app).await.contains(OTHER_TOKEN));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_under_way_leaves_a_person_out_who_is_erased() {
+    on_each_database(async |app| {
+        register(&app, PHONE, "android", TOKEN).await;
+        let body = json!({"channel_id": PHONE, "named_user_id": USER});
+        app.master().post("/api/named_users/associate", body).await.expect(200);
+        app.master().post("/api/lists", json!({"name": "buyers"})).await.expect(201);
+        let hers = format!("named_user,{USER}\r\nandroid_channel,{PHONE}\r\nalias,{USER}\r\n");
+        let others: String = (0..2_500).map(|n| format!("named_user,other-{n}\r\n")).collect();
+        // Rows are stored by the thousand, so that hers are among the first that are stored, and among the last.
+        let first = [hers.clone().into_bytes(), others.into_bytes()].into_iter();
+        let mut stream = tokio::task::block_in_place(|| send_in_chunks(&app, "/api/lists/buyers/csv", first));
+        stores_rows(&app, 2_000).await;
+        let request = ask(&app, "erase", json!({"named_user_id": USER})).await;
+        app.step_all().await;
+        for _ in 0..3 {
+            app.advance(LATER);
+            app.step_all().await;
+            assert_eq!(look_up(&app, &request).await["state"], "running", "the rest of the file is still to come");
+        }
+        let answer = tokio::task::block_in_place(|| {
+            send_chunk(&mut stream, hers.as_bytes());
+            end(stream)
+        });
+        assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+        app.step_all().await;
+        app.advance(LATER);
+        app.step_all().await;
+        assert_eq!(look_up(&app, &request).await["state"], "done");
+        assert_eq!(search_all(&app, &texts([PHONE, TOKEN, USER])).await, Vec::<String>::new());
+        app.master().get(&format!("/api/named_users?id={USER}")).await.expect(404);
+        app.master().get("/api/named_users?id=other-2499").await.expect(200);
+        assert_eq!(app.master().get("/api/lists/buyers/csv").await.text().lines().count(), 2_500);
+
+        // A file of later times may name her: she starts afresh.
+        app.master().put("/api/lists/buyers/csv", hers).await.expect(202);
+        app.step_all().await;
+        app.master().get(&format!("/api/named_users?id={USER}")).await.expect(200);
     })
     .await;
 }

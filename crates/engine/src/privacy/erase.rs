@@ -14,8 +14,9 @@ use model::ids::{AppId, PrivacyId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::privacy::plan::{PLAN, Treatment};
-use store::privacy::{self, After, Catalog};
+use store::privacy::{self, After, Catalog, Person};
 use store::{CleanUp, Extent, Tx, log as store_log, webhooks};
+use targeting::uploads_under_way;
 
 use super::person::{self, Former};
 use super::portion::{LATE_AFTER, TablePortion};
@@ -23,6 +24,9 @@ use super::progress::{Progress, Receipt, Stage};
 use super::{json, read, subject};
 use crate::Rooms;
 
+/// An upload that was under way when the person was looked up is waited for. It ends by itself: the edge gives up on silent senders,
+/// and uploads of processes that have died are discarded after an hour.
+const UPLOADS_LOOKED_AT_AFTER: Duration = Duration::from_secs(60);
 const CLEAN_AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// Then a reader holds on to the log for hours, and the receipt says so.
 const MOST_BLOCKED: u32 = 120;
@@ -50,6 +54,10 @@ impl Job for ErasePerson {
             };
             match progress.stage {
                 Stage::LookUp => erasure.look_up().await?,
+                // The person has to be known until the last row was left out, and what the upload says at its end is looked at.
+                Stage::EraseLate if erasure.is_upload_under_way().await? => {
+                    return erasure.postpone(UPLOADS_LOOKED_AT_AFTER).await;
+                }
                 Stage::Erase | Stage::EraseLate => {
                     if erasure.erase(progress, stop).await? == Turn::Ends {
                         return Ok(());
@@ -85,6 +93,18 @@ impl Erasure<'_> {
         request.map(|request| read(&request.progress)).transpose()
     }
 
+    /// Whether a list is coming in whose upload had begun before the person was looked up.
+    async fn is_upload_under_way(&self) -> Result<bool> {
+        let (app, id) = (self.app(), self.request);
+        let look = move |tx: &mut Tx<'_>| {
+            let request = privacy::get(tx, app, id)?;
+            let Some(person) = request.and_then(|request| request.person) else { return Ok(false) };
+            let (person, under_way): (Person, _) = (read(&person)?, uploads_under_way(tx, app)?);
+            Ok::<_, Error>(person.uploads.iter().any(|upload| under_way.contains(upload)))
+        };
+        self.rooms.store.read(look).await
+    }
+
     async fn postpone(&self, by: Duration) -> Result<()> {
         let (claimed, due) = (self.claimed.clone(), self.rooms.clock.now().plus(by));
         Ok(self.rooms.store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, due)).await?)
@@ -100,12 +120,15 @@ impl Erasure<'_> {
             jobs::renew(tx, &claimed, now.plus(LEASE))?;
             privacy::overwrite_deleted(tx)?;
             let Some(mut request) = privacy::get(tx, app, id)? else { return Ok(()) };
-            let found = person::find(tx, app, &subject, former.clone(), now)?;
+            let mut found = person::find(tx, app, &subject, former.clone(), now)?;
+            found.uploads = uploads_under_way(tx, app)?;
             let mut receipt: Receipt = read(&request.receipt)?;
             // Before the uninstallation, which deletes some of them.
             for entry in PLAN {
                 receipt.add(entry.table, privacy::count_owned(tx, app, &found, entry)?.unwrap_or(0));
             }
+            // Before a list is applied that would make the user anew.
+            receipt.add("list_member", privacy::delete_list_rows(tx, app, &found)?);
             request.receipt = json(&receipt)?;
             uninstall_in(tx, context, found.channels.iter().map(|channel| channel.ordinal))?;
             // By their name, which a person who starts afresh may have a moment later.

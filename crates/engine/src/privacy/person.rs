@@ -48,6 +48,7 @@ pub(super) fn find(tx: &mut Tx<'_>, app: AppId, subject: &Subject, former: Forme
         inbox_users,
         stretches,
         identifiers: identifiers.into_iter().collect(),
+        uploads: Vec::new(),
         asked: now,
         head,
     })

@@ -5,12 +5,41 @@ use model::privacy::Identifier;
 use model::static_list::Member;
 use serde_json::json;
 
-use super::{After, Person, Work};
+use super::{After, Person, PersonUpload, RequestKind, Work};
 use crate::lists::{Member as Row, Upload, UploadNumber, among};
-use crate::{Result, Tx, Value};
+use crate::{Error, Result, Tx, Value};
 
 /// Uploads in one transaction.
 const UPLOADS: usize = 100;
+
+/// Deletes the rows that mean the person from all uploads. There are few uploads, and each is asked by the keys of such rows.
+pub fn delete_list_rows(tx: &mut Tx<'_>, app: AppId, person: &Person) -> Result<u64> {
+    let (mut n_deleted, mut after) = (0, None);
+    loop {
+        let (keys, next) = search(tx, app, person, after.as_ref())?;
+        n_deleted += delete(tx, app, &keys)?;
+        after = next;
+        if after.is_none() {
+            return Ok(n_deleted);
+        }
+    }
+}
+
+/// The rows of an upload without those that mean a person who is being erased, if the upload had begun before the person was looked
+/// up: it comes from a file of that time. An upload that begins later may name the person, who starts afresh.
+pub fn without_erased(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, mut rows: Vec<Row>) -> Result<Vec<Row>> {
+    for request in super::all(tx, app)? {
+        let is_running = request.kind == RequestKind::Erase && request.ended.is_none();
+        let Some(person) = request.person.filter(|_| is_running) else { continue };
+        let person: Person = serde_json::from_str(&person).map_err(|_| Error::corrupt("a person who is erased"))?;
+        let is_older = |begun: &PersonUpload| begun.list == upload.list && begun.number == upload.number;
+        if person.uploads.iter().any(is_older) {
+            let erased = rows_of(&person);
+            rows.retain(|row| !erased.contains(row));
+        }
+    }
+    Ok(rows)
+}
 
 /// The keys of rows that mean the person.
 pub(super) fn search(

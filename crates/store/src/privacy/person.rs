@@ -6,6 +6,7 @@ use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 
 use super::plan::By;
+use crate::lists::UploadNumber;
 use crate::{Value, attributes};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,9 @@ pub struct Person {
     /// Where channels that are no longer theirs were.
     pub stretches: Vec<Stretch>,
     pub identifiers: Vec<Identifier>,
+    /// Uploads of lists that were coming in when they were looked up.
+    #[serde(default)]
+    pub uploads: Vec<PersonUpload>,
     /// When they were looked up, and how long the log was then: what comes later is about a person who starts afresh.
     pub asked: UtcMillis,
     pub head: Offset,
@@ -34,6 +38,13 @@ pub struct Stretch {
     pub ordinal: Ordinal,
     pub after: Offset,
     pub until: Offset,
+}
+
+/// An upload of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonUpload {
+    pub list: String,
+    pub number: UploadNumber,
 }
 
 impl Person {

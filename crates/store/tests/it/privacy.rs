@@ -23,6 +23,7 @@ fn person() -> Person {
         inbox_users: Vec::new(),
         stretches: Vec::new(),
         identifiers: Identifier::new(USER).into_iter().collect(),
+        uploads: Vec::new(),
         asked: NOW,
         head: Offset(0),
     }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, DocumentKind};
 use store::lists::{self, Upload, UploadNumber};
+use store::privacy::{self, PersonUpload};
 
 use super::record::{Receiving, Record};
 use super::{content, refuse_reserved};
@@ -85,6 +86,17 @@ impl Targeting {
         }
         Ok(())
     }
+}
+
+/// The uploads of all lists whose rows are coming in.
+pub fn uploads_under_way(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<PersonUpload>> {
+    let mut uploads = Vec::new();
+    for document in documents::list(tx, app, DocumentKind::List)? {
+        let Some(record) = readable(DocumentKind::List, &document.id, Record::of(&document)) else { continue };
+        let list = || document.id.clone();
+        uploads.extend(record.receiving.iter().map(|upload| PersonUpload { list: list(), number: upload.number }));
+    }
+    Ok(uploads)
 }
 
 #[boxed]
@@ -162,7 +174,9 @@ impl ListUpload {
                 if !record.receiving.iter().any(|upload| upload.number == number) {
                     return Err(Error::Conflict("This upload took too long and was given up; repeat it.".to_owned()));
                 }
-                lists::add(tx, app, Upload { list: list.as_str(), number }, &rows)?;
+                let upload = Upload { list: list.as_str(), number };
+                let rows = privacy::without_erased(tx, app, upload, rows.clone())?;
+                lists::add(tx, app, upload, &rows)?;
                 match change(tx, &mut record, number, now)? {
                     Changed::Yes => record.save(tx, app, list.as_str(), now),
                     Changed::No => Ok(()),
