@@ -23,6 +23,8 @@ mod operator_story;
 #[cfg(test)]
 mod postgres_story;
 #[cfg(test)]
+mod privacy_story;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod sim_story;
