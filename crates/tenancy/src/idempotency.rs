@@ -109,8 +109,8 @@ impl Tenancy {
 }
 
 impl Tenancy {
-    /// Takes a person who is erased out of some kept answers, as they are by now. Returns how many named the person. An answer stays
-    /// an answer, because a request that is repeated must not be carried out again; one whose key names the person goes.
+    /// Takes a person who is erased out of some kept answers, as they are by now. Returns how many named the person. An answer
+    /// stays an answer, because a request that is repeated must not be carried out again; one whose key names the person goes.
     pub fn clean_answers(
         &self,
         tx: &mut Tx<'_>,

@@ -1,6 +1,7 @@
 //! The key of the installation. It encrypts what must be readable again: the configurations of platforms and webhooks, key pairs
-//! for web push, app secrets, answers kept for repeated requests, and exports of persons. And it derives what only this installation can know: tokens
-//! of devices, the keys with which servers sign for users, and the validation codes of open platforms.
+//! for web push, app secrets, answers kept for repeated requests, and exports of persons. And it derives what only this
+//! installation can know: tokens of devices, the keys with which servers sign for users, and the validation codes of open
+//! platforms.
 
 use base::{Error, Result};
 use base64::Engine as _;

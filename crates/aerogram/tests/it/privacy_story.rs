@@ -1,5 +1,5 @@
-//! A person asks for everything that is stored about them, and then to be erased: the commands of the operator who does it, against a
-//! running server on each database.
+//! A person asks for everything that is stored about them, and then to be erased: the commands of the operator who does it,
+//! against a running server on each database.
 
 use std::time::{Duration, Instant};
 
@@ -83,8 +83,8 @@ async fn meet(story: &Story) -> String {
     channel
 }
 
-/// Lets the time pass that an erasure waits for work under way. Only the job's row knows of it, so it is made due while the server is
-/// stopped, once everything was gone through for the first time.
+/// Lets the time pass that an erasure waits for work under way. Only the job's row knows of it, so it is made due while the
+/// server is stopped, once everything was gone through for the first time.
 async fn five_minutes_later(mut story: Story, url: &str) -> Story {
     let begun = Instant::now();
     loop {

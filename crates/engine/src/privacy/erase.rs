@@ -24,8 +24,8 @@ use super::progress::{Progress, Receipt, Stage};
 use super::{json, read, subject};
 use crate::Rooms;
 
-/// An upload that was under way when the person was looked up is waited for. It ends by itself: the edge gives up on silent senders,
-/// and uploads of processes that have died are discarded after an hour.
+/// An upload that was under way when the person was looked up is waited for. It ends by itself: the edge gives up on silent
+/// senders, and uploads of processes that have died are discarded after an hour.
 const UPLOADS_LOOKED_AT_AFTER: Duration = Duration::from_secs(60);
 const CLEAN_AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// Then a reader holds on to the log for hours, and the receipt says so.

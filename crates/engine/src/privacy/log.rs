@@ -59,8 +59,8 @@ pub(super) fn search(
     Ok(Found { is_by_id: false, keys, next: portion.next.map(|next| vec![next.into()]) })
 }
 
-/// Empties and cleans records, as they are by now, and returns how many. A record that was emptied is about nobody, so that it is not
-/// found again.
+/// Empties and cleans records, as they are by now, and returns how many. A record that was emptied is about nobody, so that it is
+/// not found again.
 pub(super) fn erase(tx: &mut Tx<'_>, app: AppId, person: &Person, names: &Names, offsets: &[Offset]) -> Result<u64> {
     let (mut rewritten, mut seen) = (Vec::new(), Vec::new());
     for record in log::all_at_offsets(tx, app, offsets)? {

@@ -48,8 +48,8 @@ const NAMING: [&str; 26] = [
     "accengage_device_id",
 ];
 
-/// The keys of values that the app chooses freely. A number there may be an identifier; elsewhere it is a count, a time or a limit, and
-/// a text in its place could not be read.
+/// The keys of values that the app chooses freely. A number there may be an identifier; elsewhere it is a count, a time or a
+/// limit, and a text in its place could not be read.
 const FREE: [&str; 4] = ["attributes", "extra", "global_attributes", "properties"];
 
 /// A text that a device says of itself names the device wherever it stands if it is as long as this, as tokens of providers are.

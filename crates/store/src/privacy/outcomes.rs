@@ -28,8 +28,8 @@ pub(super) fn tell(
     super::cleaning::tell_some(tx, work, TABLE, REASONS, after, lines)
 }
 
-/// Replaces the names in the words of rows. `union` adds two sets of channels, which only the caller can read; `None` for bytes that are
-/// no set.
+/// Replaces the names in the words of rows. `union` adds two sets of channels, which only the caller can read; `None` for bytes
+/// that are no set.
 pub fn clean_outcomes(
     tx: &mut Tx<'_>,
     work: &Work<'_>,

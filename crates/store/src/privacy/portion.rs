@@ -1,5 +1,5 @@
-//! A portion of the work on one table. It is searched in a transaction that only reads, so that nobody waits for the search; another
-//! transaction changes what was found, after a second look at those rows.
+//! A portion of the work on one table. It is searched in a transaction that only reads, so that nobody waits for the search;
+//! another transaction changes what was found, after a second look at those rows.
 
 use model::ids::AppId;
 use model::privacy::Redaction;
