@@ -85,7 +85,7 @@ impl TablePortion {
         let n_found = match self.entry.treatment {
             _ if found.is_empty() => 0,
             Treatment::Log => {
-                let offsets: Vec<Offset> = found.keys.iter().filter_map(|key| offset(key)).collect();
+                let offsets: Vec<Offset> = found.keys.iter().filter_map(offset).collect();
                 log::erase(tx, app, &person, &names(&person, progress.stage), &offsets)?
             }
             Treatment::Answers => {
