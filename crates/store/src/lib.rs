@@ -142,7 +142,8 @@ impl Store {
                 migrate::run(&mut writer, request.as_deref())?;
                 let readers = (0..SQLITE_READERS).map(|_| database.reader().map(Connection::Sqlite));
                 let readers = readers.collect::<Result<_>>()?;
-                let (files, missing) = (sqlite::OpenFiles::of(&path)?, positions::compare(&path, &mut writer));
+                let (files, missing) =
+                    (sqlite::OpenFiles::of(&path, database.is_vacuumed())?, positions::compare(&path, &mut writer));
                 let local = LocalFile::new(path, database.page_checks(), missing);
                 let (hub, writers) = (Hub::for_one_process(), vec![writer]);
                 Opening { local: Some((local, files)), hub, is_spread: false, writers, readers }.start()

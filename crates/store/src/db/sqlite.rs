@@ -12,6 +12,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rusqlite::Statement;
@@ -50,6 +51,7 @@ pub(crate) struct Database {
     path: PathBuf,
     lock: Arc<File>,
     page_checks: Arc<PageChecks>,
+    is_vacuumed: Arc<AtomicBool>,
 }
 
 impl Database {
@@ -67,18 +69,24 @@ impl Database {
             )));
         }
         private_file(path).map_err(unusable)?;
-        Ok(Self { path: path.to_owned(), lock, page_checks: Arc::default() })
+        Ok(Self { path: path.to_owned(), lock, page_checks: Arc::default(), is_vacuumed: Arc::default() })
     }
 
     pub(crate) fn page_checks(&self) -> Arc<PageChecks> {
         Arc::clone(&self.page_checks)
     }
 
+    /// Set before the file is written anew.
+    pub(crate) const fn is_vacuumed(&self) -> &Arc<AtomicBool> {
+        &self.is_vacuumed
+    }
+
     pub(crate) fn writer(&self) -> Result<SqliteConnection> {
         let connection = self.connect(WRITER_CACHE)?;
         let (log, is_checked) = (path_with(&self.path, "-wal"), Arc::clone(&self.page_checks.is_reading));
         let checkpoints = Checkpoints::start(self.connect(READER_CACHE)?, log, is_checked)?;
-        SqliteConnection::new(connection, Some(checkpoints), &self.lock)
+        let connection = SqliteConnection::new(connection, Some(checkpoints), &self.lock)?;
+        Ok(SqliteConnection { cleaning: Cleaning::new(Arc::clone(&self.is_vacuumed)), ..connection })
     }
 
     pub(crate) fn reader(&self) -> Result<SqliteConnection> {

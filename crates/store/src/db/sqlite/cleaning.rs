@@ -1,6 +1,8 @@
 //! Getting rid of deleted data in the file: SQLite leaves what was deleted in its pages and in its write-ahead log until it needs
 //! the room.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -36,12 +38,18 @@ pub enum Extent {
 
 #[derive(Default)]
 pub(super) struct Cleaning {
+    /// Set before the file is written anew, after which it may be shorter: whoever looks after the file has to know.
+    is_vacuumed: Arc<AtomicBool>,
     is_overwriting: bool,
     requested: Option<Extent>,
     last: Option<CleanUp>,
 }
 
 impl Cleaning {
+    pub(super) fn new(is_vacuumed: Arc<AtomicBool>) -> Self {
+        Self { is_vacuumed, ..Self::default() }
+    }
+
     pub(super) fn overwrite_deleted(&mut self, connection: &Connection) -> Result<()> {
         self.is_overwriting = true;
         set_overwriting(connection, true)
@@ -66,7 +74,7 @@ impl Cleaning {
 
     pub(super) fn after_commit(&mut self, connection: &Connection) {
         if let Some(extent) = self.requested.take() {
-            self.last = Some(clean(connection, extent).unwrap_or_else(|error| {
+            self.last = Some(clean(connection, extent, &self.is_vacuumed).unwrap_or_else(|error| {
                 tracing::warn!(%error, "the database file could not be cleaned of deleted data");
                 CleanUp::Blocked
             }));
@@ -78,11 +86,12 @@ fn set_overwriting(connection: &Connection, is_on: bool) -> Result<()> {
     connection.pragma_update_and_check(None, "secure_delete", is_on, |_| Ok(())).map_err(failure::opening)
 }
 
-fn clean(connection: &Connection, extent: Extent) -> rusqlite::Result<CleanUp> {
+fn clean(connection: &Connection, extent: Extent, is_vacuumed: &AtomicBool) -> rusqlite::Result<CleanUp> {
     let size = "select page_count * page_size from pragma_page_count, pragma_page_size";
     let n_bytes: i64 = connection.query_row(size, [], |row| row.get(0))?;
     let is_small = n_bytes <= LARGEST_REWRITTEN;
     if is_small && extent == Extent::All {
+        is_vacuumed.store(true, Ordering::SeqCst);
         connection.execute_batch("vacuum")?;
     }
     // The log holds the pages as they were.

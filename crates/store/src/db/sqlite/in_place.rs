@@ -6,7 +6,10 @@ use std::fs::{self, Metadata};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
 
 use super::path_with;
 use crate::error::{Cause, Error, Result};
@@ -22,8 +25,11 @@ struct OpenFile {
     path: PathBuf,
     id: FileId,
     /// The greatest length that was seen of a file that only grows: SQLite gives no room back to the file system unless it vacuums
-    /// a database in place, which nothing here does. A write-ahead log has none: it is cut when it starts over.
-    longest: Option<AtomicU64>,
+    /// the database in place. A write-ahead log has none: it is cut when it starts over. Held while the file is looked at, so that
+    /// no length of before a vacuum is noted after it.
+    longest: Option<Mutex<u64>>,
+    /// Set before the database is vacuumed, which makes it shorter once.
+    is_vacuumed: Arc<AtomicBool>,
 }
 
 /// A file, whatever its name.
@@ -41,14 +47,16 @@ impl From<&Metadata> for FileId {
 
 impl OpenFiles {
     /// To be called when the database was read at least once, which makes the write-ahead log.
-    pub(crate) fn of(database: &Path) -> Result<Self> {
+    /// `is_vacuumed` is set before the database is vacuumed.
+    pub(crate) fn of(database: &Path, is_vacuumed: &Arc<AtomicBool>) -> Result<Self> {
         let mut files = Vec::new();
         for (path, only_grows) in [(database.to_owned(), true), (path_with(database, "-wal"), false)] {
             match fs::metadata(&path) {
                 Ok(found) => {
                     let is_watched = only_grows && !is_padded(&path, found.len());
-                    let longest = is_watched.then(|| AtomicU64::new(found.len()));
-                    files.push(OpenFile { path, id: (&found).into(), longest });
+                    let longest = is_watched.then(|| Mutex::new(found.len()));
+                    let is_vacuumed = Arc::clone(is_vacuumed);
+                    files.push(OpenFile { path, id: (&found).into(), longest, is_vacuumed });
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => {
@@ -68,14 +76,15 @@ impl OpenFiles {
 
 impl OpenFile {
     fn misplaced(&self) -> Option<Error> {
-        // Read before the file is looked at, because another thread may see it grow meanwhile.
-        let longest = self.longest.as_ref().map(|longest| longest.load(Ordering::SeqCst));
+        let longest = self.longest.as_ref().map(Mutex::lock);
         let what = match fs::metadata(&self.path) {
             Ok(found) if FileId::from(&found) != self.id => "was replaced by another file",
             Ok(found) => {
-                let (known, longest) = (self.longest.as_ref()?, longest?);
-                let is_cut = found.len() < longest;
-                known.fetch_max(if is_cut { WAS_CUT } else { found.len() }, Ordering::SeqCst);
+                let mut longest = longest?;
+                let is_shorter = found.len() < *longest;
+                let is_ours = is_shorter && *longest != WAS_CUT && self.is_vacuumed.swap(false, Ordering::SeqCst);
+                let is_cut = is_shorter && !is_ours;
+                *longest = if is_cut { WAS_CUT } else { found.len() };
                 return is_cut.then(|| self.cut());
             }
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -124,7 +133,7 @@ mod tests {
         let [database, log, aside] = ["a.db", "a.db-wal", "aside"].map(|name| folder.path().join(name));
         fs::write(&database, "database").unwrap();
         fs::write(&log, "log").unwrap();
-        let files = OpenFiles::of(&database).unwrap();
+        let files = OpenFiles::of(&database, &Arc::default()).unwrap();
         assert!(files.misplaced().is_none());
         for path in [&database, &log] {
             fs::rename(path, &aside).unwrap();
@@ -146,10 +155,24 @@ mod tests {
         pages[28..32].copy_from_slice(&2_u32.to_be_bytes());
         for (n_bytes, is_cut) in [(2 * 4096 + 100, false), (2 * 4096, true)] {
             fs::write(&database, &pages[..n_bytes]).unwrap();
-            let files = OpenFiles::of(&database).unwrap();
+            let files = OpenFiles::of(&database, &Arc::default()).unwrap();
             fs::write(&database, &pages[..n_bytes - 100]).unwrap();
             assert_eq!(files.misplaced().is_some(), is_cut);
         }
+    }
+
+    #[test]
+    fn a_database_that_was_vacuumed_is_shorter_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, is_vacuumed) = (folder.path().join("a.db"), Arc::<AtomicBool>::default());
+        fs::write(&database, "database").unwrap();
+        let files = OpenFiles::of(&database, &is_vacuumed).unwrap();
+        is_vacuumed.store(true, Ordering::SeqCst);
+        assert!(files.misplaced().is_none(), "its log is not copied back yet");
+        fs::write(&database, "data").unwrap();
+        assert!(files.misplaced().is_none());
+        fs::write(&database, "da").unwrap();
+        assert!(files.misplaced().is_some(), "nothing was vacuumed since");
     }
 
     #[test]
@@ -158,7 +181,7 @@ mod tests {
         let [database, log] = ["a.db", "a.db-wal"].map(|name| folder.path().join(name));
         fs::write(&database, "data").unwrap();
         fs::write(&log, "log").unwrap();
-        let files = OpenFiles::of(&database).unwrap();
+        let files = OpenFiles::of(&database, &Arc::default()).unwrap();
         fs::write(&log, "").unwrap();
         fs::write(&database, "database").unwrap();
         assert!(files.misplaced().is_none(), "it has grown");
