@@ -28,7 +28,7 @@ pub struct Actor(Arc<Standing>);
 
 #[derive(Debug)]
 struct Standing {
-    credential: String,
+    credential: Arc<str>,
     reach: Reach,
 }
 
@@ -41,16 +41,16 @@ enum Reach {
 impl Actor {
     /// Somebody who acts in an app, as far as a role goes: by calls of its servers, and by those of the operator that name the app.
     pub fn in_app(credential: String, app: AppKey, role: Role) -> Self {
-        Self(Arc::new(Standing { credential, reach: Reach::App(app, role) }))
+        Self(Arc::new(Standing { credential: credential.into(), reach: Reach::App(app, role) }))
     }
 
     /// An owner of the installation, who acts as the operator does.
     pub fn owner(credential: String) -> Self {
-        Self(Arc::new(Standing { credential, reach: Reach::Installation }))
+        Self(Arc::new(Standing { credential: credential.into(), reach: Reach::Installation }))
     }
 
     /// What the audit log calls the person.
-    pub(crate) fn credential(&self) -> &str {
+    pub(crate) fn credential(&self) -> &Arc<str> {
         &self.0.credential
     }
 }

@@ -176,7 +176,7 @@ impl Visit {
     /// What the audit log gets of a change that is no call of the API.
     pub(crate) fn asked(&self, credential: String, action: &'static str, rows: AuditRows) -> AuditedRequest {
         let change = AuditedChange {
-            credential,
+            credential: credential.into(),
             address: self.origin().address,
             action,
             rows,
