@@ -27,6 +27,10 @@ impl PageSize {
     pub(crate) const EVENT_NAMES: Self = Self::always(100);
     /// Of the names of custom events due to a push. Not every client asks for a second page there.
     pub(crate) const EVENT_NAMES_OF_PUSH: Self = Self::always(1000);
+    /// Of the tags of a group, and of tag groups.
+    pub(crate) const TAGS_IN_USE: Self = Self { usual: 100, most: 1000 };
+    /// Of the names of attributes, whose values are looked at, too.
+    pub(crate) const ATTRIBUTES: Self = Self { usual: 50, most: 100 };
     pub(crate) const TIMELINE: Self = Self { usual: 50, most: 1000 };
     pub(crate) const SANDBOX: Self = Self { usual: 100, most: 1000 };
     pub(crate) const PUSHES_ON_THEIR_WAY: Self = Self { usual: 100, most: 1000 };

@@ -26,6 +26,14 @@ pub(crate) const fn order_word(order: Order) -> &'static str {
     }
 }
 
+/// A text that may reach the database, which has no room for control characters.
+pub(crate) fn plain_text(text: &str) -> Result<String, &'static str> {
+    if text.contains(char::is_control) {
+        return Err("This must not contain control characters.");
+    }
+    Ok(text.to_owned())
+}
+
 /// The query, read value by value; problems are collected until [`Params::finish`].
 pub(crate) struct Params {
     pairs: Vec<(String, String)>,

@@ -3,6 +3,7 @@
 mod accounts;
 mod apps;
 mod attributes;
+mod attributes_in_use;
 mod audience;
 mod audit_log;
 mod channel_record;
@@ -40,10 +41,12 @@ mod remote_data;
 mod reports;
 mod sandbox;
 mod schedules;
+mod search;
 mod segments;
 mod subscription_lists;
 mod tags;
 mod team;
+mod tags_in_use;
 mod templates;
 mod timelines;
 mod webhooks;
@@ -259,6 +262,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/metered-usage", OwnChannel, device_tokens::metered_usage),
         get("/api/platforms/web/vapid", Device, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
+        get("/api/audience/terms", Master, tags_in_use::tags),
+        get("/api/audience/groups", Master, tags_in_use::groups),
+        get("/api/attributes", Master, attributes_in_use::list),
+        get("/api/search", Master, search::search),
         get("/api/events", Master, events::get),
         post("/api/events", Master, events::post),
         get("/api/sandbox", Master, sandbox::list),

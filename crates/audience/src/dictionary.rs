@@ -58,6 +58,11 @@ impl Dictionary {
         self.by_name.get(group).into_iter().flat_map(HashMap::keys).map(|tag| &**tag)
     }
 
+    /// The tags of a group with their numbers, in no order.
+    pub(crate) fn terms(&self, group: &str) -> impl Iterator<Item = (&Arc<str>, TermId)> {
+        self.by_name.get(group).into_iter().flatten().map(|(tag, term)| (tag, *term))
+    }
+
     pub(crate) fn groups(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(|group| &**group)
     }

@@ -14,3 +14,4 @@ pub mod index;
 pub mod plan;
 mod shard;
 pub mod snapshot;
+pub mod tally;

@@ -1,5 +1,5 @@
 //! The ground floor of the engine's rooms: the store with the clock and the counters, the errors, the limits of growth, whether the
-//! clock can be trusted, and how a stored document or a repeated failure is treated. Knows no room.
+//! clock can be trusted, how a stored document or a repeated failure is treated, and what a search is. Knows no room.
 
 mod back_off;
 mod clock_watch;
@@ -7,6 +7,7 @@ mod documents;
 mod error;
 mod growth;
 mod metrics;
+mod search;
 
 use model::time::Clock;
 use store::Store;
@@ -17,6 +18,7 @@ pub use documents::{readable, stored_body};
 pub use error::{Error, Result};
 pub use growth::{Claim, Growing, Growth, GrowthLimits, Quota};
 pub use metrics::Metrics;
+pub use search::{Findings, Found, FoundKind, SearchText, search_documents};
 
 /// What every room is built on; clones share everything.
 #[derive(Clone)]

@@ -3,6 +3,7 @@
 mod experiments;
 mod pipelines;
 mod schedules;
+mod search;
 mod templates;
 
 use std::sync::Arc;

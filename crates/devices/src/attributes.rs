@@ -1,5 +1,7 @@
 //! Attributes of channels and named users: changing them, reading them, and who has one that a selector asks for.
 
+mod in_use;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::result;
 
@@ -15,6 +17,8 @@ use store::{Tx, named_users};
 use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::room::{Batch, Full, Limit, Room};
+
+pub use in_use::{AttributeInUse, AttributeType, ValueCount};
 
 /// Attributes by their keys.
 pub type Attributes = BTreeMap<String, AttributeValue>;

@@ -16,6 +16,7 @@ mod locations;
 mod mistaken;
 mod named_users;
 mod room;
+mod search;
 mod subscriptions;
 
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use tenancy::Tenancy;
 use tokio::sync::OnceCell;
 
 pub use addresses::{Refusal, refused_in, served_among, served_in};
-pub use attributes::{Attributes, parse_stored as parse_stored_attribute};
+pub use attributes::{AttributeInUse, AttributeType, Attributes, ValueCount, parse_stored as parse_stored_attribute};
 pub use change_context::ChangeContext;
 pub use channels::{
     ChannelState, ChannelView, OpenedChannel, OwnChange, Registered, RegisteredOpen, address_key, apid_key,
@@ -42,6 +43,7 @@ pub use journal::{Journal, ManyEvent, NewEvent, empty_body, push_to_one_of, reda
 pub use locations::{LocationSettings, MOST_KEPT_DAYS, Whereabouts};
 pub use mistaken::{Meant, Mistaken};
 pub use named_users::NamedUserView;
+pub use search::with_address;
 pub use subscriptions::{SubscriptionListView, subscribers};
 
 use contacts::ContactKeys;

@@ -9,6 +9,7 @@ mod installation;
 mod metrics;
 mod privacy;
 mod retention;
+mod search;
 mod sweep;
 
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::{SealKey, Tenancy};
 
-pub use base::{Error, GrowthLimits, Metrics, Quota, Result, SETTLES_IN};
+pub use base::{Error, Findings, Found, FoundKind, GrowthLimits, Metrics, Quota, Result, SETTLES_IN, SearchText};
 pub use campaigns::PipelineLimits;
 pub use database_check::PageCheckTimes;
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};

@@ -7,6 +7,7 @@ mod fit;
 mod listing;
 mod of_all_apps;
 mod recipients;
+mod search;
 mod status;
 
 use std::sync::Arc;

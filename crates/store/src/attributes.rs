@@ -4,12 +4,16 @@
 //! first. For that a removal is remembered: it is a row whose value is JSON's null, which no attribute can
 //! have.
 
+mod names;
+
 use std::collections::BTreeMap;
 
 use model::ids::{AppId, NamedUserId, Ordinal};
 use model::time::UtcMillis;
 
 use crate::{Error, Result, Tx, Value};
+
+pub use names::{Sample, first_name, sample};
 
 /// Whose attribute it is. A channel goes by its ordinal, written so that text sorts like numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

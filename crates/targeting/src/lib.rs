@@ -10,7 +10,9 @@ mod openings;
 mod past_pushes;
 mod places;
 mod plan;
+mod search;
 mod segments;
+mod tags_in_use;
 
 use std::sync::Arc;
 
@@ -21,6 +23,7 @@ use model::time::Clock;
 use store::Store;
 use tenancy::Tenancy;
 
+pub use audience::tally::TagCount;
 pub use check::audience_problems;
 pub use device_types::{device_types, open_types};
 pub use explain::{AsOf, Clause, ClauseOfOne, DeviceTypeCount, Effect, Explanation, Moment, Warning};
@@ -29,6 +32,7 @@ pub use past_pushes::{PastSets, unknown_push, unknown_pushes};
 pub use plan::{Planner, Unknown, tag_plan};
 pub use segments::{CreatedSegment, SegmentView, segment_by_place};
 pub use store::documents::Order;
+pub use tags_in_use::{GroupInUse, GroupsInUse, TagsInUse};
 
 /// The audiences of the apps; clones share everything.
 #[derive(Clone)]

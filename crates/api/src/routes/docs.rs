@@ -21,6 +21,7 @@ mod push;
 mod reports;
 mod sandbox;
 mod schedules;
+mod search;
 mod segments;
 mod service;
 mod subscription_lists;
@@ -47,6 +48,7 @@ pub(crate) fn areas() -> Vec<Area> {
         segments::area(),
         lists::area(),
         location::area(),
+        search::area(),
         events::area(),
         reports::area(),
         reports::push_area(),

@@ -3,20 +3,17 @@
 use std::collections::BTreeSet;
 
 use base::{Error, Result};
-use devices::{address_key, stored_profile};
-use model::device_type::DeviceType;
+use devices::{stored_profile, with_address};
 use model::event::Face;
 use model::ids::{AppId, NamedUserId, Offset, Ordinal};
 use model::inbox::InboxUserId;
 use model::privacy::{Identifier, Subject};
 use model::time::UtcMillis;
-use store::channels::{self, Channel, Key};
+use store::channels::{self, Channel};
 use store::privacy::{Person, PersonChannel, Stretch};
 use store::{Store, Tx, faces, inbox_users, log, named_users};
 
 const FACES_AT_ONCE: u32 = 2_000;
-/// How the kinds of keys begin that are addresses.
-const ADDRESSES: &str = "address:";
 
 pub(super) fn find(tx: &mut Tx<'_>, app: AppId, subject: &Subject, former: Former, now: UtcMillis) -> Result<Person> {
     let head = log::head(tx, app)?;
@@ -52,19 +49,6 @@ pub(super) fn find(tx: &mut Tx<'_>, app: AppId, subject: &Subject, former: Forme
         asked: now,
         head,
     })
-}
-
-/// The channels of all types that have an address.
-fn with_address(tx: &mut Tx<'_>, app: AppId, address: &str) -> Result<Vec<Channel>> {
-    let kinds = channels::kinds_of_keys(tx, app, ADDRESSES)?;
-    let types = kinds.iter().filter_map(|kind| DeviceType::from_name(kind.strip_prefix(ADDRESSES)?));
-    let keys: Vec<Key> = types.map(|device_type| address_key(&device_type, address)).collect();
-    let found: BTreeSet<Ordinal> = channels::by_keys(tx, app, keys)?.into_iter().collect();
-    let mut rows = Vec::new();
-    for ordinal in found {
-        rows.extend(channels::by_ordinal(tx, app, ordinal)?);
-    }
-    Ok(rows)
 }
 
 /// Where the log tells of channels while they were those of a user, as far as it was looked for.

@@ -127,7 +127,7 @@ fn list(
 }
 
 /// Takes the texts of pushes of a version that did not keep them from their payloads.
-fn complete(tx: &mut Tx<'_>, app: AppId, entries: &mut [PushEntry]) -> Result<()> {
+pub(super) fn complete(tx: &mut Tx<'_>, app: AppId, entries: &mut [PushEntry]) -> Result<()> {
     let without = entries.iter().filter(|entry| entry.texts == PushTexts::default()).map(|entry| entry.id);
     let without: Vec<PushId> = without.collect();
     if without.is_empty() {

@@ -6,6 +6,8 @@ use serde_json::json;
 
 use super::channels::READ_ONLY;
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
+use crate::routes::attributes_in_use::Page;
 
 pub(super) fn area() -> Area {
     let mut area = Area::new("Attributes", "Named values of channels and named users, which audiences can compare.");
@@ -46,6 +48,17 @@ pub(super) fn area() -> Area {
     .body(body::of::<ChannelBatch>, batch)
     .done()
     .refuses(403, READ_ONLY);
+    area.get(
+        "/api/attributes",
+        "List attributes",
+        "The names that channels and named users have attributes under, with the types and the most frequent values. A call looks \
+         at a few ten thousand values, shared by as many names as `limit` says.",
+    )
+    .takes(query::text("prefix", "Only names that begin with this, in the same letters."))
+    .takes(query::text("start", "The first name of the page."))
+    .takes(query::limit(PageSize::ATTRIBUTES))
+    .ok::<Page>("A page of attributes.")
+    .paged();
     area
 }
 

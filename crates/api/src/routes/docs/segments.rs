@@ -7,6 +7,7 @@ use crate::openapi::{Area, body, query};
 use crate::page_size::PageSize;
 use crate::routes::audience::{ExplanationRecord, Question};
 use crate::routes::segments::{Created, Cutoff, Page};
+use crate::routes::tags_in_use::{Groups, Tags};
 
 pub(super) fn area() -> Area {
     let mut area = Area::new("Audiences", "Stored audiences, and who an audience reaches and why.");
@@ -18,6 +19,20 @@ pub(super) fn area() -> Area {
     )
     .body(body::of::<Question>, json!({"audience": criteria, "device_types": ["ios", "android"]}))
     .ok::<ExplanationRecord>("The explanation.");
+    let prefix = || query::text("prefix", "Only those that begin with this, in letters of either case.");
+    area.get(
+        "/api/audience/terms",
+        "List the tags of a group",
+        "Those that a channel has, with how many channels have each, as an audience would select them now.",
+    )
+    .takes(query::text("group", "The tag group.").default(json!("device")))
+    .takes(prefix())
+    .takes(query::limit(PageSize::TAGS_IN_USE))
+    .ok::<Tags>("The tags.");
+    area.get("/api/audience/groups", "List tag groups", "Those with a tag that a channel has.")
+        .takes(prefix())
+        .takes(query::limit(PageSize::TAGS_IN_USE))
+        .ok::<Groups>("The groups.");
     let segment = json!({"display_name": "Gold or news", "criteria": criteria});
     area.post("/api/segments", "Create a segment", "An audience that pushes and other segments select by its id.")
         .body(body::of::<SegmentBody>, segment.clone())
