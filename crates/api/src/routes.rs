@@ -32,6 +32,7 @@ mod operator_pushes;
 mod pages;
 mod pipelines;
 mod platforms;
+mod preview;
 mod privacy;
 mod push;
 mod pushes;
@@ -101,6 +102,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/push", Master, push::send).takes_idempotency_key(),
         post("/api/push/validate", Master, push::validate),
+        post("/api/push/preview", Master, preview::preview),
         post("/api/create-and-send", Master, create_and_send::send).takes_idempotency_key(),
         post("/api/create-and-send/validate", Master, create_and_send::validate),
         get("/api/pushes", Master, pushes::list),

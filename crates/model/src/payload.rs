@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod amazon;
 pub mod android;
+mod appearance;
 pub mod campaigns;
 pub mod color;
 pub mod content;
@@ -58,6 +59,7 @@ use options::Options;
 use orchestration::Orchestration;
 use references::{FeedReferences, SnippetReferences};
 
+pub use appearance::{Appearance, ShownButton};
 pub use shown::ShownTexts;
 
 /// A push: its audience, its content on each platform, and how it is sent.

@@ -42,4 +42,4 @@ pub use rendered::{NotSendable, RenderedPush};
 pub use rendering::Rendering;
 pub use request::{PreparedRequest, percent_encoded};
 pub use sender::Sender;
-pub use size::{TooLarge, too_large};
+pub use size::{MessageSize, TooLarge, too_large};

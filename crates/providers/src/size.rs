@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::recipient::Recipient;
 use crate::rendered::{NotSendable, RenderedPush};
+use crate::request::PreparedRequest;
 use crate::webpush;
 
 /// A part of a push that is too large for a platform.
@@ -44,8 +45,8 @@ pub fn too_large(
         let variant = Variant::new(push, localization, n.saturating_sub(1));
         for (_, device_type) in DeviceType::NAMED.iter().filter(|(_, named)| push.device_types.includes(named)) {
             let Ok(rendered) = render(variant.content, device_type) else { continue };
-            let Some(size) = Size::of(&rendered).filter(|size| size.n_bytes > size.most) else { continue };
-            let one = TooLarge { path: variant.largest_part(device_type), message: size.message(device_type) };
+            let Some(message) = MessageSize::largest(&rendered).problem(device_type) else { continue };
+            let one = TooLarge { path: variant.largest_part(device_type), message };
             // A problem of a part that a localization inherits is reported at the top.
             if !found.contains(&one) {
                 found.push(one);
@@ -55,33 +56,43 @@ pub fn too_large(
     found
 }
 
-struct Size {
-    n_bytes: usize,
-    most: usize,
+/// The size of one message, counted as its provider counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageSize {
+    pub n_bytes: usize,
+    /// The most that the provider takes; `None` where there is no limit.
+    pub most: Option<usize>,
 }
 
-impl Size {
-    /// The largest size for any device; `None` where there is no limit.
-    fn of(rendered: &RenderedPush) -> Option<Self> {
-        let (delivery, channel) = (DeliveryId::from_uuid(Uuid::nil()), ChannelId::from_uuid(Uuid::nil()));
-        let recipient = Recipient { badge: i64::MAX, ..Recipient::new(delivery, channel, "") };
-        let body = rendered.request(&recipient).body;
+impl MessageSize {
+    /// The size of a message whose request this is.
+    pub fn of(rendered: &RenderedPush, request: &PreparedRequest) -> Self {
+        let body = &request.body;
         let (n_bytes, most) = match rendered {
-            RenderedPush::Apns(_) => (body.len(), MOST_APNS_BYTES),
-            RenderedPush::Fcm(_) => (data_bytes(&body, "/message/data"), MOST_FCM_BYTES),
-            RenderedPush::Adm(_) => (data_bytes(&body, "/data"), MOST_ADM_BYTES),
-            RenderedPush::Wns(_) => (body.len(), MOST_WNS_BYTES),
-            RenderedPush::WebPush(_) => (body.len(), webpush::MOST_MESSAGE_BYTES),
-            RenderedPush::Open(_) => return None,
+            RenderedPush::Apns(_) => (body.len(), Some(MOST_APNS_BYTES)),
+            RenderedPush::Fcm(_) => (data_bytes(body, "/message/data"), Some(MOST_FCM_BYTES)),
+            RenderedPush::Adm(_) => (data_bytes(body, "/data"), Some(MOST_ADM_BYTES)),
+            RenderedPush::Wns(_) => (body.len(), Some(MOST_WNS_BYTES)),
+            RenderedPush::WebPush(_) => (body.len(), Some(webpush::MOST_MESSAGE_BYTES)),
+            RenderedPush::Open(_) => (body.len(), None),
         };
-        Some(Self { n_bytes, most })
+        Self { n_bytes, most }
     }
 
-    fn message(&self, device_type: &DeviceType) -> String {
+    /// The largest size for any device.
+    fn largest(rendered: &RenderedPush) -> Self {
+        let (delivery, channel) = (DeliveryId::from_uuid(Uuid::nil()), ChannelId::from_uuid(Uuid::nil()));
+        let recipient = Recipient { badge: i64::MAX, ..Recipient::new(delivery, channel, "") };
+        Self::of(rendered, &rendered.request(&recipient))
+    }
+
+    /// Why the message cannot be sent, if it is too large.
+    fn problem(self, device_type: &DeviceType) -> Option<String> {
         let Self { n_bytes, most } = self;
-        format!(
+        let most = most.filter(|most| n_bytes > *most)?;
+        Some(format!(
             "The push is too large for {device_type}: it has {n_bytes} bytes there, and {most} are possible. This is its largest part."
-        )
+        ))
     }
 }
 

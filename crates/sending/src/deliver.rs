@@ -5,6 +5,7 @@ mod block;
 mod failures;
 mod feed;
 mod outcomes;
+mod preview;
 mod render;
 mod send_run;
 mod target;
@@ -29,6 +30,8 @@ use outcomes::UNNOTED_WAIT;
 use render::Renderer;
 use send_run::{RunContext, RunMode, SendRun};
 use transport::Transport;
+
+pub use preview::{Preview, PreviewFor, PreviewedMessage, Previews};
 
 /// Sends one block of a push.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

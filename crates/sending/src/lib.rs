@@ -36,6 +36,7 @@ pub use account::{
     WantedRecipients, Why, WhyOfDevice, fold_responses, union_of_sets,
 };
 pub use causes::Causes;
+pub use deliver::{Preview, PreviewFor, PreviewedMessage, Previews};
 pub use health::{Hindrance, PlatformHealth};
 pub use inbox::{
     CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView, messages_held_by,

@@ -30,6 +30,7 @@ use Audited::{Each, Never, PerMinute};
 const ACTIONS: &[(&str, &str, Audited)] = &[
     ("POST", "/api/push", Each("push.send")),
     ("POST", "/api/push/validate", Never),
+    ("POST", "/api/push/preview", Never),
     ("POST", "/api/push/{push_id}/pause", Each("push.pause")),
     ("POST", "/api/push/{push_id}/resume", Each("push.resume")),
     ("POST", "/api/push/{push_id}/cancel", Each("push.cancel")),

@@ -65,6 +65,7 @@ mod pages;
 mod past_pushes;
 mod pipelines;
 mod platform_credentials;
+mod preview;
 mod privacy;
 mod privacy_of_others;
 mod privacy_under_way;

@@ -12,6 +12,7 @@ const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/metered-usage"),
     ("POST", "/api/push/validate"),
+    ("POST", "/api/push/preview"),
     ("POST", "/api/create-and-send/validate"),
     ("POST", "/api/audience/explain"),
     ("POST", "/api/reports/perpush/detail"),

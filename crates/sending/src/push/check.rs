@@ -28,6 +28,11 @@ impl RequestPath {
     /// Of a push that is the whole body.
     pub const WHOLE: Self = Self { is_array: false, inside: "" };
 
+    /// Of a push that is a part of the body.
+    pub const fn under(inside: &'static str) -> Self {
+        Self { is_array: false, inside }
+    }
+
     pub const fn of<T>(items: &OneOrMany<T>, inside: &'static str) -> Self {
         Self { is_array: matches!(items, OneOrMany::Many(_)), inside }
     }

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::answer::Done;
 use crate::openapi::{Area, body, query, shape::Accepted};
 use crate::page_size::PageSize;
+use crate::routes::preview::{PreviewsRecord, Question};
 use crate::routes::push::Status;
 use crate::routes::pushes::{Page, STATES};
 use crate::routes::recipients::{self, outcomes};
@@ -23,8 +24,17 @@ pub(super) fn area() -> Area {
     .body(body::of::<OneOrMany<Push>>, push.clone())
     .ok::<Accepted>("Accepted: the pushes are sent from now on.");
     area.post("/api/push/validate", "Validate a push", "Checks everything that sending would, and sends nothing.")
-        .body(body::of::<OneOrMany<Push>>, push)
+        .body(body::of::<OneOrMany<Push>>, push.clone())
         .ok::<Done>("The pushes would be accepted.");
+    area.post(
+        "/api/push/preview",
+        "Preview a push",
+        "What each kind of device would show of it, in each language, with the exact request to the provider and its size. Sends \
+         nothing. What would keep the push from being accepted is told beside the previews, unless it cannot even be read.",
+    )
+    .body(body::of::<Question>, json!({"push": push, "locale": "de"}))
+    .ok::<PreviewsRecord>("The previews.")
+    .refuses(404, "There is no such channel (40401).");
     let create = json!({
         "audience": {"create_and_send": [{"ua_address": "lobby-1"}]},
         "device_types": ["open::kiosk"],

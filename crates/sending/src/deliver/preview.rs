@@ -1,0 +1,243 @@
+//! Previews of a push that is not sent: what devices would show, the exact requests to the providers, and what stands in the way.
+
+use std::sync::Arc;
+
+use base::{Error, Result};
+use boxed::boxed;
+use model::app::AppKey;
+use model::channel::DeliveryType;
+use model::device_type::DeviceType;
+use model::ids::{AppId, ChannelId, DeliveryId, PushId};
+use model::payload::localization::Content;
+use model::payload::{Appearance, Push};
+use model::problem::Problem;
+use model::time::UtcMillis;
+use providers::{MessageSize, NotSendable, PreparedRequest, Recipient, RenderedPush, Rendering};
+use store::apps::App;
+use store::recipients::{self, Wanted};
+use store::{Tx, channels};
+use targeting::open_types;
+use uuid::Uuid;
+
+use super::target::{Need, Target};
+use crate::push::{RequestPath, refuse_expiries_beyond_providers, refuse_unfit, refuse_unsupported};
+use crate::{Sending, pages};
+
+/// Stands where the address of a device would be.
+const SOME_ADDRESS: &str = "address";
+
+/// Whom a push is previewed for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreviewFor {
+    /// Every device type with every content that there is.
+    Everybody,
+    /// Every device type with the content of devices of a language and a country.
+    Locale { language: Option<String>, country: Option<String> },
+    /// One device, with its own address and badge.
+    Channel(ChannelId),
+}
+
+#[derive(Clone, Debug)]
+pub struct Previews {
+    pub previews: Vec<Preview>,
+    /// Why the push would be refused.
+    pub problems: Vec<Problem>,
+}
+
+/// The message of one device type and content.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    pub device_type: DeviceType,
+    /// The index of the localization whose content it is; `None` for the content of the top level.
+    pub localization: Option<usize>,
+    pub appearance: Appearance,
+    pub message: Result<PreviewedMessage, NotSendable>,
+    /// Parts of the push that devices of the type do not get, each with the reason.
+    pub left_out: Vec<(&'static str, &'static str)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PreviewedMessage {
+    pub transport: &'static str,
+    pub size: MessageSize,
+    pub request: PreparedRequest,
+}
+
+#[boxed]
+impl Sending {
+    /// Previews a push. Of its problems only those keep it from being previewed that a parser finds.
+    pub async fn preview(&self, app: &Arc<App>, push: Push, whom: PreviewFor) -> Result<Previews> {
+        self.0.targeting.ready_atlas(std::slice::from_ref(&push)).await?;
+        let (id, now, checked) = (app.id, self.0.clock.now(), push.clone());
+        let device = match &whom {
+            PreviewFor::Channel(channel) => Some(*channel),
+            PreviewFor::Everybody | PreviewFor::Locale { .. } => None,
+        };
+        let read = move |tx: &mut Tx<'_>| {
+            let problems = problems(tx, id, &checked, now)?;
+            let device = device.map(|channel| Device::read(tx, id, &checked, channel)).transpose()?;
+            Ok::<_, Error>((problems, device))
+        };
+        let (problems, device) = self.0.store.read(read).await?;
+        let index = self.0.index.current(app.id).await?;
+        let (app_key, public_url) = (app.key.clone(), self.0.public_url.clone());
+        // Up to a hundred localizations for every platform.
+        let work = move || {
+            let previewer = Previewer { app_key: &app_key, public_url: &public_url, push: &push, now };
+            match (device, whom) {
+                (Some(device), _) => vec![previewer.of_device(&device)],
+                (None, PreviewFor::Locale { language, country }) => {
+                    let localization = push.localization_for(language.as_deref(), country.as_deref());
+                    let types = types(&push, open_types(&push.device_types, &index));
+                    types.iter().map(|device_type| previewer.of_type(device_type, localization)).collect()
+                }
+                (None, PreviewFor::Everybody | PreviewFor::Channel(_)) => {
+                    let types = types(&push, open_types(&push.device_types, &index));
+                    let n_localizations = push.localizations.as_ref().map_or(0, Vec::len);
+                    let contents = std::iter::once(None).chain((0..n_localizations).map(Some));
+                    let pairs = contents.flat_map(|content| types.iter().map(move |of_type| (of_type, content)));
+                    pairs.map(|(of_type, content)| previewer.of_type(of_type, content)).collect()
+                }
+            }
+        };
+        Ok(Previews { previews: self.0.index.evaluate(work).await?, problems })
+    }
+}
+
+/// Everything that sending the push would object to.
+fn problems(tx: &mut Tx<'_>, app: AppId, push: &Push, now: UtcMillis) -> Result<Vec<Problem>> {
+    let pushes = std::slice::from_ref(push);
+    let path = RequestPath::under("push.");
+    let found = [
+        refuse_unsupported(pushes, path),
+        refuse_expiries_beyond_providers(pushes, now, path),
+        refuse_unfit(tx, app, pushes, path),
+    ];
+    let mut problems = Vec::new();
+    for found in found {
+        match found {
+            Ok(()) => {}
+            Err(Error::Invalid(refused)) => problems.extend(refused.iter().cloned()),
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(problems)
+}
+
+/// The device types that the push is for and that there can be channels of.
+fn types(push: &Push, open: Vec<DeviceType>) -> Vec<DeviceType> {
+    let named = DeviceType::NAMED.into_iter().map(|(_, named)| named);
+    let named = named.filter(|named| named.has_channels() && push.device_types.includes(named));
+    named.chain(open).collect()
+}
+
+/// A channel, as delivery sees it.
+struct Device {
+    device_type: DeviceType,
+    target: Target,
+}
+
+impl Device {
+    fn read(tx: &mut Tx<'_>, app: AppId, push: &Push, id: ChannelId) -> Result<Self> {
+        let channel = channels::by_id(tx, app, id)?.ok_or(Error::NotFound("channel"))?;
+        let need = Need::of(push, &channel.device_type);
+        let mut found = None;
+        recipients::visit_among(tx, app, &[channel.ordinal], Wanted { locale: true, profile: true }, |row| {
+            found = Some(Target::new(&row, need, true));
+        })?;
+        let target = found.transpose()?;
+        let unreachable = || Error::invalid("channel", "This channel is uninstalled, or has no address to send to.");
+        Ok(Self { device_type: channel.device_type, target: target.ok_or_else(unreachable)? })
+    }
+}
+
+struct Previewer<'a> {
+    app_key: &'a AppKey,
+    public_url: &'a str,
+    push: &'a Push,
+    now: UtcMillis,
+}
+
+impl Previewer<'_> {
+    /// Stands where the id of the push would be.
+    const PUSH: PushId = PushId::from_uuid(Uuid::nil());
+
+    fn of_device(&self, Device { device_type, target }: &Device) -> Preview {
+        let locale = target.locale.as_deref();
+        let localization =
+            locale.and_then(|(language, country)| self.push.localization_for(language.as_deref(), country.as_deref()));
+        let by_amazon = *device_type == DeviceType::Android && target.delivery_type() == DeliveryType::Adm;
+        self.preview(device_type, localization, by_amazon, &target.filled(Self::PUSH))
+    }
+
+    fn of_type(&self, device_type: &DeviceType, localization: Option<usize>) -> Preview {
+        let (delivery, channel) = (DeliveryId::from_uuid(Uuid::nil()), ChannelId::from_uuid(Uuid::nil()));
+        self.preview(device_type, localization, false, &Recipient::new(delivery, channel, SOME_ADDRESS))
+    }
+
+    fn preview(
+        &self,
+        device_type: &DeviceType,
+        localization: Option<usize>,
+        by_amazon: bool,
+        recipient: &Recipient<'_>,
+    ) -> Preview {
+        let content = self.push.content_of(localization);
+        let page_url = |page: &_| pages::url(self.public_url, self.app_key, Self::PUSH, self.push, page);
+        let rendering = Rendering {
+            app_key: self.app_key,
+            push_id: Self::PUSH,
+            group_id: None,
+            variant_id: None,
+            sent_at: self.now,
+            now: self.now,
+            expiry: self.push.options.as_ref().and_then(|options| options.expiry.as_ref()),
+            content,
+            campaigns: self.push.campaigns.as_ref(),
+            page_url: &page_url,
+        };
+        let rendered = match by_amazon {
+            true => RenderedPush::for_android_by_amazon(&rendering),
+            false => RenderedPush::new(&rendering, device_type),
+        };
+        let message = rendered.map(|rendered| {
+            let request = rendered.request(recipient);
+            let size = MessageSize::of(&rendered, &request);
+            PreviewedMessage { transport: rendered.transport(), size, request }
+        });
+        Preview {
+            device_type: device_type.clone(),
+            localization,
+            appearance: content.appearance_on(device_type),
+            message,
+            left_out: left_out(&content, device_type),
+        }
+    }
+}
+
+/// Parts of a content that devices of a type do not get.
+fn left_out(content: &Content<'_>, device_type: &DeviceType) -> Vec<(&'static str, &'static str)> {
+    let (shows_banners, has_inbox, has_actions) = match device_type {
+        DeviceType::Ios | DeviceType::Android | DeviceType::Amazon => (true, true, true),
+        DeviceType::Web => (false, true, true),
+        DeviceType::Open(_) => (false, false, true),
+        DeviceType::Wns | DeviceType::Sms | DeviceType::Mms | DeviceType::Email => (false, false, false),
+    };
+    let notification = content.notification;
+    let mut parts = Vec::new();
+    if content.in_app.is_some() && !shows_banners {
+        parts.push(("in_app", "These devices show no in-app messages."));
+    }
+    if content.message.is_some() && !has_inbox {
+        parts.push(("message", "These devices have no inbox."));
+    }
+    if notification.is_some_and(|notification| notification.actions.is_some()) && !has_actions {
+        parts.push(("notification.actions", "These devices carry out no actions."));
+    }
+    let interactive = notification.and_then(|notification| notification.interactive_on(device_type));
+    let has_no_buttons = || content.appearance_on(device_type).buttons.is_empty();
+    if interactive.is_some() && matches!(device_type, DeviceType::Web | DeviceType::Wns) && has_no_buttons() {
+        parts.push(("notification.interactive", "These devices do not know the buttons of this type."));
+    }
+    parts
+}
