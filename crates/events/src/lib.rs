@@ -20,7 +20,9 @@ use tenancy::Tenancy;
 
 pub use intake::{Taken, Upload};
 pub use reports::DevicesReport;
-pub use reports::{Buckets, Counts, DeviceCounts, EventTotals, GroupReport, PushReport, Series};
+pub use reports::{
+    Buckets, Counts, DeviceCounts, EventTotals, Figure, GroupReport, Line, Lines, LinesRequest, PushReport, Series,
+};
 pub use store::counters::{Metric, Opted, Pushes};
 pub use store::event_counters::{EventTotal, Sum};
 pub use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};

@@ -3,6 +3,7 @@
 mod counts;
 mod devices;
 mod events;
+mod lines;
 mod pushes;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use store::counters::{self, Grain, Metric, Sum};
 pub use counts::Counts;
 pub use devices::{DeviceCounts, DevicesReport};
 pub use events::EventTotals;
+pub use lines::{Figure, Line, Lines, LinesRequest};
 pub use pushes::{GroupReport, PushReport, Series};
 
 use base::Result;
@@ -49,15 +51,18 @@ const fn grain(precision: Precision) -> Grain {
     }
 }
 
-/// Puts sums into the buckets of a page.
-fn fill(page: &Page, precision: Precision, sums: Vec<Sum>) -> Buckets {
-    let hours_per_slot = match grain(precision) {
+const fn hours_per_slot(precision: Precision) -> i64 {
+    match grain(precision) {
         Grain::Hour => 1,
         Grain::Day => 24,
-    };
+    }
+}
+
+/// Puts sums into the buckets of a page.
+fn fill(page: &Page, precision: Precision, sums: Vec<Sum>) -> Buckets {
     let mut buckets: BTreeMap<i64, Counts> = page.buckets.iter().map(|first| (*first, Counts::default())).collect();
     for sum in sums {
-        let bucket = buckets.entry(precision.bucket(sum.slot * hours_per_slot)).or_default();
+        let bucket = buckets.entry(precision.bucket(sum.slot * hours_per_slot(precision))).or_default();
         bucket.add(sum.device_type, sum.metric, sum.n);
     }
     let buckets = buckets.into_iter().map(|(first, counts)| (UtcMillis::of_hour(first), counts));

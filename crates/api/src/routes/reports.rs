@@ -5,6 +5,7 @@ pub(super) mod buckets;
 pub(super) mod details;
 pub(super) mod devices;
 pub(super) mod events;
+pub(super) mod lines;
 pub(super) mod mappings;
 pub(super) mod responses;
 pub(super) mod series;
@@ -15,6 +16,7 @@ pub(super) use buckets::{count_of, devices_of, responses, time_in_app, web_inter
 pub(super) use details::{group_detail, push_body, push_detail, push_details};
 pub(super) use devices::{active_users, devices};
 pub(super) use events::{events, events_of_group, events_of_push};
+pub(super) use lines::lines;
 pub(super) use mappings::{push_of_message, push_of_send};
 pub(super) use responses::{list, of_push};
 pub(super) use series::{group_series, push_series};

@@ -75,6 +75,7 @@ mod push_account;
 mod push_listing;
 mod push_retention;
 mod report_figures;
+mod report_lines;
 mod reports;
 mod runtime_threads;
 mod sandbox;

@@ -19,7 +19,7 @@ use targeting::Planner;
 use super::Counts;
 use crate::Events;
 
-const STATE: [Metric; 4] = [Metric::Created, Metric::Uninstalled, Metric::OptedIn, Metric::OptedOut];
+pub(super) const STATE: [Metric; 4] = [Metric::Created, Metric::Uninstalled, Metric::OptedIn, Metric::OptedOut];
 
 #[derive(Clone, Debug)]
 pub struct DevicesReport {

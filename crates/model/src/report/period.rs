@@ -95,6 +95,18 @@ impl Period {
         self.end
     }
 
+    /// A period that begins and ends `n_buckets` earlier, at the same places of its buckets.
+    pub fn earlier(&self, n_buckets: i32) -> Self {
+        let earlier = |at: UtcMillis| {
+            let bucket = self.precision.bucket(at.0.div_euclid(HOUR_MILLIS));
+            let within = at.0 - UtcMillis::of_hour(bucket).0;
+            UtcMillis(UtcMillis::of_hour(self.precision.after(bucket, -n_buckets)).0 + within)
+        };
+        // Months before may be shorter than the place at which this one is cut.
+        let end = earlier(self.end).min(self.start);
+        Self { start: earlier(self.start).min(end), end, precision: self.precision }
+    }
+
     /// The hours that begin in it.
     pub fn hours(&self) -> Range<i64> {
         let first_from = |at: UtcMillis| at.0.div_euclid(HOUR_MILLIS) + i64::from(at.0.rem_euclid(HOUR_MILLIS) > 0);

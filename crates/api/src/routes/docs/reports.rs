@@ -6,7 +6,9 @@ use serde_json::json;
 
 use crate::openapi::{Area, MakeSchema, body, query, shape};
 use crate::page_size::PageSize;
-use crate::routes::reports::{activity, buckets, details, devices, events, mappings, responses, series, statistics};
+use crate::routes::reports::{
+    activity, buckets, details, devices, events, lines, mappings, responses, series, statistics,
+};
 
 const PRECISIONS: [&str; 3] = ["HOURLY", "DAILY", "MONTHLY"];
 const UNKNOWN: &str = "The id is no UUID (40000).";
@@ -24,6 +26,22 @@ pub(super) fn area() -> Area {
     .takes(query::choice("format", &["json", "csv"], "The form of the answer.").default(json!("json")))
     .bare::<Vec<statistics::SendsOfHour>>("The hours, each with its sends.")
     .text("text/csv", "The same as lines.");
+    area.get(
+        "/api/reports/series",
+        "Report several figures at once",
+        "For charts: a value of every metric for each bucket of the time, in all or by platform, with those of the time before if \
+         wanted. At most 1,000 buckets. `sends`, `opens`, `direct`, `influenced`, `optins` and `optouts` are those of the other \
+         reports; `devices` and `opted_in` are how many there were at the end of each bucket.",
+    )
+    .takes(query::text("metrics", "Which figures, with commas between them.").example("sends,opens").required())
+    .takes(start())
+    .takes(end())
+    .takes(precision("DAILY"))
+    .takes(query::choice("by", &["platform"], "A line for each platform on which something was counted."))
+    .takes(query::choice("compare", &["previous"], "With the values of as many buckets before."))
+    .takes(query::choice("format", &["json", "csv"], "The form of the answer.").default(json!("json")))
+    .ok::<lines::SeriesRecord>("The lines.")
+    .text("text/csv; charset=utf-8", "A row for each bucket, after a header.");
     let counts: [(&str, &str, &str, MakeSchema); 6] = [
         ("/api/reports/sends", "Report sends", "How many messages were sent, by platform.", |g| row::<u64>(g, "sends")),
         ("/api/reports/opens", "Report opens", "How often the app was opened, by platform.", |g| {

@@ -21,12 +21,13 @@ use crate::error::Result;
 use crate::query::Params;
 
 #[derive(Clone, Copy)]
-enum Format {
+pub(super) enum Format {
     Json,
     Csv,
 }
 
-const FORMATS: [(&str, Format); 2] = [("json", Format::Json), ("csv", Format::Csv)];
+/// The forms of an answer.
+pub(super) const FORMATS: [(&str, Format); 2] = [("json", Format::Json), ("csv", Format::Csv)];
 
 /// The kinds of devices in their order, with their present names; those without a name no longer exist.
 const KINDS: [(&str, Option<&str>); 7] = [

@@ -56,6 +56,24 @@ fn a_page_ends_where_the_next_begins() {
 }
 
 #[test]
+fn the_time_before_has_the_same_cuts() {
+    for (start, end, precision, n, expected) in [
+        ("2024-05-08", "2024-05-15", Precision::Daily, 7, ("2024-05-01 00:00:00", "2024-05-08 00:00:00")),
+        ("2024-05-02 10:00", "2024-05-02 12:00", Precision::Hourly, 2, ("2024-05-02 08:00:00", "2024-05-02 10:00:00")),
+        ("2024-03-01", "2024-04-01", Precision::Monthly, 1, ("2024-02-01 00:00:00", "2024-03-01 00:00:00")),
+        ("2024-03-01", "2024-03-31 10:00", Precision::Monthly, 1, ("2024-02-01 00:00:00", "2024-03-01 00:00:00")),
+        ("2024-05-01 10:00", "2024-05-02", Precision::Daily, 1, ("2024-04-30 10:00:00", "2024-05-01 00:00:00")),
+        ("2024-05-01", "2024-05-01", Precision::Daily, 0, ("2024-05-01 00:00:00", "2024-05-01 00:00:00")),
+    ] {
+        let before = period(start, end, precision).earlier(n);
+        assert_eq!(
+            (before.start().to_report(), before.end().to_report()),
+            (expected.0.to_owned(), expected.1.to_owned())
+        );
+    }
+}
+
+#[test]
 fn time_ends_without_an_accident() {
     for precision in PRECISIONS {
         let page = period("9999-12-31 00:00", "9999-12-31T23:59:59-23:59", precision).page(1000);
