@@ -6,6 +6,7 @@ mod attributes;
 mod attributes_in_use;
 mod audience;
 mod audit_log;
+mod calendar;
 mod channel_record;
 mod channels;
 mod contacts;
@@ -168,6 +169,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/schedules/create-and-send", Master, create_and_send::schedule).takes_idempotency_key(),
         post("/api/schedules/bulk-send", Master, create_and_send::schedule).takes_idempotency_key(),
         get("/api/schedules", Master, schedules::list),
+        get("/api/schedules/occurrences", Master, calendar::occurrences),
         get("/api/schedules/{schedule_id}", Master, schedules::look_up),
         put("/api/schedules/{schedule_id}", Master, schedules::update),
         delete("/api/schedules/{schedule_id}", Master, schedules::delete),

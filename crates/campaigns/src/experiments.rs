@@ -15,7 +15,7 @@ use model::time::UtcMillis;
 use sending::{RequestPath, refuse_unfit, refuse_unsupported_in_group};
 use serde::{Deserialize, Serialize};
 use store::Tx;
-use store::documents::{self, DocumentKind, Order};
+use store::documents::{self, Document, DocumentKind, Order};
 use tenancy::IdempotencyKey;
 
 use crate::Campaigns;
@@ -25,6 +25,7 @@ pub(crate) use fire::FireVariant;
 use fire::Occasion;
 pub use results::{ExperimentResults, VariantResults};
 use stored::Stored;
+pub(crate) use stored::Stored as StoredExperiment;
 
 /// The answer to the creation of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +60,9 @@ pub enum ExperimentDeletion {
 }
 
 const NOT_FOUND: Error = Error::NotFound("experiment");
+
+/// Experiments among which those are looked for that have started and have variants left.
+const STARTED_LOOKED_AT: u32 = 200;
 
 /// The id of an experiment as a whole in its events and reports. Its pushes have ids of their own.
 pub(crate) const fn push_id(experiment: ExperimentId) -> PushId {
@@ -158,6 +162,16 @@ impl Campaigns {
         };
         self.0.store.write(app, delete).await
     }
+}
+
+/// The experiments that may have variants to send: those that wait for their start, and the newest, which may have started.
+pub(crate) fn unfinished_experiments(tx: &mut Tx<'_>, app: AppId, at_most: u32) -> Result<Vec<Document>> {
+    let starts = documents::slice(tx, app, DocumentKind::ExperimentStart, Order::Ascending, 0, at_most)?;
+    let ids: Vec<_> = starts.iter().map(|start| start.body.as_str()).collect();
+    let mut found = documents::get_many(tx, app, DocumentKind::Experiment, &ids)?;
+    let newest = documents::page(tx, app, DocumentKind::Experiment, None, Order::Descending, STARTED_LOOKED_AT)?;
+    found.extend(newest.into_iter().filter(|document| !ids.contains(&document.id.as_str())));
+    Ok(found)
 }
 
 fn view(tx: &mut Tx<'_>, app: AppId, id: ExperimentId) -> Result<Option<ExperimentView>> {

@@ -1,5 +1,6 @@
 //! What sends pushes by itself: schedules, experiments and pipelines, and the templates that they are made of.
 
+mod calendar;
 mod experiments;
 mod pipelines;
 mod schedules;
@@ -17,6 +18,7 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::Tenancy;
 
+pub use calendar::{Calendar, Occurrence, OccurrenceKind};
 pub use experiments::{
     CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
 };

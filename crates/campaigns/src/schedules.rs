@@ -25,7 +25,7 @@ use tenancy::IdempotencyKey;
 use crate::Campaigns;
 pub(crate) use fire::due_waves;
 use stored::Stored;
-pub(crate) use stored::Timing;
+pub(crate) use stored::{Stored as StoredSchedule, Timing};
 
 /// How many of the pushes of a schedule are shown with it.
 const PUSHES_SHOWN: u32 = 100;

@@ -40,7 +40,7 @@ pub use control::PushControl;
 pub(crate) use control::SendPermission;
 pub use expiry::refuse_expiries_beyond_providers;
 pub(crate) use expiry::{deadline, last_deadline_on};
-pub use listing::{ListedPush, OriginFilter, PushFilter, StateFilter};
+pub use listing::{ListedPush, OriginFilter, PushFilter, StateFilter, pushes_between};
 pub use of_all_apps::PushOfApp;
 pub use recipients::Registry;
 pub(crate) use status::NO_SUCH_PUSH;

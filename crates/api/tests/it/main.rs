@@ -12,6 +12,7 @@ mod attributes_in_use;
 mod audit;
 mod bad_bodies;
 mod best_times;
+mod calendar;
 mod channels;
 mod clients;
 mod clock_jumps;

@@ -18,15 +18,15 @@ use crate::Campaigns;
 use crate::schedules::Timing;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Stored {
+pub(crate) struct Stored {
     #[serde(deserialize_with = "experiment")]
-    pub(super) experiment: Experiment,
+    pub(crate) experiment: Experiment,
     /// Whether a variant has been sent.
     pub(super) has_started: bool,
     /// The variant whose pushes the control group is chosen with: the first that was sent, if there is a control group.
     pub(super) control_with: Option<u32>,
     /// One for each variant; none for those without a schedule.
-    pub(super) timings: Vec<Option<Timing>>,
+    pub(crate) timings: Vec<Option<Timing>>,
 }
 
 /// Sorts experiments that wait by when they start, as text too.
@@ -58,6 +58,12 @@ impl Stored {
     /// For listings: an unreadable one does not hide the others.
     pub(super) fn known_view(document: &Document) -> Option<ExperimentView> {
         readable(DocumentKind::Experiment, &document.id, Self::view(document))
+    }
+
+    /// With its id, unless it cannot be read.
+    pub(crate) fn named(document: &Document) -> Option<(ExperimentId, Self)> {
+        let id = readable(DocumentKind::Experiment, &document.id, document.id.parse().map_err(Error::internal))?;
+        Some((id, Self::readable(document)?))
     }
 
     /// Unless it cannot be read.

@@ -12,9 +12,9 @@ use store::documents::{self, Document, DocumentKind};
 use store::terms;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Stored {
-    pub(super) scheduled: ScheduledPush,
-    pub(super) timing: Timing,
+pub(crate) struct Stored {
+    pub(crate) scheduled: ScheduledPush,
+    pub(crate) timing: Timing,
 }
 
 /// The text of a stored schedule.
@@ -71,7 +71,7 @@ impl Stored {
     }
 
     /// For listings: an unreadable one does not hide the others.
-    pub(super) fn readable(document: &Document) -> Option<(ScheduleId, Self)> {
+    pub(crate) fn readable(document: &Document) -> Option<(ScheduleId, Self)> {
         let read = || Ok((document.id.parse().map_err(Error::internal)?, Self::read(&document.body)?));
         readable(DocumentKind::Schedule, &document.id, read())
     }

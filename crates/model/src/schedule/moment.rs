@@ -55,6 +55,13 @@ impl Schedule {
         }
     }
 
+    /// The times from an instant on and before another that a clock of UTC shows, in order. Of a schedule by local time these are
+    /// the times that every clock shows in its turn.
+    pub fn times_between(&self, from: UtcMillis, to: UtcMillis) -> impl Iterator<Item = UtcMillis> {
+        let times = self.times_from(WallTime::at(from, &TimeZone::UTC));
+        times.map_while(|time| time.in_zone(&TimeZone::UTC)).take_while(move |at| *at < to)
+    }
+
     /// The clocks for which the time came later than `after` and not later than `until`, in the order of the times. A clock
     /// for which several times came is in the wave of the last of them.
     pub fn waves(&self, after: UtcMillis, until: UtcMillis) -> Vec<Wave> {

@@ -22,7 +22,7 @@ use crate::Sending;
 
 /// Pushes that are read at once, and how often: those that are looked for may be rare among many.
 const PORTION: u32 = 500;
-const PORTIONS: usize = 20;
+const PORTIONS: u32 = 20;
 
 /// Which pushes are looked for.
 #[derive(Clone, Debug)]
@@ -124,6 +124,16 @@ fn list(
         }
     }
     Ok((with_results(tx, app, found)?, start))
+}
+
+/// The pushes that were accepted within a time, the newest first, and whether they are all: a limited number is read.
+pub fn pushes_between(tx: &mut Tx<'_>, app: AppId, accepted: &Range<UtcMillis>) -> Result<(Vec<PushEntry>, bool)> {
+    let at_most = PORTION * PORTIONS;
+    let mut entries = pushes::entries(tx, app, accepted, None, at_most + 1)?;
+    let are_all = entries.len() <= at_most as usize;
+    entries.truncate(at_most as usize);
+    complete(tx, app, &mut entries)?;
+    Ok((entries, are_all))
 }
 
 /// Takes the texts of pushes of a version that did not keep them from their payloads.

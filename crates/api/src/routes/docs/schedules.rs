@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::openapi::{Area, body, query, shape::Free};
 use crate::page_size::PageSize;
+use crate::routes::calendar;
 use crate::routes::schedules::{Created, Page};
 
 const PAUSE: &str = "The schedule does not recur, or has come to its end (40000).";
@@ -53,6 +54,15 @@ pub(super) fn area() -> Area {
     .body(body::of::<OneOrMany<ScheduledPush>>, create)
     .ok::<Created<Free>>("The schedule.")
     .status(202);
+    area.get(
+        "/api/schedules/occurrences",
+        "Show the calendar",
+        "What was sent within a time, and what schedules and experiments are going to send, up to 1,000 in order of their times. A \
+         day of a pipeline is one of them.",
+    )
+    .takes(query::date("from", "The beginning.").required())
+    .takes(query::date("to", "The end, which is not included; at most 400 days later.").example("2030-02-01").required())
+    .ok::<calendar::Page>("What there is.");
     area.get("/api/schedules", "List schedules", "In the order of their creation.")
         .takes(query::id("start", "The first schedule of the page."))
         .takes(query::limit(PageSize::SCHEDULES))
