@@ -221,3 +221,7 @@ pub const EVENT_FILTERS: usize = 20;
 
 /// Webhooks of one app. Each has a slot of its own to forward events with.
 pub const WEBHOOKS_PER_APP: usize = 20;
+
+/// Faults of the sandbox that wait at once, and the messages that one of them is for.
+pub const SANDBOX_FAULTS: usize = 100;
+pub const SANDBOX_FAULT_MESSAGES: u32 = 1_000_000;

@@ -117,7 +117,8 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     };
     let context =
         RunContext { sending, app, push: push_id, device_type: &device_type, expires, transport: &transport, stop };
-    let mut feed = Feed::new(sending, app, &push, &device_type, block.pending.clone());
+    let is_sandbox = matches!(transport, Transport::Sandbox);
+    let mut feed = Feed::new(sending, app, &push, &device_type, block.pending.clone(), is_sandbox);
     if matches!(mode, RunMode::Probing(_)) {
         feed.find_proven().await?;
     }

@@ -46,6 +46,8 @@ pub enum DocumentKind {
     DeletedPipeline,
     /// Settings of all pipelines of an app together.
     Automation,
+    /// The answers that the sandbox of an app gives next.
+    SandboxFaults,
     /// A known text, sealed: of the installation, not of any app. The key that opens it is the
     /// installation's.
     InstallationKey,
@@ -76,6 +78,7 @@ impl DocumentKind {
             DocumentKind::Pipeline => "pipeline",
             DocumentKind::DeletedPipeline => "deleted_pipeline",
             DocumentKind::Automation => "automation",
+            DocumentKind::SandboxFaults => "sandbox_faults",
             DocumentKind::InstallationKey => "installation_key",
             DocumentKind::WritingTrial => "writing_trial",
             DocumentKind::ClockDoubt => "clock_doubt",
@@ -103,6 +106,7 @@ impl DocumentKind {
             | DocumentKind::ExperimentStart
             | DocumentKind::DeletedPipeline
             | DocumentKind::Automation
+            | DocumentKind::SandboxFaults
             | DocumentKind::InstallationKey
             | DocumentKind::WritingTrial
             | DocumentKind::ClockDoubt => None,

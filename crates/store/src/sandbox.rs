@@ -77,9 +77,27 @@ pub fn after(
     select(tx, app, filter, "position > $2 order by position limit $3", position, at_most)
 }
 
+/// The newest `at_most` deliveries before a position, newest first.
+pub fn before(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    position: i64,
+    filter: Filter,
+    at_most: u32,
+) -> Result<Vec<(i64, SandboxDelivery)>> {
+    select(tx, app, filter, "position < $2 order by position desc limit $3", position, at_most)
+}
+
+/// Deletes all deliveries. Positions go on from where they are.
+pub fn clear(tx: &mut Tx<'_>, app: AppId) -> Result<()> {
+    let head = head(tx, app)?;
+    tx.write("delete from sandbox where app = $1 and position <= $2", &[app.into(), head.into()])?;
+    Ok(())
+}
+
 /// The newest `at_most` deliveries, oldest first.
 pub fn newest(tx: &mut Tx<'_>, app: AppId, filter: Filter, at_most: u32) -> Result<Vec<(i64, SandboxDelivery)>> {
-    let mut found = select(tx, app, filter, "position > $2 order by position desc limit $3", 0, at_most)?;
+    let mut found = before(tx, app, i64::MAX, filter, at_most)?;
     found.reverse();
     Ok(found)
 }

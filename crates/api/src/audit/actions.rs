@@ -55,6 +55,8 @@ const ACTIONS: &[(&str, &str, Audited)] = &[
     ("POST", "/api/channels/sms", Never),
     ("POST", "/api/channels/sms/{*below}", Never),
     ("PUT", "/api/channels/sms/{*below}", Never),
+    ("DELETE", "/api/sandbox", Each("sandbox.clear")),
+    ("PUT", "/api/sandbox/faults", Each("sandbox.faults")),
     ("POST", "/api/privacy/export", Each("privacy.export")),
     ("POST", "/api/privacy/erase", Each("privacy.erase")),
     ("POST", "/api/named_users/scoped", Never),

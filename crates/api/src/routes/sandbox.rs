@@ -1,4 +1,4 @@
-//! The sandbox: the messages that providers would have got, as a list and as a stream.
+//! The sandbox: the messages that providers would have got, as a list and as a stream, and the answers that it gives.
 
 use std::time::Duration;
 
@@ -9,8 +9,9 @@ use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use model::ids::{AppId, ChannelId, DeliveryId, PushId};
+use model::sandbox::{SandboxFault, SandboxFaults};
 use schemars::JsonSchema;
-use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter};
+use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter, SandboxQuery};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,18 +20,29 @@ use crate::auth::{Calling, CallingApp};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::fair_share::Permit;
+use crate::input::Input;
 use crate::page_size::PageSize;
-use crate::query::Params;
+use crate::query::{Params, plain_text};
 use crate::stopping::Stopping;
 
 /// How long a caller may wait for the first delivery.
 const LONGEST_WAIT_S: u32 = 30;
 const LAST_EVENT_ID: &str = "last-event-id";
-const KEEP_ALIVE_COMMENT: &str = ": nothing new\n\n";
+pub(super) const KEEP_ALIVE_COMMENT: &str = ": nothing new\n\n";
+
+/// The ways that a message can go.
+pub(super) const TRANSPORTS: [&str; 6] = ["apns", "fcm", "adm", "wns", "webpush", "open"];
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Page {
     deliveries: Vec<DeliveryRecord>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "FaultsLeft")]
+pub(super) struct Faults {
+    /// In the order in which they are used up.
+    faults: Vec<SandboxFault>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -54,14 +66,14 @@ pub(super) async fn list(
     mut stopping: Stopping,
     mut params: Params,
 ) -> Result<Answer> {
-    let filter = filter(&mut params);
+    let query = query(&mut params);
     let limit = params.limit(PageSize::SANDBOX);
     let wait = params.number("wait", 0..=LONGEST_WAIT_S).unwrap_or(0);
     params.finish()?;
     if wait > 0 {
         // Waiting is what streams do, and as many may do it.
         let _permit = edge.admit_stream(app.id)?;
-        let mut feed = edge.engine.sending().sandbox_feed(caller, filter, Some(0)).await?;
+        let mut feed = edge.engine.sending().sandbox_feed(caller, query.clone(), Some(0)).await?;
         // Whether something came or not, the list is the answer.
         tokio::select! {
             _ = feed.next() => {}
@@ -69,7 +81,7 @@ pub(super) async fn list(
             () = tokio::time::sleep(Duration::from_secs(wait.into())) => {}
         }
     }
-    let found = edge.engine.sending().sandbox(app.id, filter, limit).await?;
+    let found = edge.engine.sending().sandbox(app.id, query, limit).await?;
     let deliveries = found.into_iter().map(|(_, delivery)| record(delivery)).collect::<Result<_>>()?;
     Ok(Answer::ok(Page { deliveries })?.data_attribute("deliveries"))
 }
@@ -82,15 +94,33 @@ pub(super) async fn stream(
     headers: HeaderMap,
     mut params: Params,
 ) -> Result<Response> {
-    let filter = filter(&mut params);
+    let query = query(&mut params);
     params.finish()?;
     let permit = edge.admit_stream(caller.app().id)?;
-    let feed = edge.engine.sending().sandbox_feed(caller, filter, last_event_id(&headers)?).await?;
+    let feed = edge.engine.sending().sandbox_feed(caller, query, last_event_id(&headers)?).await?;
     let open = OpenStream { feed, stopping, keep_alive: edge.keep_alive, _permit: permit };
     let events = stream::unfold(open, |mut open| async { open.next().await.map(|text| (text, open)) });
     let mut response = Response::new(Body::from_stream(events));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     Ok(response)
+}
+
+/// Deletes all deliveries.
+pub(super) async fn clear(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    edge.engine.sending().clear_sandbox(app.id).await?;
+    Ok(Answer::nothing())
+}
+
+pub(super) async fn faults(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    let SandboxFaults { faults } = edge.engine.sending().sandbox_faults(app.id).await?;
+    Answer::ok(Faults { faults })
+}
+
+/// Replaces the answers that are left.
+pub(super) async fn set_faults(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let faults: SandboxFaults = input.parse(SandboxFaults::parse).await?;
+    edge.engine.sending().set_sandbox_faults(&app, faults).await?;
+    Answer::done()
 }
 
 struct OpenStream {
@@ -136,11 +166,17 @@ fn record(delivery: SandboxDelivery) -> Result<DeliveryRecord> {
     })
 }
 
-fn filter(params: &mut Params) -> Filter {
-    Filter { push: params.id("push_id"), channel: params.id("channel_id") }
+fn query(params: &mut Params) -> SandboxQuery {
+    SandboxQuery {
+        filter: Filter { push: params.id("push_id"), channel: params.id("channel_id") },
+        device_type: params.device_type("device_type").map(|device_type| device_type.to_string()),
+        transport: params.choice("transport", &TRANSPORTS.map(|word| (word, word))).map(str::to_owned),
+        since: params.date("since"),
+        text: params.parsed("q", plain_text),
+    }
 }
 
-fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>> {
+pub(super) fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>> {
     let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
     let position = value.to_str().ok().and_then(|text| text.parse().ok()).filter(|position| *position >= 0);
     let wrong = || Error::invalid(LAST_EVENT_ID, "This must be the id of an event of this stream.");

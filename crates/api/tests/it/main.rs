@@ -80,6 +80,7 @@ mod report_lines;
 mod reports;
 mod runtime_threads;
 mod sandbox;
+mod sandbox_faults;
 mod schedule_changes;
 mod schedules;
 mod sdk;

@@ -13,6 +13,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/metered-usage"),
     ("POST", "/api/push/validate"),
     ("POST", "/api/push/preview"),
+    ("DELETE", "/api/sandbox"),
     ("POST", "/api/create-and-send/validate"),
     ("POST", "/api/audience/explain"),
     ("POST", "/api/reports/perpush/detail"),
@@ -47,6 +48,7 @@ const WITHOUT: &[(&str, &str)] = &[
 
 /// Method, route and body, in an order in which every call succeeds.
 const CHANGES: &[(&str, &str, &str)] = &[
+    ("PUT", "/api/sandbox/faults", r#"{"faults":[]}"#),
     ("PUT", "/api/channels/{channel_id}", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     ("POST", "/api/channels", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     (

@@ -167,7 +167,7 @@ async fn the_sandbox_feed_looks_by_itself() {
         at: START,
         request: "{}".to_owned(),
     };
-    let mut feed = engine.sending().sandbox_feed(caller, Filter::default(), None).await.unwrap();
+    let mut feed = engine.sending().sandbox_feed(caller, Filter::default().into(), None).await.unwrap();
     let next = tokio::spawn(async move { feed.next().await.unwrap() });
     // Meanwhile the feed finds nothing and begins to wait.
     for _ in 0..20 {

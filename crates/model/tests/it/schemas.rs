@@ -20,6 +20,7 @@ use model::payload::Push;
 use model::pipeline::{Pipeline, Rate};
 use model::privacy::Subject;
 use model::report::PushIds;
+use model::sandbox::SandboxFaults;
 use model::schedule::ScheduledPush;
 use model::segment::SegmentBody;
 use model::selector::Selector;
@@ -42,7 +43,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 51] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 52] = [
         add::<NewAccount>,
         add::<AccountChange>,
         add::<NewMember>,
@@ -60,6 +61,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<OneOrMany<Pipeline>>,
         add::<OneOrMany<Rate>>,
         add::<Subject>,
+        add::<SandboxFaults>,
         add::<RegistrationBody>,
         add::<OpenRegistration>,
         add::<OpenAddress>,

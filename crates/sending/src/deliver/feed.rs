@@ -13,6 +13,7 @@ use model::device_type::DeviceType;
 use model::ids::{AppId, Ordinal};
 use model::payload::Push;
 use model::push_outcome::GoneBy;
+use model::sandbox::SandboxAnswer;
 use model::term::{Reach, Term};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -22,6 +23,7 @@ use tenancy::key_for_log_in;
 
 use super::outcomes::Missing;
 use super::target::{Need, Target};
+use crate::sandbox::take_faults;
 use crate::{Sending, reach};
 
 /// Recipients read at once: enough for two full requests to an endpoint.
@@ -38,6 +40,8 @@ pub(super) struct Feed {
     is_localized: bool,
     /// The push's own data about the recipients it named, by their addresses.
     values: Option<Arc<ValuesByAddress>>,
+    /// Whether the messages go to the sandbox.
+    is_sandbox: bool,
     /// Recipients that have not been handed out.
     left: RoaringBitmap,
     /// Recipients whose address has taken a message before; only known to a run that tries a paused platform.
@@ -54,6 +58,8 @@ pub(super) struct Chunk {
     /// Cannot be sent to, because their stored data is invalid.
     pub(super) unreadable: Vec<Ordinal>,
     pub(super) read_at: UtcMillis,
+    /// What the sandbox answers to the first of the targets; it takes the messages to the others.
+    pub(super) faults: Vec<SandboxAnswer>,
 }
 
 impl Feed {
@@ -63,6 +69,7 @@ impl Feed {
         push: &Push,
         device_type: &DeviceType,
         left: RoaringBitmap,
+        is_sandbox: bool,
     ) -> Self {
         Self {
             sending: sending.clone(),
@@ -72,6 +79,7 @@ impl Feed {
             is_localized: push.localizations.is_some(),
             values: push.recipients().map(|(_, recipients)| Arc::new(by_address(recipients))),
             device_type: device_type.clone(),
+            is_sandbox,
             left,
             proven: RoaringBitmap::new(),
         }
@@ -107,6 +115,7 @@ impl Feed {
         self.left -= &window;
         let (sending, app, need, is_localized) = (self.sending.clone(), self.app, self.need, self.is_localized);
         let (device_type, reach, values) = (self.device_type.clone(), self.reach, self.values.clone());
+        let is_sandbox = self.is_sandbox;
         async move {
             let read_at = sending.0.clock.now();
             let index = sending.0.index.current(app).await?;
@@ -124,7 +133,11 @@ impl Feed {
                 let why = if values.is_some() { GoneBy::OtherAddress } else { GoneBy::WithoutAddress };
                 *missing.entry(why).or_default() |= vanished;
             }
-            Ok(Chunk { targets, missing, unreadable, read_at })
+            let faults = match is_sandbox {
+                true => take_faults(&sending.0.store, app, device_type, targets.len(), read_at).await?,
+                false => Vec::new(),
+            };
+            Ok(Chunk { targets, missing, unreadable, read_at, faults })
         }
     }
 }

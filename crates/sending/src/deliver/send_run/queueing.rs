@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use model::ids::Ordinal;
+use model::sandbox::SandboxAnswer;
 use model::time::UtcMillis;
 use providers::open::{self, OpenPlatformConfig};
 use providers::outcome::Outcome;
@@ -14,6 +15,7 @@ use crate::deliver::feed::{CHUNK, Chunk};
 use crate::deliver::render::{Localized, Renderer};
 use crate::deliver::target::Target;
 use crate::deliver::transport::{OutgoingRequest, Provider, To, Transport, Way};
+use crate::sandbox;
 
 /// Requests to one open platform that may be under way at once, per block.
 const OPEN_REQUESTS: usize = 4;
@@ -28,21 +30,21 @@ const UNREADABLE: &str = "What is stored about the device cannot be read; the lo
 pub(super) enum Ready<'a> {
     Message { provider: &'a Provider, target: Target, read_at: UtcMillis },
     Batch { config: &'a OpenPlatformConfig, localized: Localized, targets: Vec<Target>, read_at: UtcMillis },
-    ForSandbox(Target),
+    ForSandbox { target: Target, fault: Option<SandboxAnswer>, read_at: UtcMillis },
     Unreachable { target: Target, reason: &'a str },
 }
 
 impl Ready<'_> {
     fn len(&self) -> usize {
         match self {
-            Ready::Message { .. } | Ready::ForSandbox(_) | Ready::Unreachable { .. } => 1,
+            Ready::Message { .. } | Ready::ForSandbox { .. } | Ready::Unreachable { .. } => 1,
             Ready::Batch { targets, .. } => targets.len(),
         }
     }
 
     fn ordinals(&self) -> Vec<Ordinal> {
         match self {
-            Ready::Message { target, .. } | Ready::ForSandbox(target) | Ready::Unreachable { target, .. } => {
+            Ready::Message { target, .. } | Ready::ForSandbox { target, .. } | Ready::Unreachable { target, .. } => {
                 vec![target.ordinal]
             }
             Ready::Batch { targets, .. } => targets.iter().map(|target| target.ordinal).collect(),
@@ -52,7 +54,7 @@ impl Ready<'_> {
     /// The content that they get.
     fn localized(&self, renderer: &Renderer<'_>) -> Localized {
         match self {
-            Ready::Message { target, .. } | Ready::ForSandbox(target) | Ready::Unreachable { target, .. } => {
+            Ready::Message { target, .. } | Ready::ForSandbox { target, .. } | Ready::Unreachable { target, .. } => {
                 renderer.localized(&target.locale)
             }
             Ready::Batch { localized, .. } => *localized,
@@ -104,7 +106,7 @@ impl<'a> SendRun<'a> {
     }
 
     pub(super) fn take_in(&mut self, chunk: Chunk) {
-        let Chunk { targets, missing, unreadable, read_at } = chunk;
+        let Chunk { targets, missing, unreadable, read_at, faults } = chunk;
         self.tally.add_missing(missing);
         if !unreadable.is_empty() {
             self.tally.file(&unreadable, Outcome::Rejected { reason: UNREADABLE.to_owned() }, read_at);
@@ -128,7 +130,12 @@ impl<'a> SendRun<'a> {
                 }
                 self.defer_overflow();
             }
-            Transport::Sandbox => self.own[0].ready.extend(targets.into_iter().map(Ready::ForSandbox)),
+            Transport::Sandbox => {
+                let faults = faults.into_iter().map(Some).chain(std::iter::repeat(None));
+                let ready = targets.into_iter().zip(faults);
+                let ready = ready.map(|(target, fault)| Ready::ForSandbox { target, fault, read_at });
+                self.own[0].ready.extend(ready);
+            }
             Transport::Missing { reason } => {
                 self.own[0].ready.extend(targets.into_iter().map(|target| Ready::Unreachable { target, reason }));
             }
@@ -218,7 +225,11 @@ impl<'a> SendRun<'a> {
                 Ok(content) => Some(OutgoingRequest::Batch { config, batch: Batch::new(content, targets), read_at }),
                 Err(reason) => self.reject(&targets, &reason.to_string()),
             },
-            Ready::ForSandbox(target) => self.keep(&target, now),
+            Ready::ForSandbox { target, fault: None, .. } => self.keep(&target, now),
+            Ready::ForSandbox { target, fault: Some(answer), read_at } => {
+                self.tally.file(&[target.ordinal], sandbox::outcome(answer), read_at);
+                None
+            }
             Ready::Unreachable { target, reason } => self.reject(&[target], reason),
         }
     }
