@@ -15,6 +15,7 @@ use crate::body::{BodyPatience, MOST_BODY_BYTES, Room};
 use crate::error::{Error, Result};
 use crate::fair_share::{FairShare, Permit};
 use crate::holder::Holder;
+use crate::recent_requests::RecentRequests;
 use crate::wrong_credentials::WrongCredentials;
 
 /// Requests whose credentials are looked up at once. None of them waits for its caller, so nobody can hold these for long.
@@ -62,6 +63,7 @@ pub(crate) struct Parts {
     streams: FairShare<AppId>,
     transfers: FairShare<AppId>,
     pub(crate) wrong_credentials: WrongCredentials,
+    pub(crate) recent_requests: RecentRequests,
     pub(crate) keep_alive: Duration,
     pub(crate) body_patience: BodyPatience,
     pub(crate) bodies: Room,
@@ -85,6 +87,7 @@ impl Edge {
             streams: FairShare::new(MOST_STREAMS),
             transfers: FairShare::new(MOST_TRANSFERS),
             wrong_credentials: WrongCredentials::new(settings.limits.wrong_credentials_per_minute),
+            recent_requests: RecentRequests::default(),
             keep_alive: settings.keep_alive,
             body_patience: settings.limits.bodies,
             bodies: Room::new(MOST_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),

@@ -269,7 +269,17 @@ pub(crate) struct Refused {
     pub(crate) error_code: u32,
     /// Of the first problem: names of keys, see [`loggable`], and never a value.
     pub(crate) path: Option<String>,
+    /// As the caller was told.
+    pub(crate) told: Told,
     cause: Option<Cause>,
+}
+
+/// The texts of an error. They may quote the request, so that they do not belong in a log.
+#[derive(Clone)]
+pub(crate) struct Told {
+    pub(crate) error: String,
+    /// The path of the first problem.
+    pub(crate) path: Option<String>,
 }
 
 #[derive(Clone)]
@@ -307,13 +317,14 @@ impl IntoResponse for Error {
             cause = Some(Cause { error: why.into(), is_told });
         }
         let path = details.as_ref().map(|details| loggable(&details.path));
+        let told = Told { error: error.clone(), path: details.as_ref().map(|details| details.path.clone()) };
         let body = ErrorBody { ok: false, operation_id, error, error_code, details, errors };
         let text = serde_json::to_vec(&body).expect("an error body is JSON by construction");
         let mut response = json_response(status, headers, text);
         if is_app_gone {
             response.extensions_mut().insert(AppGone);
         }
-        response.extensions_mut().insert(Refused { operation_id, error_code, path, cause });
+        response.extensions_mut().insert(Refused { operation_id, error_code, path, told, cause });
         response
     }
 }

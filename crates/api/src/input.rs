@@ -18,6 +18,7 @@ use crate::body::Whole;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::holder::Holder;
+use crate::recent_requests::KeptBody;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const MOST_KEY_CHARS: usize = 255;
@@ -102,6 +103,9 @@ impl FromRequest<Edge> for Input {
         };
         let reservation = room.reserve(Holder::among(&parts.extensions));
         let body = Whole::read(body, deflated, reservation, edge.body_patience).await?;
+        if let Some(kept) = parts.extensions.get::<KeptBody>() {
+            kept.keep(&body);
+        }
         let idempotency_key =
             key.map(|key| IdempotencyKey { key: format!("{}:{key}", chooser(rights)), request: digest(&parts, &body) });
         Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), unknown_keys, idempotency_key })

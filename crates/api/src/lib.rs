@@ -21,6 +21,7 @@ mod pages;
 mod path;
 mod path_vars;
 mod query;
+mod recent_requests;
 mod request_log;
 mod router;
 mod routes;

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use axum::body::HttpBody;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -15,6 +16,8 @@ use tracing::Instrument;
 
 use crate::edge::Edge;
 use crate::error::{Error, Refused, Result};
+use crate::holder::Holder;
+use crate::recent_requests::{Noting, RecentError, RecentRequest};
 use crate::{accept, cors, host};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -34,7 +37,7 @@ pub(crate) struct Matched<'a> {
 /// The app of a request, for its line in the log.
 pub(crate) enum LoggedApp {
     /// The credentials are those of the app.
-    Calling(AppKey),
+    Calling(AppKey, Noting),
     /// The credentials name the app, which exists, but are not good enough.
     Presented(AppKey),
 }
@@ -56,6 +59,7 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     let route = matched.route;
     let method = method_label(request.method());
     let content_type = content_type(request.uri().path(), request.headers());
+    let request_bytes = request.body().size_hint().exact();
     // Only at the debug level: a span costs more than all the rest of this.
     let span = tracing::debug_span!("request", id, method, route);
 
@@ -69,12 +73,19 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     let took = began.elapsed();
     edge.engine.metrics().request(method, route, status, took);
     let (app, presented_app) = match matched.app.and_then(OnceLock::get) {
-        Some(LoggedApp::Calling(key)) => (Some(key.as_str()), None),
+        Some(LoggedApp::Calling(key, _)) => (Some(key.as_str()), None),
         Some(LoggedApp::Presented(key)) => (None, Some(key.as_str())),
         None => (None, None),
     };
     let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    let Some(refused) = response.extensions_mut().remove::<Refused>() else {
+    let refused = response.extensions_mut().remove::<Refused>();
+    if let Some(LoggedApp::Calling(_, noting)) = matched.app.and_then(OnceLock::get)
+        && noting.keeps(refused.is_some())
+    {
+        let answered = Answered { id, method, status, millis: duration_ms, request_bytes, response: &response };
+        answered.note(edge, noting, refused.as_ref());
+    }
+    let Some(refused) = refused else {
         tracing::info!(id, method, route, app, status, duration_ms, "answered");
         return response;
     };
@@ -85,6 +96,44 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
         id, method, route, app, presented_app, status, duration_ms, %operation_id, error_code, path, "answered"
     );
     response
+}
+
+/// A request that was answered, as developers see it.
+struct Answered<'a> {
+    id: &'a str,
+    method: &'static str,
+    status: u16,
+    millis: u64,
+    request_bytes: Option<u64>,
+    response: &'a Response,
+}
+
+impl Answered<'_> {
+    fn note(self, edge: &Edge, noting: &Noting, refused: Option<&Refused>) {
+        let error = refused.map(|refused| RecentError {
+            code: refused.error_code,
+            text: refused.told.error.clone(),
+            path: refused.told.path.clone(),
+        });
+        edge.recent_requests.note(
+            noting.holder,
+            RecentRequest {
+                number: 0,
+                at: edge.engine.clock().now(),
+                by_server: matches!(noting.holder, Holder::Servers(_)),
+                method: self.method,
+                route: noting.route,
+                path: noting.path(),
+                status: self.status,
+                error,
+                request_bytes: self.request_bytes,
+                answer_bytes: self.response.body().size_hint().exact(),
+                millis: self.millis,
+                id: self.id.to_owned(),
+                body: noting.body(),
+            },
+        );
+    }
 }
 
 /// A caller that cannot take our content type is told so before anything happens. A handler that panics is our fault, and only

@@ -18,6 +18,7 @@ use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::{AppGone, Error, Result};
 use crate::pages;
+use crate::recent_requests::Noting;
 use crate::request_log::{LoggedApp, Matched, observe, request_id};
 use crate::routes::{self, Endpoint, Route};
 
@@ -99,8 +100,9 @@ impl Handler<(), Edge> for Served {
                         return Err(refusal);
                     }
                 };
-                if let Some(key) = auth::calling_key(request.extensions()) {
-                    app.get_or_init(|| LoggedApp::Calling(key.clone()));
+                if let Some(key) = auth::calling_key(request.extensions()).cloned() {
+                    let noting = Noting::of(&mut request, path);
+                    app.get_or_init(|| LoggedApp::Calling(key, noting));
                 }
                 let asked = audit::request(&edge, (audited, path), access, &mut request, &id).await;
                 let answering = handler(request, edge.clone());

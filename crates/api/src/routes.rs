@@ -41,6 +41,7 @@ mod recipients;
 mod reference;
 mod remote_data;
 mod reports;
+mod requests;
 mod sandbox;
 mod schedules;
 mod search;
@@ -271,6 +272,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/audience/groups", Master, tags_in_use::groups),
         get("/api/attributes", Master, attributes_in_use::list),
         get("/api/search", Master, search::search),
+        get("/api/requests", Master, requests::list),
+        get("/api/requests/stream", Master, requests::stream),
         get("/api/events", Master, events::get),
         post("/api/events", Master, events::post),
         get("/api/sandbox", Master, sandbox::list),

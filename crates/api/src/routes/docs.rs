@@ -19,6 +19,7 @@ mod platforms;
 mod privacy;
 mod push;
 mod reports;
+mod requests;
 mod sandbox;
 mod schedules;
 mod search;
@@ -53,6 +54,7 @@ pub(crate) fn areas() -> Vec<Area> {
         reports::area(),
         reports::push_area(),
         sandbox::area(),
+        requests::area(),
         privacy::area(),
         devices::area(),
         contacts::area(),

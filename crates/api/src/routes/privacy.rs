@@ -77,7 +77,10 @@ pub(super) async fn erase(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    ask(&edge.engine, app.id, RequestKind::Erase, &links, input).await
+    let asked = ask(&edge.engine, app.id, RequestKind::Erase, &links, input).await?;
+    // Some of the last requests may name the person.
+    edge.recent_requests.forget(app.id);
+    Ok(asked)
 }
 
 async fn ask(engine: &Engine, app: AppId, kind: RequestKind, links: &Links, input: Input) -> Result<Answer> {

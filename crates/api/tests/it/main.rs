@@ -78,6 +78,7 @@ mod push_retention;
 mod report_figures;
 mod report_lines;
 mod reports;
+mod requests;
 mod runtime_threads;
 mod sandbox;
 mod sandbox_faults;

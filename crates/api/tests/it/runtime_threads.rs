@@ -16,7 +16,7 @@ const TAGS_PER_CHANNEL: usize = 1000;
 const CHANNELS: usize = 40;
 
 /// These do not end by themselves.
-const STREAMS: [&str; 2] = ["/api/events", "/api/sandbox/stream"];
+const STREAMS: [&str; 3] = ["/api/events", "/api/sandbox/stream", "/api/requests/stream"];
 /// The document itself is a constant.
 const CONSTANT: [&str; 1] = ["/openapi.json"];
 
