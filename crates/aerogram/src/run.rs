@@ -7,7 +7,8 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use engine::Engine;
+use clap::ValueEnum;
+use engine::{Engine, NodeFacts};
 use model::app::Mode;
 use model::time::Clock;
 use providers::http::Timeouts;
@@ -56,6 +57,7 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     if node.public_url.is_none() && are_links_needed(address, &engine.tenancy().apps().await?) {
         tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
     }
+    engine.introduce(node_facts(node, address)).await;
     let mut parts = Parts::start(node, engine.clone(), listener, &operator_token)?;
     tokio::spawn(read_atlas(engine));
     let mut signals = StopSignals::catch()?;
@@ -73,6 +75,16 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     store.close().await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the other nodes and the operator are told of this one.
+fn node_facts(node: &Node, address: SocketAddr) -> NodeFacts {
+    let roles = node.roles.iter().filter_map(ValueEnum::to_possible_value);
+    NodeFacts {
+        address: address.to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        roles: roles.map(|role| role.get_name().to_owned()).collect(),
+    }
 }
 
 /// Beside everything else: the first request about places finds the atlas in memory, or waits for what is left of it.

@@ -140,24 +140,26 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::SERVICE_UNAVAILABLE, 50300, text.to_owned())
         }
         Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, 50301, "The server is stopping.".to_owned()),
-        Error::NotReady(trouble) => {
-            let text = match trouble {
-                Trouble::Misplaced => {
-                    "The database file was deleted, moved, replaced or cut off while the service runs, so nothing more is \
-                     stored; the log says what to do."
-                }
-                Trouble::Damaged => {
-                    "Pages of the database file are damaged; restore a backup. The log and `aerogram doctor` say which."
-                }
-                Trouble::Reading => "The database cannot be read; the log says why.",
-                Trouble::Writing => "The database takes no changes, maybe because its disk is full; the log says why.",
-            };
-            (StatusCode::SERVICE_UNAVAILABLE, 50302, text.to_owned())
-        }
+        Error::NotReady(trouble) => (StatusCode::SERVICE_UNAVAILABLE, 50302, trouble_text(trouble).to_owned()),
         Error::OnlySends => {
             let text = "This node only sends (roles = worker); ask one that has the role api.";
             (StatusCode::SERVICE_UNAVAILABLE, 50303, text.to_owned())
         }
+    }
+}
+
+/// What is wrong with the database.
+pub(crate) const fn trouble_text(trouble: &Trouble) -> &'static str {
+    match trouble {
+        Trouble::Misplaced => {
+            "The database file was deleted, moved, replaced or cut off while the service runs, so nothing more is stored; the \
+             log says what to do."
+        }
+        Trouble::Damaged => {
+            "Pages of the database file are damaged; restore a backup. The log and `aerogram doctor` say which."
+        }
+        Trouble::Reading => "The database cannot be read; the log says why.",
+        Trouble::Writing => "The database takes no changes, maybe because its disk is full; the log says why.",
     }
 }
 

@@ -29,6 +29,7 @@ mod messages;
 mod named_user_record;
 mod named_users;
 mod open_channels;
+mod operator_nodes;
 mod operator_pushes;
 mod pages;
 mod pipelines;
@@ -318,6 +319,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/operator/accounts/{account_id}/sign-ins/{sign_in_id}", Operator, accounts::end_sign_in),
         get("/operator/apps/{key}/audit", Operator, audit_log::of_app),
         get("/operator/audit", Operator, audit_log::list),
+        get("/operator/nodes", Operator, operator_nodes::nodes),
+        get("/operator/doctor", Operator, operator_nodes::doctor),
         get("/operator/pushes", Operator, operator_pushes::list),
         get("/operator/pushes/{push_id}", Operator, operator_pushes::one),
         get("/operator/platforms/notices", Operator, platforms::notices),

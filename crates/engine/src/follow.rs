@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::time;
 
 use crate::Engine;
+use crate::nodes::NOTE_EVERY;
 
 /// How long a signal lost between nodes can leave cached apps out of date.
 const FORGET_APPS_EVERY: Duration = Duration::from_secs(5);
@@ -32,6 +33,8 @@ impl Engine {
         often.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
         let mut regularly = time::interval(FORGET_APPS_EVERY);
         let mut now_and_then = time::interval_at(time::Instant::now() + SAVE_INDEXES_EVERY, SAVE_INDEXES_EVERY);
+        let mut noting = time::interval(NOTE_EVERY);
+        noting.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
         let checking = tokio::spawn(self.clone().keep_checking_pages());
         while !stop.is_requested() {
             tokio::select! {
@@ -45,6 +48,7 @@ impl Engine {
                     self.check_database().await;
                     self.look_at_apps().await;
                 }
+                _ = noting.tick() => self.note_node().await,
                 _ = now_and_then.tick() => self.rooms.index.save_indexes().await,
                 changed = signals.all() => {
                     for signal in changed {
@@ -56,6 +60,7 @@ impl Engine {
         }
         checking.abort();
         self.rooms.index.save_indexes().await;
+        self.leave().await;
     }
 
     async fn on_signal(&self, signal: Signal) {

@@ -5,8 +5,10 @@
 mod clock_doubt;
 mod database_check;
 mod follow;
+mod health;
 mod installation;
 mod metrics;
+mod nodes;
 mod privacy;
 mod retention;
 mod search;
@@ -34,7 +36,9 @@ use tenancy::{SealKey, Tenancy};
 pub use base::{Error, Findings, Found, FoundKind, GrowthLimits, Metrics, Quota, Result, SETTLES_IN, SearchText};
 pub use campaigns::PipelineLimits;
 pub use database_check::PageCheckTimes;
+pub use health::Health;
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
+pub use nodes::{NodeFacts, NodeView};
 pub use privacy::{AskedPrivacy, PrivacyView, TableReceipt};
 pub use retention::Retention;
 pub use store::privacy::RequestKind as PrivacyKind;
@@ -77,6 +81,7 @@ struct Rooms {
     clock: Clock,
     clock_watch: ClockWatch,
     noted_doubt: clock_doubt::NotedDoubt,
+    this_node: nodes::ThisNode,
     metrics: Metrics,
     exposition: metrics::Exposition,
     retention: Retention,
@@ -123,6 +128,7 @@ impl Engine {
             clock: base.clock.clone(),
             clock_watch: base.clock_watch.clone(),
             noted_doubt: clock_doubt::NotedDoubt::default(),
+            this_node: nodes::ThisNode::default(),
             metrics: base.metrics.clone(),
         });
         let jobs = Jobs::new(&base, rooms.all_jobs());

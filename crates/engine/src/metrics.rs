@@ -27,6 +27,15 @@ const COUNTED_JOBS: u32 = 10_000;
 /// Scrapers give up soon after.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
 
+/// What waits, and how large the database is.
+pub(crate) struct Backlog {
+    /// Counted up to [`COUNTED_JOBS`].
+    pub(crate) n_overdue: i64,
+    /// For how long the first of them is due.
+    pub(crate) overdue_seconds: i64,
+    pub(crate) database_bytes: i64,
+}
+
 /// Everything that is shown.
 pub(crate) struct Exposition {
     registry: Registry,
@@ -135,21 +144,28 @@ impl Engine {
         Ok(text)
     }
 
-    async fn read_metrics(&self) -> Result<()> {
-        let (metrics, now) = (&self.rooms.exposition, self.rooms.clock.now());
+    /// The jobs that wait for a worker, and the room that the database takes.
+    pub(crate) async fn backlog(&self) -> Result<Backlog> {
+        let now = self.rooms.clock.now();
         let read = move |tx: &mut store::Tx<'_>, part: &store::Part| {
             Ok::<_, store::Error>(vec![(store::jobs::backlog(tx, part, now, COUNTED_JOBS)?, tx.database_bytes()?)])
         };
-        let (mut n_overdue, mut longest_due, mut n_bytes) = (0, None, 0);
+        let (mut n_overdue, mut longest_due, mut database_bytes) = (0, None, 0);
         for (of_part, bytes) in self.rooms.store.read_all(read).await? {
             n_overdue += of_part.n_overdue;
             longest_due = longest_due.into_iter().chain(of_part.longest_due).min();
-            n_bytes = bytes;
+            database_bytes = bytes;
         }
+        let overdue_seconds = longest_due.map_or(0, |due| (now.0 - due.0) / 1000);
+        Ok(Backlog { n_overdue, overdue_seconds, database_bytes })
+    }
+
+    async fn read_metrics(&self) -> Result<()> {
+        let (metrics, now) = (&self.rooms.exposition, self.rooms.clock.now());
+        let Backlog { n_overdue, overdue_seconds, database_bytes } = self.backlog().await?;
         metrics.jobs_overdue.set(Some(n_overdue));
-        let overdue_s = longest_due.map_or(0, |due| (now.0 - due.0) / 1000);
-        metrics.jobs_overdue_seconds.set(Some(overdue_s));
-        metrics.database_bytes.set(Some(n_bytes));
+        metrics.jobs_overdue_seconds.set(Some(overdue_seconds));
+        metrics.database_bytes.set(Some(database_bytes));
         if metrics.platforms.should_examine(now) {
             metrics.platforms.set_credentials(self.rooms.sending.credential_notices().await?, now);
         }

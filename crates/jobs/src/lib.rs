@@ -54,4 +54,9 @@ impl Jobs {
             waking: tokio::sync::Mutex::default(),
         }))
     }
+
+    /// How many jobs this process is running.
+    pub fn n_running(&self) -> usize {
+        self.0.running.len()
+    }
 }

@@ -48,6 +48,8 @@ pub enum DocumentKind {
     Automation,
     /// The answers that the sandbox of an app gives next.
     SandboxFaults,
+    /// A node, and that it is there: of the installation.
+    Node,
     /// A known text, sealed: of the installation, not of any app. The key that opens it is the
     /// installation's.
     InstallationKey,
@@ -79,6 +81,7 @@ impl DocumentKind {
             DocumentKind::DeletedPipeline => "deleted_pipeline",
             DocumentKind::Automation => "automation",
             DocumentKind::SandboxFaults => "sandbox_faults",
+            DocumentKind::Node => "node",
             DocumentKind::InstallationKey => "installation_key",
             DocumentKind::WritingTrial => "writing_trial",
             DocumentKind::ClockDoubt => "clock_doubt",
@@ -107,6 +110,7 @@ impl DocumentKind {
             | DocumentKind::DeletedPipeline
             | DocumentKind::Automation
             | DocumentKind::SandboxFaults
+            | DocumentKind::Node
             | DocumentKind::InstallationKey
             | DocumentKind::WritingTrial
             | DocumentKind::ClockDoubt => None,

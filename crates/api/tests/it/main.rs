@@ -56,6 +56,7 @@ mod mistaken_types;
 mod moving;
 mod named_users;
 mod neighbours;
+mod nodes;
 mod odd_names;
 mod open_channels;
 mod openapi;

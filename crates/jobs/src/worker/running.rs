@@ -24,7 +24,7 @@ impl Running {
         self.jobs().insert(job).then(|| Run { running: self.clone(), job })
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.jobs().len()
     }
 

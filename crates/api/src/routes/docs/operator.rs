@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::openapi::{Area, body, query};
 use crate::page_size::PageSize;
+use crate::routes::operator_nodes::{Checks, Nodes};
 use crate::routes::{apps, audit_log, operator_pushes};
 
 pub(super) fn area() -> Area {
@@ -62,5 +63,18 @@ pub(super) fn area() -> Area {
         .paged();
     area.get("/operator/pushes/{push_id}", "Look up a push of any app", "Also when it is over.")
         .ok::<operator_pushes::One>("The push.");
+    area.get(
+        "/operator/nodes",
+        "List nodes",
+        "The nodes that were there in the last day and have not ended in order, with what each is doing.",
+    )
+    .ok::<Nodes>("The nodes.");
+    area.get(
+        "/operator/doctor",
+        "Check the installation",
+        "The checks of `aerogram doctor` that a running server can make, each with a sentence. While the database cannot be read, \
+         only that is told.",
+    )
+    .ok::<Checks>("The checks.");
     area
 }

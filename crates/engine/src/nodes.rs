@@ -1,0 +1,121 @@
+//! The nodes of the installation: each notes now and then that it is there, and what it is.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use base::{Error, Result};
+use boxed::boxed;
+use model::ids::Id;
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::Tx;
+use store::documents::{self, Document, DocumentKind};
+use tenancy::OPERATOR;
+
+use crate::Engine;
+
+/// How often a node notes that it is there. A write for nothing else is worth avoiding on an idle node.
+pub(crate) const NOTE_EVERY: Duration = Duration::from_secs(15);
+/// A node that has missed two notes is taken for dead.
+const ALIVE_FOR: Duration = Duration::from_secs(45);
+/// For how long a node that ended without saying so is remembered.
+const REMEMBERED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a node says about itself when it starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeFacts {
+    /// Where it listens.
+    pub address: String,
+    pub version: String,
+    pub roles: Vec<String>,
+}
+
+/// A node as it was seen last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeView {
+    pub id: String,
+    pub facts: NodeFacts,
+    pub started: UtcMillis,
+    pub seen: UtcMillis,
+    pub is_alive: bool,
+    /// How many jobs it was running.
+    pub n_jobs: u64,
+}
+
+/// This node, once it has said what it is.
+pub(crate) type ThisNode = OnceLock<(String, NodeFacts)>;
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    #[serde(flatten)]
+    facts: NodeFacts,
+    n_jobs: u64,
+}
+
+enum NodeKind {}
+
+#[boxed]
+impl Engine {
+    /// Says what this node is, and forgets nodes that ended long ago. From here on it is among the nodes.
+    pub async fn introduce(&self, facts: NodeFacts) {
+        let now = self.rooms.clock.now();
+        self.rooms.this_node.get_or_init(|| (Id::<NodeKind>::at(now).to_string(), facts));
+        // A database that takes no changes is told of elsewhere, and old nodes are not shown anyway.
+        drop(self.rooms.store.write(OPERATOR, move |tx| forget_old(tx, now)).await);
+        self.note_node().await;
+    }
+
+    /// Notes that this node is there, if it has said what it is.
+    pub async fn note_node(&self) {
+        let Some((id, facts)) = self.rooms.this_node.get().cloned() else { return };
+        let (now, n_jobs) = (self.rooms.clock.now(), self.jobs.n_running() as u64);
+        let write = move |tx: &mut Tx<'_>| {
+            let body = serde_json::to_string(&Stored { facts: facts.clone(), n_jobs }).map_err(Error::internal)?;
+            Ok::<_, Error>(documents::put(tx, OPERATOR, DocumentKind::Node, &id, &body, now)?)
+        };
+        // A database that takes no changes is told of elsewhere, and it is tried again.
+        if let Err(error) = self.rooms.store.write(OPERATOR, write).await
+            && !error.is_of_database()
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "this node cannot be noted");
+        }
+    }
+
+    /// This node ends in order.
+    pub(crate) async fn leave(&self) {
+        let Some((id, _)) = self.rooms.this_node.get().cloned() else { return };
+        let delete = move |tx: &mut Tx<'_>| documents::delete(tx, OPERATOR, DocumentKind::Node, &id);
+        // Otherwise it is taken for dead, which is as good.
+        drop(self.rooms.store.write(OPERATOR, delete).await);
+    }
+
+    /// The nodes that were there in the last day and have not ended in order, the oldest first.
+    pub async fn nodes(&self) -> Result<Vec<NodeView>> {
+        let now = self.rooms.clock.now();
+        let found = self.rooms.store.read(|tx| documents::list(tx, OPERATOR, DocumentKind::Node)).await?;
+        let remembered = found.into_iter().filter(|document| document.modified > now.minus(REMEMBERED_FOR));
+        Ok(remembered.filter_map(|document| view(document, now)).collect())
+    }
+}
+
+fn view(document: Document, now: UtcMillis) -> Option<NodeView> {
+    let read = serde_json::from_str(&document.body).map_err(Error::internal);
+    let Stored { facts, n_jobs } = base::readable(DocumentKind::Node, &document.id, read)?;
+    Some(NodeView {
+        facts,
+        started: document.created,
+        seen: document.modified,
+        is_alive: document.modified >= now.minus(ALIVE_FOR),
+        n_jobs,
+        id: document.id,
+    })
+}
+
+fn forget_old(tx: &mut Tx<'_>, now: UtcMillis) -> store::Result<()> {
+    for head in documents::heads(tx, OPERATOR, DocumentKind::Node)? {
+        if head.modified <= now.minus(REMEMBERED_FOR) {
+            documents::delete(tx, OPERATOR, DocumentKind::Node, &head.id)?;
+        }
+    }
+    Ok(())
+}
