@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use crate::auth::Calling;
 use crate::holder::Holder;
+use crate::inside::Actor;
 
 /// Routes that are kept only if they are refused, and then without their bodies: a page that shows requests would fill the list
 /// with its own, and a person who is to be erased must not be named here.
@@ -93,8 +94,9 @@ impl Noting {
         let holder = Holder::of(request);
         let caller = request.extensions().get::<Calling>();
         let is_development = caller.is_some_and(|Calling(caller)| caller.app().mode == Mode::Development);
-        // Looking at requests is no request to look at.
-        if !is_development || UNNOTED.contains(&route) {
+        // Looking at requests is no request to look at, and neither is what a page of the console asks for.
+        let is_of_page = request.extensions().get::<Actor>().is_some();
+        if !is_development || is_of_page || UNNOTED.contains(&route) {
             return Self { holder, route, whole: None };
         }
         let body = KeptBody::default();

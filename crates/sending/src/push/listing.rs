@@ -129,7 +129,7 @@ fn list(
 /// The pushes that were accepted within a time, the newest first, and whether they are all: a limited number is read.
 pub fn pushes_between(tx: &mut Tx<'_>, app: AppId, accepted: &Range<UtcMillis>) -> Result<(Vec<PushEntry>, bool)> {
     let at_most = PORTION * PORTIONS;
-    let mut entries = pushes::entries(tx, app, accepted, None, at_most + 1)?;
+    let mut entries = pushes::entries(tx, app, accepted, None, None, at_most + 1)?;
     let are_all = entries.len() <= at_most as usize;
     entries.truncate(at_most as usize);
     complete(tx, app, &mut entries)?;

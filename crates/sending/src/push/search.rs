@@ -24,11 +24,11 @@ fn search(tx: &mut Tx<'_>, app: AppId, text: &SearchText) -> Result<Findings> {
     let mut findings = Findings::default();
     let ever = UtcMillis(i64::MIN)..UtcMillis(i64::MAX);
     if let Ok(id) = text.as_str().parse::<PushId>() {
-        let mut one = pushes::entries(tx, app, &ever, Some(id), 1)?;
+        let mut one = pushes::entries(tx, app, &ever, None, Some(id), 1)?;
         complete(tx, app, &mut one)?;
         one.into_iter().for_each(|entry| findings.add(found(entry)));
     }
-    let mut newest = pushes::entries(tx, app, &ever, None, MOST_LOOKED_AT + 1)?;
+    let mut newest = pushes::entries(tx, app, &ever, None, None, MOST_LOOKED_AT + 1)?;
     findings.is_cut = newest.len() > MOST_LOOKED_AT as usize;
     newest.truncate(MOST_LOOKED_AT as usize);
     complete(tx, app, &mut newest)?;
