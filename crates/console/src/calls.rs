@@ -67,7 +67,8 @@ impl Visit {
     }
 
     async fn make_once(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Result<Bytes> {
-        self.note_call(Call { method: method.clone(), path: path.to_owned(), body: body.clone() });
+        let shown = body.clone().map(|body| without_secrets(path, body));
+        self.note_call(Call { method: method.clone(), path: path.to_owned(), body: shown });
         let response = self.call(method, path, body, key).await?;
         let status = response.status();
         let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
@@ -111,6 +112,22 @@ impl Visit {
         let role = visitor.role_in(app.id).ok_or(Error::NotSignedIn)?;
         Ok(Actor::in_app(credential, app.key.clone(), role))
     }
+}
+
+/// The body as a page may show it: what the operator typed as a secret is never shown again.
+fn without_secrets(path: &str, mut body: Value) -> Value {
+    const SECRETS: [&str; 7] =
+        ["key", "certificate", "private_key", "service_account", "client_secret", "authorization", "auth"];
+    if let Value::Object(fields) = &mut body
+        && path.starts_with("/operator/apps/")
+    {
+        for (name, value) in fields.iter_mut() {
+            if SECRETS.contains(&name.as_str()) {
+                *value = Value::from("…");
+            }
+        }
+    }
+    body
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {

@@ -61,10 +61,12 @@ impl Error {
         }
     }
 
-    /// The sentence about one field of a form.
+    /// The sentence about one field of a form, without the name of the field, which it stands below.
     pub(crate) fn about(&self, field: &str) -> Option<&str> {
         let Error::Invalid(problems) = self else { return None };
-        problems.iter().find(|(path, _)| path == field).map(|(_, sentence)| sentence.as_str())
+        let (path, sentence) = problems.iter().find(|(path, _)| path == field)?;
+        let bare = sentence.strip_prefix(path.as_str()).and_then(|rest| rest.strip_prefix(": "));
+        Some(bare.unwrap_or(sentence))
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod home;
 pub(crate) mod login;
 pub(crate) mod message;
 pub(crate) mod messages;
+pub(crate) mod platforms;
 pub(crate) mod profile;
 pub(crate) mod start;
 pub(crate) mod team;

@@ -1,5 +1,6 @@
 //! Pieces that pages are made of.
 
+pub(crate) mod area;
 pub(crate) mod fields;
 pub(crate) mod numbers;
 pub(crate) mod pager;

@@ -15,7 +15,7 @@ use crate::Console;
 use crate::answer::{self, Answer};
 use crate::assets;
 use crate::error::{Error, Result};
-use crate::pages::{accounts, apps, audit, compose, home, login, message, messages, profile, start, team};
+use crate::pages::{accounts, apps, audit, compose, home, login, message, messages, platforms, profile, start, team};
 use crate::visit::{Refused, Visit};
 
 /// What a visitor needs to see a page.
@@ -88,6 +88,12 @@ fn all() -> Vec<Page> {
         get("/console/{app}/compose/sending/{schedule}", SENDER, compose::sending::show),
         post("/console/{app}/compose/sending/{schedule}/undo", SENDER, compose::sending::undo),
         post("/console/{app}/first-device", SENDER, home::first_device),
+        get("/console/{app}/platforms", ADMIN, platforms::list),
+        post("/console/{app}/platforms", ADMIN, platforms::open),
+        get("/console/{app}/platforms/{platform}", ADMIN, platforms::show),
+        post("/console/{app}/platforms/{platform}", ADMIN, platforms::save),
+        post("/console/{app}/platforms/{platform}/keys/{fingerprint}/remove", ADMIN, platforms::remove_key),
+        post("/console/{app}/platforms/{platform}/{action}", ADMIN, platforms::act),
         get("/console/{app}/team", ADMIN, team::list),
         post("/console/{app}/team", ADMIN, team::add),
         post("/console/{app}/team/{account}/change", ADMIN, team::change),

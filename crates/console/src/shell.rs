@@ -21,10 +21,11 @@ struct Entry {
     key: Option<&'static str>,
 }
 
-const APP_PAGES: [Entry; 5] = [
+const APP_PAGES: &[Entry] = &[
     Entry { name: "Home", path: "", least: Role::Viewer, key: Some("h") },
     Entry { name: "Compose", path: "/compose", least: Role::Editor, key: Some("c") },
     Entry { name: "Messages", path: "/messages", least: Role::Viewer, key: Some("m") },
+    Entry { name: "Platforms", path: "/platforms", least: Role::Admin, key: None },
     Entry { name: "Team", path: "/team", least: Role::Admin, key: None },
     Entry { name: "Audit", path: "/audit", least: Role::Admin, key: None },
 ];

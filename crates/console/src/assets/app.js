@@ -16,7 +16,7 @@ let again = false;
 async function refresh() {
   const content = document.getElementById("content");
   if (!content || asking || document.hidden) { again = true; return; }
-  if (content.querySelector("form :focus, #compose")) return;
+  if (content.querySelector("form :focus, form[data-typed], #compose")) return;
   [asking, again] = [true, false];
   try {
     const answer = await fetch(location.href, { headers: { "X-Fragment": "content", ...(tag && { "If-None-Match": tag }) } });
@@ -91,6 +91,7 @@ function onKey(event) {
 
 showTimes(document);
 document.addEventListener("keydown", onKey);
+document.addEventListener("input", (event) => { const form = event.target.closest("form"); if (form) form.dataset.typed = ""; });
 document.addEventListener("click", (event) => {
   for (const menu of find("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
