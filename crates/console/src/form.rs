@@ -26,6 +26,11 @@ impl Fields {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// All values of a name.
+    pub(crate) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     pub(crate) fn is_checked(&self, name: &str) -> bool {
         self.exact(name).is_some()
     }
@@ -87,6 +92,7 @@ mod tests {
         assert_eq!(fields.exact("q"), Some(" snöw & ice "));
         assert_eq!((fields.text("empty"), fields.text("missing")), (None, None));
         assert!(fields.is_checked("flag") && !fields.is_checked("other"));
+        assert_eq!(fields.all("tag").collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(fields.text("bad"), Some("%zz%f"));
         assert_eq!(
             fields.with(&[("tag", "c d"), ("flag", ""), ("bad", "")]),

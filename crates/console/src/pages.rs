@@ -12,3 +12,4 @@ pub(crate) mod platforms;
 pub(crate) mod profile;
 pub(crate) mod start;
 pub(crate) mod team;
+pub(crate) mod webhooks;

@@ -15,7 +15,9 @@ use crate::Console;
 use crate::answer::{self, Answer};
 use crate::assets;
 use crate::error::{Error, Result};
-use crate::pages::{accounts, apps, audit, compose, home, login, message, messages, platforms, profile, start, team};
+use crate::pages::{
+    accounts, apps, audit, compose, home, login, message, messages, platforms, profile, start, team, webhooks,
+};
 use crate::visit::{Refused, Visit};
 
 /// What a visitor needs to see a page.
@@ -94,6 +96,11 @@ fn all() -> Vec<Page> {
         post("/console/{app}/platforms/{platform}", ADMIN, platforms::save),
         post("/console/{app}/platforms/{platform}/keys/{fingerprint}/remove", ADMIN, platforms::remove_key),
         post("/console/{app}/platforms/{platform}/{action}", ADMIN, platforms::act),
+        get("/console/{app}/webhooks", ADMIN, webhooks::list),
+        post("/console/{app}/webhooks", ADMIN, webhooks::create),
+        get("/console/{app}/webhooks/{webhook}", ADMIN, webhooks::show),
+        post("/console/{app}/webhooks/{webhook}", ADMIN, webhooks::change),
+        post("/console/{app}/webhooks/{webhook}/{action}", ADMIN, webhooks::act),
         get("/console/{app}/team", ADMIN, team::list),
         post("/console/{app}/team", ADMIN, team::add),
         post("/console/{app}/team/{account}/change", ADMIN, team::change),

@@ -26,6 +26,7 @@ const APP_PAGES: &[Entry] = &[
     Entry { name: "Compose", path: "/compose", least: Role::Editor, key: Some("c") },
     Entry { name: "Messages", path: "/messages", least: Role::Viewer, key: Some("m") },
     Entry { name: "Platforms", path: "/platforms", least: Role::Admin, key: None },
+    Entry { name: "Webhooks", path: "/webhooks", least: Role::Admin, key: None },
     Entry { name: "Team", path: "/team", least: Role::Admin, key: None },
     Entry { name: "Audit", path: "/audit", least: Role::Admin, key: None },
 ];

@@ -18,3 +18,5 @@ mod roles;
 mod teams;
 #[cfg(test)]
 mod visitor;
+#[cfg(test)]
+mod webhooks;
