@@ -3,13 +3,16 @@
 pub(crate) mod accounts;
 pub(crate) mod apps;
 pub(crate) mod audit;
+pub(crate) mod automation;
 pub(crate) mod compose;
+pub(crate) mod experiments;
 pub(crate) mod home;
 pub(crate) mod login;
 pub(crate) mod message;
 pub(crate) mod messages;
 pub(crate) mod platforms;
 pub(crate) mod profile;
+pub(crate) mod schedules;
 pub(crate) mod start;
 pub(crate) mod team;
 pub(crate) mod webhooks;

@@ -16,7 +16,8 @@ use crate::answer::{self, Answer};
 use crate::assets;
 use crate::error::{Error, Result};
 use crate::pages::{
-    accounts, apps, audit, compose, home, login, message, messages, platforms, profile, start, team, webhooks,
+    accounts, apps, audit, automation, compose, experiments, home, login, message, messages, platforms, profile,
+    schedules, start, team, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -90,6 +91,13 @@ fn all() -> Vec<Page> {
         get("/console/{app}/compose/sending/{schedule}", SENDER, compose::sending::show),
         post("/console/{app}/compose/sending/{schedule}/undo", SENDER, compose::sending::undo),
         post("/console/{app}/first-device", SENDER, home::first_device),
+        get("/console/{app}/schedules", VIEWER, schedules::list),
+        post("/console/{app}/schedules/{schedule}/{action}", SENDER, schedules::act),
+        get("/console/{app}/automation", VIEWER, automation::list),
+        post("/console/{app}/automation/{pipeline}/{action}", SENDER, automation::act),
+        get("/console/{app}/experiments", VIEWER, experiments::list),
+        get("/console/{app}/experiments/{experiment}", VIEWER, experiments::show),
+        post("/console/{app}/experiments/{experiment}/delete", SENDER, experiments::delete),
         get("/console/{app}/platforms", ADMIN, platforms::list),
         post("/console/{app}/platforms", ADMIN, platforms::open),
         get("/console/{app}/platforms/{platform}", ADMIN, platforms::show),

@@ -11,6 +11,8 @@ mod getting_in;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]
+mod planned;
+#[cfg(test)]
 mod platforms;
 #[cfg(test)]
 mod roles;
