@@ -13,6 +13,7 @@ pub(crate) mod messages;
 pub(crate) mod platforms;
 pub(crate) mod profile;
 pub(crate) mod schedules;
+pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod team;
 pub(crate) mod webhooks;

@@ -17,7 +17,7 @@ use crate::assets;
 use crate::error::{Error, Result};
 use crate::pages::{
     accounts, apps, audit, automation, compose, experiments, home, login, message, messages, platforms, profile,
-    schedules, start, team, webhooks,
+    schedules, settings, start, team, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -76,6 +76,7 @@ fn all() -> Vec<Page> {
         post("/console/-/profile/sign-ins/{sign_in}/end", Account, profile::end_sign_in),
         get("/console/-/apps", Owner, apps::list),
         post("/console/-/apps", Owner, apps::create),
+        post("/console/-/apps/{key}/delete", Owner, settings::delete),
         get("/console/-/accounts", Owner, accounts::list),
         post("/console/-/accounts", Owner, accounts::invite),
         post("/console/-/accounts/{account}/link", Owner, accounts::link),
@@ -113,6 +114,9 @@ fn all() -> Vec<Page> {
         post("/console/{app}/team", ADMIN, team::add),
         post("/console/{app}/team/{account}/change", ADMIN, team::change),
         post("/console/{app}/team/{account}/remove", ADMIN, team::remove),
+        get("/console/{app}/settings", ADMIN, settings::show),
+        post("/console/{app}/settings", ADMIN, settings::change),
+        post("/console/{app}/settings/rotate", ADMIN, settings::rotate),
         get("/console/{app}/audit", ADMIN, audit::of_app),
     ]
 }

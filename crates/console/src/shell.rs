@@ -32,6 +32,7 @@ const APP_PAGES: &[Entry] = &[
     Entry { name: "Webhooks", path: "/webhooks", least: Role::Admin, key: None },
     Entry { name: "Team", path: "/team", least: Role::Admin, key: None },
     Entry { name: "Audit", path: "/audit", least: Role::Admin, key: None },
+    Entry { name: "Settings", path: "/settings", least: Role::Admin, key: None },
 ];
 const OWNER_PAGES: [(&str, &str); 3] =
     [("Apps", "/console/-/apps"), ("Accounts", "/console/-/accounts"), ("Audit of all", "/console/-/audit")];

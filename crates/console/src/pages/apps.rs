@@ -15,7 +15,7 @@ use crate::visit::Visit;
 
 const PAGE: &str = "/console/-/apps";
 const CALL: &str = "/operator/apps";
-const MODES: [(&str, &str); 2] = [
+pub(crate) const MODES: [(&str, &str); 2] = [
     ("development", "Development: what has no credentials arrives in the sandbox"),
     ("production", "Production: for real people"),
 ];

@@ -17,6 +17,8 @@ mod platforms;
 #[cfg(test)]
 mod roles;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod teams;
 #[cfg(test)]
 mod visitor;
