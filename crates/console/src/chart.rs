@@ -20,10 +20,17 @@ const HEIGHT: u64 = 160;
 /// For the numbers at the side and the times below.
 const LEFT: u64 = 48;
 const BELOW: u64 = 20;
+/// What the line of an earlier time is called.
+const BEFORE: &str = "the time before";
 
 pub(crate) fn columns(chart: &Columns) -> Markup {
+    columns_beside(chart, &[])
+}
+
+/// As [`columns`], with the sums of an earlier time as a line across them.
+pub(crate) fn columns_beside(chart: &Columns, before: &[u64]) -> Markup {
     let sums = chart.rows.iter().map(|(_, values)| values.iter().sum::<u64>());
-    let highest = sums.max().unwrap_or(0);
+    let highest = sums.chain(before.iter().copied()).max().unwrap_or(0);
     if highest == 0 {
         return html! { div.empty { p { "Nothing in this time." } } };
     }
@@ -34,7 +41,7 @@ pub(crate) fn columns(chart: &Columns) -> Markup {
     html! {
         figure.chart {
             figcaption { (chart.caption) }
-            (legend(&chart.names))
+            (legend(&chart.names, !before.is_empty()))
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(chart.caption) {
                 @for line in [0, top / 2, top] {
                     line.grid x1=(LEFT) x2=(WIDTH) y1=(y(line)) y2=(y(line)) {}
@@ -52,8 +59,14 @@ pub(crate) fn columns(chart: &Columns) -> Markup {
                         text.axis x=(x) y=(HEIGHT - 4) { (short(label)) }
                     }
                 }
+                @if !before.is_empty() {
+                    @let middle = |index: usize| LEFT + step * index as u64 + step / 2;
+                    @let points: Vec<String> = before.iter().take(chart.rows.len()).enumerate()
+                        .map(|(index, value)| format!("{},{}", middle(index), y(*value))).collect();
+                    polyline.before points=(points.join(" ")) {}
+                }
             }
-            (table(chart))
+            (table(chart, before))
         }
     }
 }
@@ -81,25 +94,36 @@ fn short(label: &str) -> &str {
     }
 }
 
-fn legend(names: &[String]) -> Markup {
+fn legend(names: &[String], has_before: bool) -> Markup {
     html! {
-        @if names.len() > 1 {
-            ul.legend { @for (index, name) in names.iter().enumerate() { li { span.key.{ "s" (index % 6) } {} (name) } } }
+        @if names.len() > 1 || has_before {
+            ul.legend {
+                @for (index, name) in names.iter().enumerate() { li { span.key.{ "s" (index % 6) } {} (name) } }
+                @if has_before { li { span.key.before {} (BEFORE) } }
+            }
         }
     }
 }
 
-fn table(chart: &Columns) -> Markup {
+fn table(chart: &Columns, before: &[u64]) -> Markup {
     html! {
         details {
             summary { "Figures" }
             div.scroll tabindex="0" {
                 table {
                     caption.hidden { (chart.caption) }
-                    thead { tr { th scope="col" { "Time" } @for name in &chart.names { th.number scope="col" { (name) } } } }
+                    thead {
+                        tr {
+                            th scope="col" { "Time" } @for name in &chart.names { th.number scope="col" { (name) } }
+                            @if !before.is_empty() { th.number scope="col" { (BEFORE) } }
+                        }
+                    }
                     tbody {
-                        @for (label, values) in &chart.rows {
-                            tr { th scope="row" { (label) } @for value in values { td.number { (grouped(*value)) } } }
+                        @for (index, (label, values)) in chart.rows.iter().enumerate() {
+                            tr {
+                                th scope="row" { (label) } @for value in values { td.number { (grouped(*value)) } }
+                                @if let Some(before) = before.get(index) { td.number { (grouped(*before)) } }
+                            }
                         }
                     }
                 }

@@ -16,8 +16,8 @@ use crate::answer::{self, Answer};
 use crate::assets;
 use crate::error::{Error, Result};
 use crate::pages::{
-    accounts, apps, audit, automation, compose, experiments, home, login, message, messages, platforms, profile,
-    schedules, settings, start, team, webhooks,
+    accounts, apps, audit, automation, calendar, compose, experiments, home, login, message, messages, platforms,
+    profile, reports, schedules, settings, start, team, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -92,6 +92,7 @@ fn all() -> Vec<Page> {
         get("/console/{app}/compose/sending/{schedule}", SENDER, compose::sending::show),
         post("/console/{app}/compose/sending/{schedule}/undo", SENDER, compose::sending::undo),
         post("/console/{app}/first-device", SENDER, home::first_device),
+        get("/console/{app}/calendar", VIEWER, calendar::show),
         get("/console/{app}/schedules", VIEWER, schedules::list),
         post("/console/{app}/schedules/{schedule}/{action}", SENDER, schedules::act),
         get("/console/{app}/automation", VIEWER, automation::list),
@@ -99,6 +100,8 @@ fn all() -> Vec<Page> {
         get("/console/{app}/experiments", VIEWER, experiments::list),
         get("/console/{app}/experiments/{experiment}", VIEWER, experiments::show),
         post("/console/{app}/experiments/{experiment}/delete", SENDER, experiments::delete),
+        get("/console/{app}/reports", VIEWER, reports::show),
+        get("/console/{app}/reports/{panel}", VIEWER, reports::download),
         get("/console/{app}/platforms", ADMIN, platforms::list),
         post("/console/{app}/platforms", ADMIN, platforms::open),
         get("/console/{app}/platforms/{platform}", ADMIN, platforms::show),

@@ -15,6 +15,8 @@ mod planned;
 #[cfg(test)]
 mod platforms;
 #[cfg(test)]
+mod reports;
+#[cfg(test)]
 mod roles;
 #[cfg(test)]
 mod settings;
