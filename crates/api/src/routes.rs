@@ -28,6 +28,7 @@ mod message_deletion;
 mod messages;
 mod named_user_record;
 mod named_users;
+mod newest_events;
 mod open_channels;
 mod operator_nodes;
 mod operator_pushes;
@@ -277,6 +278,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/requests/stream", Master, requests::stream),
         get("/api/events", Master, events::get),
         post("/api/events", Master, events::post),
+        get("/api/events/newest", Master, newest_events::list),
         get("/api/sandbox", Master, sandbox::list),
         delete("/api/sandbox", Master, sandbox::clear),
         get("/api/sandbox/faults", Master, sandbox::faults),

@@ -26,7 +26,7 @@ pub use reports::{
 pub use store::counters::{Metric, Opted, Pushes};
 pub use store::event_counters::{EventTotal, Sum};
 pub use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};
-pub use stream::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
+pub use stream::{EventClause, EventFeed, EventFilter, EventPage, NewestEvents, NewestRequest, PublicEvent};
 pub use timeline::{TimelinePage, TimelineRequest};
 pub use webhooks::{
     CreatedWebhook, Redelivered, WebhookLag, WebhookProof, WebhookState, WebhookView, purpose as webhook_purpose,

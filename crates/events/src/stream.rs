@@ -5,6 +5,7 @@ mod devices;
 mod feed;
 mod filter;
 mod gather;
+mod newest;
 mod write;
 
 use ::devices::ContactKey;
@@ -21,6 +22,7 @@ use crate::Events;
 
 pub use feed::EventFeed;
 pub use filter::{EventClause, EventFilter};
+pub use newest::{NewestEvents, NewestRequest};
 
 /// Some events, oldest first.
 pub struct EventPage {

@@ -7,6 +7,7 @@
 //! Records are inserted at the end of their transaction, or when it reads the log itself.
 
 mod bounds;
+mod newest;
 mod pending;
 mod retention;
 mod rewriting;
@@ -25,6 +26,7 @@ use model::time::UtcMillis;
 use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 
 pub(crate) use bounds::LogBounds;
+pub use newest::newest_of_kinds;
 pub(crate) use pending::PendingRecords;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub(crate) use rewriting::ordinals_at;

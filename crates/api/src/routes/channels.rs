@@ -93,8 +93,15 @@ pub(super) async fn list(
 ) -> Result<Answer> {
     let start = params.id("start");
     let limit = params.limit(PageSize::CHANNELS);
+    let address = params.parsed("address", |text| match text.contains('\0') {
+        true => Err("No address has this character."),
+        false => Ok(text.to_owned()),
+    });
     params.finish()?;
-    let (page, next) = edge.engine.devices().channels(app.id, start, limit).await?;
+    let (page, next) = match address {
+        Some(address) => (edge.engine.devices().channels_with_address(app.id, address).await?, None),
+        None => edge.engine.devices().channels(app.id, start, limit).await?,
+    };
     let next_page = next.map(|next| links.to(&format!("/api/channels?start={next}&limit={limit}")));
     let write = move || {
         let channels = page.into_iter().map(ChannelRecord::from).collect();

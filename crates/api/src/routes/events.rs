@@ -190,7 +190,7 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<EventStart>> {
     offset.map(|offset| Some(EventStart::After(offset))).ok_or_else(|| Error::invalid(LAST_EVENT_ID, NO_OFFSET))
 }
 
-fn kinds(text: &str) -> Result<BTreeSet<RecordKind>, &'static str> {
+pub(super) fn kinds(text: &str) -> Result<BTreeSet<RecordKind>, &'static str> {
     let kind = |name: &str| RecordKind::from_public_name(&name.trim().to_uppercase());
     text.split(',')
         .map(kind)
@@ -198,7 +198,7 @@ fn kinds(text: &str) -> Result<BTreeSet<RecordKind>, &'static str> {
         .ok_or("These must be types of events, such as OPEN,SEND,UNINSTALL.")
 }
 
-fn channels(text: &str) -> Result<Vec<ChannelRef>, &'static str> {
+pub(super) fn channels(text: &str) -> Result<Vec<ChannelRef>, &'static str> {
     let channel = |id: &str| id.trim().parse().ok().map(|id| ChannelRef { id, claimed: None });
     text.split(',')
         .map(channel)

@@ -57,6 +57,7 @@ mod moving;
 mod named_users;
 mod neighbours;
 mod nodes;
+mod newest_events;
 mod odd_names;
 mod open_channels;
 mod openapi;

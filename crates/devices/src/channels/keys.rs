@@ -1,9 +1,11 @@
 //! The keys under which a channel can be found other than by its id.
 
+use base::Result;
 use model::channel::{IdentityHints, Profile};
 use model::device_type::DeviceType;
-use model::ids::ContactId;
-use store::channels::Key;
+use model::ids::{AppId, ContactId};
+use store::Tx;
+use store::channels::{self, Key};
 
 /// The kinds of hints, which are stored.
 const USER: &str = "user";
@@ -12,12 +14,20 @@ const ACCENGAGE: &str = "accengage";
 const APID: &str = "apid";
 /// Stored, too.
 const CONTACT: &str = "contact";
+const ADDRESS: &str = "address:";
 
 /// The key of an address. A device has one channel, so an address belongs to one channel of a type.
 pub fn address_key(device_type: &DeviceType, address: &str) -> Key {
     // Apple's tokens are hexadecimal, and clients write them in either letter case.
     let value = if *device_type == DeviceType::Ios { address.to_ascii_uppercase() } else { address.to_owned() };
-    Key { kind: format!("address:{device_type}"), value }
+    Key { kind: format!("{ADDRESS}{device_type}"), value }
+}
+
+/// The keys that an address could have in an app, by the device types that there are.
+pub(super) fn address_keys(tx: &mut Tx<'_>, app: AppId, address: &str) -> Result<Vec<Key>> {
+    let kinds = channels::kinds_of_keys(tx, app, ADDRESS)?;
+    let types = kinds.iter().filter_map(|kind| DeviceType::from_name(kind.strip_prefix(ADDRESS)?));
+    Ok(types.map(|device_type| address_key(&device_type, address)).collect())
 }
 
 pub fn apid_key(device_type: &DeviceType, apid: &str) -> Key {

@@ -15,6 +15,7 @@ use store::Tx;
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
 
+use super::keys;
 use crate::Devices;
 use crate::attributes::{Attributes, attributes_of, read};
 use crate::change_context::ChangeContext;
@@ -46,6 +47,28 @@ impl Devices {
             .read(move |tx| {
                 let channel = channels::by_id(tx, app, id)?.ok_or(Error::NotFound("channel"))?;
                 ChannelView::of(tx, &ChangeContext::new(app, &index, now), channel)
+            })
+            .await
+    }
+
+    /// The channels with an address: one of a device type at most, in the order in which they registered.
+    pub async fn channels_with_address(&self, app: AppId, address: String) -> Result<Vec<ChannelView>> {
+        let index = self.0.index.get(app).await?;
+        let now = self.0.clock.now();
+        self.0
+            .store
+            .read(move |tx| {
+                let context = ChangeContext::new(app, &index, now);
+                let keys = keys::address_keys(tx, app, &address)?;
+                let mut found = channels::by_keys(tx, app, keys)?;
+                found.sort_unstable();
+                let mut views = Vec::with_capacity(found.len());
+                for ordinal in found {
+                    if let Some(channel) = channels::by_ordinal(tx, app, ordinal)? {
+                        views.push(ChannelView::of(tx, &context, channel)?);
+                    }
+                }
+                Ok(views)
             })
             .await
     }

@@ -89,7 +89,7 @@ fn position(tx: &mut Tx<'_>, app: AppId, start: EventStart) -> Result<EventOffse
     }
 }
 
-fn clause(tx: &mut Tx<'_>, app: AppId, conditions: &EventConditions) -> Result<EventClause> {
+pub(super) fn clause(tx: &mut Tx<'_>, app: AppId, conditions: &EventConditions) -> Result<EventClause> {
     let channels = conditions.channels.as_ref().map(|named| {
         let ordinal = |named: &ChannelRef| {
             let found = channels::by_id(tx, app, named.id)?.filter(|channel| named.fits(&channel.device_type));

@@ -51,6 +51,22 @@ pub(super) struct Shared {
     pub(super) rest: Rest,
 }
 
+impl Shared {
+    /// Also the channels of the record.
+    fn read(record: &Record, shape: ManyShape) -> Result<(Self, RoaringBitmap)> {
+        let (many, rest): (Many, _) = postcard::take_from_bytes(&record.body).map_err(Error::internal)?;
+        let rest = match shape {
+            _ if rest.is_empty() => Rest::Nothing,
+            ManyShape::SendRejected => Rest::Rejection(postcard::from_bytes(rest).map_err(Error::internal)?),
+            ManyShape::Send | ManyShape::Control | ManyShape::RichDelivery => {
+                Rest::Extra(postcard::from_bytes(rest).map_err(Error::internal)?)
+            }
+        };
+        let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
+        Ok((Self { shape, many, rest }, all))
+    }
+}
+
 /// What follows in the record.
 pub(super) enum Rest {
     Nothing,
@@ -191,6 +207,42 @@ pub(super) fn gather<'f>(
     Ok(Gathered { records: page.records, looked, is_end: looked.records_done() >= head, missed })
 }
 
+/// The newest events before an offset, oldest first. `looked` is where to go on backwards, and `is_end` says that nothing is left.
+pub(super) fn newest<'f>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    before: EventOffset,
+    at_most: usize,
+    filter: &'f EventFilter,
+) -> Result<Gathered<'f>> {
+    let (start, head) = (log::start(tx, app)?, log::head(tx, app)?);
+    let mut last = before.record().min(head);
+    let first = start.max(Offset(last.0 - WINDOW + 1));
+    let mut page = Page { after: EventOffset::START, room: at_most, records: Vec::new(), filter };
+    let (mut portion, mut n_bytes) = (FIRST_PORTION, 0);
+    let looked = 'reading: loop {
+        let records = log::newest_of_kinds(tx, app, (first, last), filter.kinds(), portion)?;
+        let is_last = records.len() < portion as usize;
+        for record in records {
+            n_bytes += record.body.len();
+            let offset = record.offset;
+            last = Offset(offset.0 - 1);
+            if let Some(reached) = page.take_last(record, before)? {
+                break 'reading reached;
+            }
+            if n_bytes >= MOST_BYTES {
+                break 'reading EventOffset::new(offset, 0);
+            }
+        }
+        if is_last {
+            break EventOffset::new(first, 0);
+        }
+        portion = (portion * MORE).min(LARGEST_PORTION);
+    };
+    page.records.reverse();
+    Ok(Gathered { records: page.records, looked, is_end: looked <= EventOffset::new(start, 0), missed: 0 })
+}
+
 /// All events of some records that a filter accepts.
 pub(super) fn of_records(records: Vec<Record>, filter: &EventFilter) -> Result<Gathered<'_>> {
     let mut page = Page { after: EventOffset::START, room: usize::MAX, records: Vec::new(), filter };
@@ -245,17 +297,9 @@ impl Page<'_> {
     }
 
     fn take_many(&mut self, record: Record, shape: ManyShape) -> Result<Option<EventOffset>> {
-        let (many, rest): (Many, _) = postcard::take_from_bytes(&record.body).map_err(Error::internal)?;
-        let rest = match shape {
-            _ if rest.is_empty() => Rest::Nothing,
-            ManyShape::SendRejected => Rest::Rejection(postcard::from_bytes(rest).map_err(Error::internal)?),
-            ManyShape::Send | ManyShape::Control | ManyShape::RichDelivery => {
-                Rest::Extra(postcard::from_bytes(rest).map_err(Error::internal)?)
-            }
-        };
+        let (shared, all) = Shared::read(&record, shape)?;
         let mut clauses = self.accepting(record.kind);
-        clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&many.push)));
-        let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
+        clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&shared.many.push)));
         let next_index = self.after.next_index_in(record.offset);
         let Some(first) = all.select(next_index) else { return Ok(None) };
         let wanted = among(&all, &clauses);
@@ -274,13 +318,49 @@ impl Page<'_> {
             channels.push((index, Ordinal(ordinal)));
         }
         if !channels.is_empty() {
-            self.records.push(PageRecord {
-                record,
-                content: Content::Many(Shared { shape, many, rest }, channels),
-                clauses,
-            });
+            self.records.push(PageRecord { record, content: Content::Many(shared, channels), clauses });
         }
         Ok(full)
+    }
+
+    /// Takes the last events of a record before an offset. If there is no room left after that, returns the first that was taken.
+    fn take_last(&mut self, record: Record, before: EventOffset) -> Result<Option<EventOffset>> {
+        let offset = record.offset;
+        let first_index = match shape(record.kind) {
+            Shape::One(shape) => {
+                if EventOffset::new(offset, 0) < before {
+                    self.take_one(record, shape)?;
+                }
+                0
+            }
+            Shape::Many(shape) => self.take_last_of_many(record, shape, before)?,
+            Shape::Hidden => 0,
+        };
+        Ok((self.room == 0).then(|| EventOffset::new(offset, first_index)))
+    }
+
+    /// The index of the first that was taken.
+    fn take_last_of_many(&mut self, record: Record, shape: ManyShape, before: EventOffset) -> Result<u32> {
+        let (shared, all) = Shared::read(&record, shape)?;
+        let mut clauses = self.accepting(record.kind);
+        clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&shared.many.push)));
+        let n_before = match record.offset == before.record() {
+            true => before.next_index_in(record.offset).saturating_sub(1),
+            false => u32::MAX,
+        };
+        let wanted = among(&all, &clauses);
+        let end = all.select(n_before).map_or(u64::from(u32::MAX) + 1, u64::from);
+        let last = wanted.iter().rev().filter(|ordinal| u64::from(*ordinal) < end).take(self.room);
+        // Ranks begin with 1.
+        let index = |ordinal: u32| u32::try_from(all.rank(ordinal).saturating_sub(1)).unwrap_or(u32::MAX);
+        let mut channels: Vec<(u32, Ordinal)> = last.map(|ordinal| (index(ordinal), Ordinal(ordinal))).collect();
+        channels.reverse();
+        let first_index = channels.first().map_or(0, |(index, _)| *index);
+        self.room -= channels.len();
+        if !channels.is_empty() {
+            self.records.push(PageRecord { record, content: Content::Many(shared, channels), clauses });
+        }
+        Ok(first_index)
     }
 }
 

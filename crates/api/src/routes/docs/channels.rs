@@ -34,6 +34,7 @@ pub(super) fn area() -> Area {
     area.get("/api/channels", "List channels", "Of all devices and open platforms, in an order that stays the same.")
         .takes(query::id("start", "The first channel of the page."))
         .takes(query::limit(PageSize::CHANNELS))
+        .takes(query::text("address", "Only those with this device token or other address, of whatever device type."))
         .ok::<Page>("A page of channels.")
         .paged();
     area.get("/api/channels/{channel_id}", "Look up a channel", "Everything that is known about it.")

@@ -6,7 +6,9 @@ use model::json::OneOrMany;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::custom_events::Spelled;
+use crate::routes::newest_events::Page;
 
 const STREAM: &str = "One event a line as `application/vnd.urbanairship+x-ndjson` or `application/x-ndjson`, or server-sent \
     events, as the `Accept` header asks. Empty lines, or comments, show that the stream is alive.";
@@ -48,6 +50,12 @@ pub(super) fn area() -> Area {
     )
     .body(body::of::<EventRequest>, json!({"start": "EARLIEST", "filters": [{"types": ["OPEN", "SEND"]}]}))
     .stream(STREAM);
+    area.get("/api/events/newest", "List the newest events", "Newest first, as far back as events are kept.")
+        .takes(query::text("before", "Only events before the one with this offset.").example("131072"))
+        .takes(query::limit(PageSize::TIMELINE))
+        .takes(query::text("types", "Only these types, with commas between them.").example("OPEN,SEND,UNINSTALL"))
+        .takes(query::text("channel", "Only these channels, with commas between their ids."))
+        .ok::<Page>("Some events. There may be fewer than `limit`, even none, although `before` leads to more.");
     area
 }
 
