@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST};
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, HOST};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt;
 use serde::Deserialize;
@@ -60,6 +60,21 @@ impl Visit {
     /// A change whose answer says nothing that the page needs.
     pub(crate) async fn change(&self, method: Method, path: &str, body: Option<Value>) -> Result<()> {
         self.make(method, path, body).await.map(drop)
+    }
+
+    /// What a call answers, as a file for the visitor.
+    pub(crate) async fn download(&self, path: &str, name: &str) -> Result<Response> {
+        let mut response = self.call(Method::GET, path, None, None).await?;
+        let status = response.status();
+        if !status.is_success() {
+            let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
+            return Err(refused(status, &body));
+        }
+        let disposition =
+            HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(Error::internal)?;
+        response.headers_mut().insert(CONTENT_DISPOSITION, disposition);
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        Ok(response)
     }
 
     async fn make(&self, method: Method, path: &str, body: Option<Value>) -> Result<Bytes> {

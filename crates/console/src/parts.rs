@@ -1,9 +1,14 @@
 //! Pieces that pages are made of.
 
 pub(crate) mod area;
+pub(crate) mod devices;
 pub(crate) mod fields;
+pub(crate) mod happenings;
+pub(crate) mod json;
 pub(crate) mod message_text;
 pub(crate) mod numbers;
 pub(crate) mod offsets;
+pub(crate) mod outcomes;
 pub(crate) mod pager;
 pub(crate) mod states;
+pub(crate) mod tabs;

@@ -16,8 +16,8 @@ use crate::answer::{self, Answer};
 use crate::assets;
 use crate::error::{Error, Result};
 use crate::pages::{
-    accounts, apps, audit, automation, calendar, compose, experiments, home, login, message, messages, platforms,
-    profile, reports, schedules, settings, start, team, webhooks,
+    accounts, apps, audience, audit, automation, calendar, compose, events, experiments, home, login, message, messages,
+    people, person, platforms, profile, recipients, reports, sandbox, schedules, settings, start, team, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -86,6 +86,8 @@ fn all() -> Vec<Page> {
         get("/console/{app}", VIEWER, home::show),
         get("/console/{app}/messages", VIEWER, messages::list),
         get("/console/{app}/messages/{push}", VIEWER, message::show),
+        get("/console/{app}/messages/{push}/people", SUPPORT, recipients::list),
+        get("/console/{app}/messages/{push}/people/csv", SUPPORT, recipients::csv),
         post("/console/{app}/messages/{push}/{action}", SENDER, message::act),
         get("/console/{app}/compose", EDITOR, compose::show),
         post("/console/{app}/compose", EDITOR, compose::post),
@@ -113,6 +115,19 @@ fn all() -> Vec<Page> {
         get("/console/{app}/webhooks/{webhook}", ADMIN, webhooks::show),
         post("/console/{app}/webhooks/{webhook}", ADMIN, webhooks::change),
         post("/console/{app}/webhooks/{webhook}/{action}", ADMIN, webhooks::act),
+        get("/console/{app}/people", SUPPORT, people::find),
+        get("/console/{app}/people/user", SUPPORT, person::user),
+        get("/console/{app}/people/channels/{channel}", SUPPORT, person::channel),
+        post("/console/{app}/people/export", ADMIN, person::privacy::export),
+        get("/console/{app}/people/erase", ADMIN, person::privacy::confirm),
+        post("/console/{app}/people/erase", ADMIN, person::privacy::erase),
+        get("/console/{app}/people/requests/{privacy}", ADMIN, person::privacy::show),
+        get("/console/{app}/people/requests/{privacy}/result", ADMIN, person::privacy::result),
+        get("/console/{app}/audience", VIEWER, audience::show),
+        post("/console/{app}/audience", EDITOR, audience::create),
+        post("/console/{app}/audience/segments/{segment}/delete", EDITOR, audience::delete),
+        get("/console/{app}/events", SUPPORT, events::list),
+        get("/console/{app}/sandbox", SUPPORT, sandbox::show),
         get("/console/{app}/team", ADMIN, team::list),
         post("/console/{app}/team", ADMIN, team::add),
         post("/console/{app}/team/{account}/change", ADMIN, team::change),

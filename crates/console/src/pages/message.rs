@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::parts::numbers::{figure, grouped, percent, progress};
+use crate::parts::outcomes;
 use crate::parts::states::badge;
 use crate::visit::Visit;
 
@@ -57,6 +58,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
                 (figure("Opened after it", &grouped(detail.influenced_responses), Some("within 12 hours")))
             }
         }
+        @if visit.may(Role::Support) { (people(&visit, &push.total)) }
         section { h2 { "Platforms" } (platforms(&push.platforms)) }
         p.quiet { "Id " code { (id) } }
     };
@@ -84,6 +86,33 @@ fn actions(visit: &Visit, state: &str) -> Markup {
         div.actions {
             @for (action, name) in offered {
                 form method="post" action={ (visit.path) "/" (action) } { button { (name) } }
+            }
+        }
+    }
+}
+
+/// The way to the people behind the numbers.
+fn people(visit: &Visit, total: &Progress) -> Markup {
+    let counts = [
+        ("delivered", total.delivered),
+        ("failed", total.failed),
+        ("gone", total.gone),
+        ("expired", total.expired),
+        ("canceled", total.canceled),
+        ("pending", total.pending),
+    ];
+    // How many these are is not counted.
+    let others = ["opened", "influenced", "opted_out", "no_address", "not_addressed", "held_back"];
+    let to = |outcome: &str| format!("{}/people?outcome={outcome}", visit.path);
+    html! {
+        section {
+            h2 { "People" }
+            ul.links {
+                li { a href={ (visit.path) "/people" } { "everybody in its audience" } }
+                @for (outcome, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+                    li { a href=(to(outcome)) { (grouped(count)) " " (outcomes::word(outcome)) } }
+                }
+                @for outcome in others { li { a href=(to(outcome)) { (outcomes::word(outcome)) } } }
             }
         }
     }

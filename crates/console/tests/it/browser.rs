@@ -70,12 +70,14 @@ async fn every_page_is_in_order() {
     on_each_database(async |app| {
         let tab = browser.tab().await;
         log_in(&app, &tab).await;
-        let id = fill(&app).await;
+        let (id, channel) = fill(&app).await;
         let home = format!("/console/{}", app.app.key);
         let pages = console::routes().into_iter().filter(|route| route.method == http::Method::GET);
         for route in pages.filter(|route| !["/console/start", "/console/login", "/console"].contains(&route.path)) {
-            let path = route.path.replace("/console/{app}", &home).replace("{push}", &id);
-            if path.contains('{') {
+            let path =
+                route.path.replace("/console/{app}", &home).replace("{push}", &id).replace("{channel}", &channel);
+            // A table for spreadsheets is no page.
+            if path.contains('{') || path.ends_with("/csv") {
                 continue;
             }
             let name = path.replace(&home, "app").replace("/console/", "").replace('/', "-");
@@ -106,8 +108,9 @@ async fn judge(tab: &Tab, axe: &str) -> Value {
     tab.run(judged).await
 }
 
-/// Something to show on every page; the id of a push.
-async fn fill(app: &TestApp) -> String {
+/// Something to show on every page; the ids of a push and of a channel.
+async fn fill(app: &TestApp) -> (String, String) {
+    let mut channel_id = String::new();
     for (n, kind) in ["ios", "android", "android", "web"].into_iter().enumerate() {
         let web = json!({"web": {"subscription": {"p256dh": "BLXm8AgVtZ6mOaOHKVPqdA2FVC0oyGJDn4xCBWQZYzG1lGcbzzTJIqWtAJ9zuvuIQ4Yz2aDCoAMWrqgtpVSsDvI", "auth": "dGVzdC1hdXRoLXNlY3JldA"}}});
         let mut channel = json!({"device_type": kind, "opt_in": true, "push_address": format!("{n:064x}"), "set_tags": true, "tags": ["news"]});
@@ -115,11 +118,12 @@ async fn fill(app: &TestApp) -> String {
             channel["push_address"] = json!("https://fcm.googleapis.com/fcm/send/abc");
             channel["web"] = web["web"].clone();
         }
-        app.device().post("/api/channels", json!({"channel": channel})).await;
+        let registered = app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        channel_id = registered["channel_id"].as_str().unwrap().to_owned();
     }
     let push =
         json!({"audience": {"tag": "news"}, "device_types": "all", "notification": {"alert": "A <b>bold</b> claim"}});
     let sent = app.master().post("/api/push", push).await.expect(200);
     app.step_all().await;
-    sent["push_ids"][0].as_str().unwrap().to_owned()
+    (sent["push_ids"][0].as_str().unwrap().to_owned(), channel_id)
 }

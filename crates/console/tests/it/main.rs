@@ -9,7 +9,11 @@ mod composing;
 #[cfg(test)]
 mod getting_in;
 #[cfg(test)]
+mod happenings;
+#[cfg(test)]
 mod messages;
+#[cfg(test)]
+mod people;
 #[cfg(test)]
 mod planned;
 #[cfg(test)]

@@ -1,0 +1,196 @@
+//! Finding people, the page of a person and of a device, and exporting and erasing them.
+
+use std::time::Duration;
+
+use serde_json::json;
+use testkit::app::TestApp;
+
+use crate::visitor::{Visitor, on_each_database};
+
+const PHONE: &str = "10000000-0000-4000-8000-000000000000";
+const TABLET: &str = "20000000-0000-4000-8000-000000000000";
+const TOKEN: &str = "ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789";
+
+/// Kim has a phone with notifications and a tablet without; the id of a push that both were meant to get.
+async fn prepare(app: &TestApp) -> String {
+    for (channel, kind, opt_in, address) in [(PHONE, "ios", true, TOKEN), (TABLET, "android", false, "a-token")] {
+        let body =
+            json!({"channel": {"device_type": kind, "opt_in": opt_in, "push_address": address, "tags": ["news"]}});
+        app.device().put(&format!("/api/channels/{channel}"), body).await.expect(200);
+        let of = json!({"channel_id": channel, "named_user_id": "kim-7"});
+        app.master().post("/api/named_users/associate", of).await.expect(200);
+    }
+    let about = json!({"tags": {"add": {"loyalty": ["gold"]}},
+                       "attributes": [{"action": "set", "key": "plan", "value": "platinum"}]});
+    app.master().post("/api/named_users/kim-7", about).await.expect(200);
+    app.master().post("/api/named_users/kim-8", json!({"tags": {"add": {"loyalty": ["gold"]}}})).await.expect(200);
+    let bought = json!([{"occurred": "2024-05-01T11:00:00", "user": {"named_user_id": "kim-7"},
+                         "body": {"name": "bought", "value": 12.5, "interaction_type": "url"}}]);
+    app.master().post("/api/custom-events", bought).await.expect(200);
+    let push = json!({"audience": {"tag": "news"}, "device_types": "all", "notification": {"alert": "Hello Kim"}});
+    let sent = app.master().post("/api/push", push).await.expect(200);
+    app.step_all().await;
+    sent["push_ids"][0].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn people_are_found_by_all_that_is_known_of_them() {
+    on_each_database(async |app| {
+        let home = format!("/console/{}/people", app.app.key);
+        let support = Visitor::with_role(&app, "support").await;
+        support.get(&home).await.shows("No device has a named user yet");
+        support.get(&format!("{home}?show=devices")).await.shows("No device has registered yet");
+        prepare(&app).await;
+        let find = async |text: &str| support.get(&format!("{home}?q={text}")).await;
+        let (user, phone) = (format!("{home}/user?id=kim-7"), format!("{home}/channels/{PHONE}"));
+        find("kim-7").await.expect_to(&user);
+        find(PHONE).await.expect_to(&phone);
+        find(TOKEN).await.expect_to(&phone);
+        find(&TOKEN.to_lowercase()).await.expect_to(&phone);
+        find("a-token").await.expect_to(&format!("{home}/channels/{TABLET}"));
+        let several = find("ki").await;
+        for words in ["kim-7", "kim-8", "2 devices: Android, iOS"] {
+            several.shows(words);
+        }
+        find("im").await.shows("Nobody was found");
+        find("%00").await.expect(400);
+        let long = "x".repeat(200);
+        find(&long).await.shows("Nobody was found");
+        let all = support.get(&home).await;
+        all.shows("kim-7");
+        all.shows("kim-8");
+        support.get(&format!("{home}?show=devices")).await.shows(PHONE);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_person_has_devices_a_past_and_reasons() {
+    on_each_database(async |app| {
+        let push = prepare(&app).await;
+        let support = Visitor::with_role(&app, "support").await;
+        let home = format!("/console/{}", app.app.key);
+        let user = format!("{home}/people/user?id=kim-7");
+        let page = support.get(&user).await;
+        for words in
+            ["2 devices", "loyalty: gold", "plan = platinum", "opted in", "opted out", TOKEN, "Hello Kim", "bought"]
+        {
+            page.shows(words);
+        }
+        page.shows("became the device of");
+        assert!(!page.text.contains("Erase"), "support erases nobody");
+        let messages = support.get(&format!("{user}&kind=send")).await;
+        messages.shows("Hello Kim");
+        assert!(!messages.text.contains("bought"));
+        let events = support.get(&format!("{user}&kind=event")).await;
+        events.shows("bought");
+        assert!(!events.text.contains("Hello Kim"));
+        let why = support.get(&format!("{user}&push={push}")).await;
+        why.shows("The provider took the message.");
+        why.shows("had not opted in to notifications");
+        support.get(&format!("{user}&push=nonsense")).await.shows("This is no id of a message");
+        let unknown = "00000000-0000-4000-8000-000000000000";
+        support.get(&format!("{user}&push={unknown}")).await.expect(200);
+        let tablet = support.get(&format!("{home}/people/channels/{TABLET}?push={push}")).await;
+        tablet.shows("Android device");
+        tablet.shows("had not opted in to notifications");
+        support.get(&format!("{home}/people/channels/{unknown}")).await.expect(404);
+        support.get(&format!("{home}/people/user?id=nobody")).await.expect(404);
+        support.get(&format!("{home}/people/user")).await.expect_to(&format!("{home}/people"));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_past_is_paged_to_and_fro() {
+    on_each_database(async |app| {
+        prepare(&app).await;
+        let bought = |n: usize| {
+            json!({"occurred": "2024-05-01T11:00:00", "user": {"named_user_id": "kim-7"},
+                   "body": {"name": format!("event-{n:03}"), "interaction_type": "url"}})
+        };
+        let many: Vec<_> = (0..90).map(bought).collect();
+        app.master().post("/api/custom-events", json!(many)).await.expect(200);
+        let support = Visitor::with_role(&app, "support").await;
+        let user = format!("/console/{}/people/user?id=kim-7&kind=event", app.app.key);
+        let first = support.get(&user).await;
+        first.shows("event-089");
+        let link = |text: &str, rel: &str| {
+            let (_, rest) = text.split_once(&format!("rel=\"{rel}\" href=\"")).unwrap();
+            rest.split_once('"').unwrap().0.replace("&amp;", "&")
+        };
+        let second = support.get(&link(&first.text, "next")).await;
+        second.shows("event-000");
+        assert!(!second.text.contains("event-089"));
+        support.get(&link(&second.text, "prev")).await.shows("event-089");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn administrators_export_and_erase_people() {
+    on_each_database(async |app| {
+        prepare(&app).await;
+        let admin = Visitor::with_role(&app, "admin").await;
+        let people = format!("/console/{}/people", app.app.key);
+        admin.get(&format!("{people}/user?id=kim-7")).await.shows("Erase");
+        let kim = ("named_user_id", "kim-7");
+        let asked = admin.post(&format!("{people}/export"), &[kim]).await;
+        let export = asked.location().to_owned();
+        assert!(export.starts_with(&format!("{people}/requests/")), "{export}");
+        admin.get(&export).await.shows("being collected");
+        admin.get(&format!("{export}/result")).await.expect_to(&export);
+        app.step_all().await;
+        admin.get(&export).await.shows("Download");
+        let lines = admin.get(&format!("{export}/result")).await;
+        assert!(lines.expect(200).contains("platinum"));
+        assert!(lines.headers["content-disposition"].to_str().unwrap().starts_with("attachment"));
+        admin.get(&format!("{people}/erase?named_user_id=kim-7")).await.shows("There is no way back");
+        let refused = admin.post(&format!("{people}/erase"), &[kim, ("confirm", "kim-8")]).await;
+        assert!(refused.expect(400).contains("nobody was erased"));
+        admin.get(&format!("{people}/user?id=kim-7")).await.expect(200);
+        let erased = admin.post(&format!("{people}/erase"), &[kim, ("confirm", "kim-7")]).await;
+        let erasure = erased.location().to_owned();
+        admin.get(&erasure).await.shows("within some minutes");
+        for _ in 0..10 {
+            app.step_all().await;
+            app.advance(Duration::from_secs(120));
+        }
+        let receipt = admin.get(&erasure).await;
+        receipt.shows("The person is erased");
+        receipt.shows("named_user");
+        admin.get(&format!("{people}/user?id=kim-7")).await.expect(404);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_people_of_a_message_are_listed_with_reasons() {
+    on_each_database(async |app| {
+        let push = prepare(&app).await;
+        let support = Visitor::with_role(&app, "support").await;
+        let message = format!("/console/{}/messages/{push}", app.app.key);
+        support.get(&message).await.shows("people?outcome=delivered");
+        let viewer = Visitor::with_role(&app, "viewer").await;
+        assert!(!viewer.get(&message).await.expect(200).contains("people?outcome"), "offered to nobody who may not");
+        let all = support.get(&format!("{message}/people")).await;
+        for words in ["kim-7", "delivered", "opted out", "had not opted in to notifications"] {
+            all.shows(words);
+        }
+        let delivered = support.get(&format!("{message}/people?outcome=delivered")).await;
+        delivered.shows(PHONE);
+        assert!(!delivered.text.contains(TABLET));
+        support.get(&format!("{message}/people?outcome=failed")).await.shows("Nobody: failed");
+        support.get(&format!("{message}/people?outcome=nonsense")).await.expect(400);
+        let csv = support.get(&format!("{message}/people/csv?outcome=opted_out")).await;
+        assert!(csv.expect(200).starts_with("channel_id,") && csv.text.contains(TABLET) && !csv.text.contains(PHONE));
+        assert!(csv.headers["content-type"].to_str().unwrap().starts_with("text/csv"));
+        viewer.get(&format!("{message}/people/csv")).await.expect(403);
+        app.stop().await;
+    })
+    .await;
+}
