@@ -126,7 +126,8 @@ async fn lists(visit: &Visit) -> Result<Markup> {
         @if lists.is_empty() {
             div.empty { p { "There is no list. A list names channels and people in a file that a server uploads." } }
         } @else {
-            div.scroll {
+            // Nothing in it can have the focus, so that people without a mouse could not scroll it otherwise.
+            div.scroll tabindex="0" role="region" aria-label="Lists" {
                 table {
                     caption.hidden { "Lists with the devices on them" }
                     thead {
@@ -182,7 +183,7 @@ async fn subscriptions(visit: &Visit) -> Result<Markup> {
 fn table<T>(caption: &str, names: [&str; 3], rows: &[(T, Option<Reach>)], name: impl Fn(&T) -> Markup) -> Markup {
     let [first, numbers @ ..] = names;
     html! {
-        div.scroll {
+        div.scroll tabindex="0" role="region" aria-label=(caption) {
             table {
                 caption.hidden { (caption) }
                 thead { tr { th scope="col" { (first) } @for name in numbers { th.number scope="col" { (name) } } } }

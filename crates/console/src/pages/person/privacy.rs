@@ -154,7 +154,7 @@ fn receipt(tables: &[Table]) -> Markup {
     html! {
         @if tables.is_empty() { div.empty { p { "Nothing was found so far. What is found in each table is told here." } } }
         @else {
-            div.scroll {
+            div.scroll tabindex="0" role="region" aria-label="Receipt" {
                 table {
                     caption.hidden { "What was found and done in each table" }
                     thead { tr { th scope="col" { "Table" } th.number scope="col" { "Rows" } th scope="col" { "Done" } } }
