@@ -66,10 +66,10 @@ pub(super) fn span(seconds: u64) -> String {
     const HOUR: u64 = 60 * MINUTE;
     const DAY: u64 = 24 * HOUR;
     match seconds {
-        ..120 => count(seconds, "second", "seconds"),
-        ..7200 => count(seconds / MINUTE, "minute", "minutes"),
-        ..172_800 => count(seconds / HOUR, "hour", "hours"),
-        _ => count(seconds / DAY, "day", "days"),
+        0..120 => count(seconds, "second", "seconds"),
+        120..7200 => count(seconds / MINUTE, "minute", "minutes"),
+        7200..172_800 => count(seconds / HOUR, "hour", "hours"),
+        172_800.. => count(seconds / DAY, "day", "days"),
     }
 }
 
