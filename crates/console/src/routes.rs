@@ -16,8 +16,9 @@ use crate::answer::{self, Answer};
 use crate::assets;
 use crate::error::{Error, Result};
 use crate::pages::{
-    accounts, apps, audience, audit, automation, calendar, compose, events, experiments, home, login, message, messages,
-    people, person, platforms, profile, recipients, reports, sandbox, schedules, settings, start, team, webhooks,
+    accounts, apps, audience, audit, automation, calendar, compose, events, experiments, home, login, message,
+    messages, people, person, platforms, profile, recipients, reports, sandbox, schedules, settings, start, team,
+    webhooks,
 };
 use crate::visit::{Refused, Visit};
 
