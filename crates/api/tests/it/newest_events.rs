@@ -80,7 +80,7 @@ async fn channels_are_found_by_their_address() {
             let found = app.master().get(&format!("/api/channels?address={address}")).await.expect(200);
             found["channels"].as_array().unwrap().iter().map(|channel| channel["channel_id"].clone()).collect()
         };
-        assert_eq!(found(token).await, [ios.clone()]);
+        assert_eq!(found(token).await, std::slice::from_ref(&ios));
         assert_eq!(found(&token.to_lowercase()).await, [ios]);
         let same = found("token-1").await;
         assert_eq!((same.len(), &same[0]), (2, &json!(android)), "one of each device type");

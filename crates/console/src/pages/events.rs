@@ -105,7 +105,7 @@ fn nothing(visit: &Visit, page: &Page) -> Markup {
 
 fn line(visit: &Visit, event: &Value) -> Markup {
     // One that has another form is shown as it is.
-    let Ok(known) = serde_json::from_value::<Event>(event.clone()) else {
+    let Ok(known) = Event::deserialize(event) else {
         return html! { li { div.what { (folded("Event", event)) } } };
     };
     let of_device = known.device.as_ref().and_then(|device| device.named_user_id.as_deref());

@@ -120,13 +120,14 @@ fn differences(entry: &Entry) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize;
     use serde_json::json;
 
     #[test]
     fn changes_are_told_by_what_is_different() {
         let entry = json!({"at": "T", "kind": "change", "before": {"app_version": "1", "locale": "en"},
                            "after": {"app_version": "2"}});
-        let entry: Entry = serde_json::from_value(entry).unwrap();
+        let entry: Entry = Entry::deserialize(entry).unwrap();
         assert_eq!(differences(&entry), ["app version: 1 → 2", "locale: en → none"]);
     }
 }

@@ -153,7 +153,7 @@ mod tests {
         let joined = |name: &str| {
             let part = json!({"path": format!("audience.or[1].{name}[0]"), "matched": true, "as_of": "then"});
             let whole = json!({"path": "audience.or[1]", "matched": true, "as_of": "then", "clauses": [part]});
-            operator(&serde_json::from_value(whole).unwrap())
+            operator(&Clause::deserialize(whole).unwrap())
         };
         let told = ["AND", "or", "not"].map(joined);
         assert_eq!(told, ["all of these", "one of these", "not this"]);

@@ -108,28 +108,28 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn shown(transport: &str, body: Value) -> (Option<String>, Option<String>) {
-        let Looks { title, text, .. } = Looks::of(transport, &body);
+    fn shown(transport: &str, body: &Value) -> (Option<String>, Option<String>) {
+        let Looks { title, text, .. } = Looks::of(transport, body);
         (title, text)
     }
 
     #[test]
     fn bodies_of_all_providers_show_their_texts() {
         let (title, text) = (Some("T".to_owned()), Some("A".to_owned()));
-        assert_eq!(shown("apns", json!({"aps": {"alert": "A"}})), (None, text.clone()));
+        assert_eq!(shown("apns", &json!({"aps": {"alert": "A"}})), (None, text.clone()));
         assert_eq!(
-            shown("apns", json!({"aps": {"alert": {"title": "T", "body": "A"}}})),
+            shown("apns", &json!({"aps": {"alert": {"title": "T", "body": "A"}}})),
             (title.clone(), text.clone())
         );
         let data = json!({"com.urbanairship.title": "T", "com.urbanairship.push.ALERT": "A"});
-        assert_eq!(shown("fcm", json!({"message": {"data": data}})), (title.clone(), text.clone()));
-        assert_eq!(shown("adm", json!({"data": data})), (title.clone(), text.clone()));
-        assert_eq!(shown("webpush", json!({"title": "T", "alert": "A"})), (title, text.clone()));
-        assert_eq!(shown("open", json!({"values": [{"payload": {"alert": "A"}}]})), (None, text));
+        assert_eq!(shown("fcm", &json!({"message": {"data": data}})), (title.clone(), text.clone()));
+        assert_eq!(shown("adm", &json!({"data": data})), (title.clone(), text.clone()));
+        assert_eq!(shown("webpush", &json!({"title": "T", "alert": "A"})), (title, text.clone()));
+        assert_eq!(shown("open", &json!({"values": [{"payload": {"alert": "A"}}]})), (None, text));
         let toast = json!(
             "<toast><visual><binding><text>One</text><text>&lt;b&gt; &amp;amp; two</text></binding></visual></toast>"
         );
-        assert_eq!(shown("wns", toast), (None, Some("One <b> &amp; two".to_owned())));
-        assert_eq!(shown("apns", json!({"aps": {"content-available": 1}})), (None, None));
+        assert_eq!(shown("wns", &toast), (None, Some("One <b> &amp; two".to_owned())));
+        assert_eq!(shown("apns", &json!({"aps": {"content-available": 1}})), (None, None));
     }
 }
