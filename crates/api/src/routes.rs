@@ -15,6 +15,7 @@ mod custom_events;
 mod device_events;
 mod device_tokens;
 pub(crate) mod docs;
+mod endpoint;
 mod events;
 mod experiment_reports;
 mod experiment_results;
@@ -58,14 +59,13 @@ mod webhooks;
 mod why;
 
 use ::events::{Metric, Opted};
-use axum::handler::Handler;
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::MethodRouter;
 use http::Method;
 
-use crate::audit::{self, Audited};
+use crate::audit::Audited;
 use crate::auth::Access;
 use crate::edge::Edge;
-use crate::router::{Answering, Served};
+use endpoint::{delete, get, patch, post, put};
 
 /// One entry of the table.
 #[derive(Clone, Debug)]
@@ -344,59 +344,4 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/docs/docs.js", Public, reference::script),
         get("/docs/docs.css", Public, reference::style),
     ]
-}
-
-fn get<H: Handler<T, Edge, Future = Answering>, T: 'static>(
-    path: &'static str,
-    access: Access,
-    handler: H,
-) -> Endpoint {
-    endpoint(Method::GET, MethodFilter::GET, path, access, handler)
-}
-
-fn post<H: Handler<T, Edge, Future = Answering>, T: 'static>(
-    path: &'static str,
-    access: Access,
-    handler: H,
-) -> Endpoint {
-    endpoint(Method::POST, MethodFilter::POST, path, access, handler)
-}
-
-fn put<H: Handler<T, Edge, Future = Answering>, T: 'static>(
-    path: &'static str,
-    access: Access,
-    handler: H,
-) -> Endpoint {
-    endpoint(Method::PUT, MethodFilter::PUT, path, access, handler)
-}
-
-fn patch<H: Handler<T, Edge, Future = Answering>, T: 'static>(
-    path: &'static str,
-    access: Access,
-    handler: H,
-) -> Endpoint {
-    endpoint(Method::PATCH, MethodFilter::PATCH, path, access, handler)
-}
-
-fn delete<H: Handler<T, Edge, Future = Answering>, T: 'static>(
-    path: &'static str,
-    access: Access,
-    handler: H,
-) -> Endpoint {
-    endpoint(Method::DELETE, MethodFilter::DELETE, path, access, handler)
-}
-
-fn endpoint<H: Handler<T, Edge, Future = Answering>, T: 'static>(
-    method: Method,
-    filter: MethodFilter,
-    path: &'static str,
-    access: Access,
-    handler: H,
-) -> Endpoint {
-    let audited = audit::rule(&method, path, access);
-    let served = Served::new(method.clone(), path, access, audited, handler);
-    Endpoint {
-        route: Route { method, path, access, audited, takes_idempotency_key: false },
-        handler: on(filter, served),
-    }
 }

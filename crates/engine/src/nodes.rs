@@ -60,16 +60,21 @@ impl Engine {
     pub async fn introduce(&self, facts: NodeFacts) {
         let now = self.rooms.clock.now();
         self.rooms.this_node.get_or_init(|| (Id::<NodeKind>::at(now).to_string(), facts));
-        // A database that takes no changes is told of elsewhere, and old nodes are not shown anyway.
-        drop(self.rooms.store.write(OPERATOR, move |tx| forget_old(tx, now)).await);
-        self.note_node().await;
+        self.note_and(forget_old).await;
     }
 
     /// Notes that this node is there, if it has said what it is.
     pub async fn note_node(&self) {
+        self.note_and(|_, _| Ok(())).await;
+    }
+
+    /// Notes that this node is there, and does something more in the same transaction. One that may change nothing would be taken for a
+    /// sign that the database takes changes.
+    async fn note_and(&self, more: fn(&mut Tx<'_>, UtcMillis) -> store::Result<()>) {
         let Some((id, facts)) = self.rooms.this_node.get().cloned() else { return };
         let (now, n_jobs) = (self.rooms.clock.now(), self.jobs.n_running() as u64);
         let write = move |tx: &mut Tx<'_>| {
+            more(tx, now)?;
             let body = serde_json::to_string(&Stored { facts: facts.clone(), n_jobs }).map_err(Error::internal)?;
             Ok::<_, Error>(documents::put(tx, OPERATOR, DocumentKind::Node, &id, &body, now)?)
         };

@@ -51,8 +51,9 @@ struct Bucket {
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let now = visit.console.engine.clock().now();
-    let start = UtcMillis((now.0.div_euclid(HOUR_MILLIS) - HOURS + 1) * HOUR_MILLIS);
-    let (start, end) = (start.to_api(), now.to_api());
+    // Whole hours, the last of which has just begun.
+    let end = UtcMillis((now.0.div_euclid(HOUR_MILLIS) + 1) * HOUR_MILLIS);
+    let (start, end) = (UtcMillis(end.0 - HOURS * HOUR_MILLIS).to_api(), end.to_api());
     let devices: Devices = visit.get("/api/reports/devices").await?;
     let period = query([("start", start.as_str()), ("end", end.as_str()), ("precision", "HOURLY")]);
     let sends: Sends = visit.get(&format!("/api/reports/sends{period}")).await?;

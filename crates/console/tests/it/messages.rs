@@ -22,7 +22,8 @@ async fn messages_are_listed_found_and_stopped_by_people_with_names() {
         let sender = Visitor::with_role(&app, "sender").await;
         let home = format!("/console/{}", app.app.key);
         let start = sender.get(&home).await;
-        for words in ["Storm warning", "The news of today", "Show as API call", "/api/pushes?limit=8"] {
+        let sent = r#"<p class="name">Sent in 24 hours</p><p class="value">3</p>"#;
+        for words in ["Storm warning", "The news of today", "Show as API call", "/api/pushes?limit=8", sent] {
             start.shows(words);
         }
         let found = sender.get(&format!("{home}/messages?q=storm")).await;

@@ -44,10 +44,6 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
     let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 52] = [
-        add::<NewAccount>,
-        add::<AccountChange>,
-        add::<NewMember>,
-        add::<Membership>,
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<OneOrMany<ScheduledPush>>,
@@ -62,6 +58,10 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<OneOrMany<Rate>>,
         add::<Subject>,
         add::<SandboxFaults>,
+        add::<NewAccount>,
+        add::<AccountChange>,
+        add::<NewMember>,
+        add::<Membership>,
         add::<RegistrationBody>,
         add::<OpenRegistration>,
         add::<OpenAddress>,
