@@ -68,10 +68,14 @@ impl Engine {
         self.note_and(|_, _| Ok(())).await;
     }
 
-    /// Notes that this node is there, and does something more in the same transaction. One that may change nothing would be taken for a
-    /// sign that the database takes changes.
+    /// Notes that this node is there, and does something more in the same transaction: one that changes nothing would be taken for
+    /// a sign that the database takes changes.
     async fn note_and(&self, more: fn(&mut Tx<'_>, UtcMillis) -> store::Result<()>) {
         let Some((id, facts)) = self.rooms.this_node.get().cloned() else { return };
+        // On a disk that is almost full, a note still fits, and would be taken for a sign that there is room.
+        if self.rooms.store.trouble().is_some() {
+            return;
+        }
         let (now, n_jobs) = (self.rooms.clock.now(), self.jobs.n_running() as u64);
         let write = move |tx: &mut Tx<'_>| {
             more(tx, now)?;
