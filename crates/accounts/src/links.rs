@@ -86,7 +86,7 @@ impl Accounts {
         let write = move |tx: &mut Tx<'_>| {
             let known = accounts::get(tx, account)?.ok_or(Error::NotFound("account"))?;
             if known.is_disabled {
-                return Err(Error::Conflict("The account is locked; unlock it first.".to_owned()));
+                return Err(Error::NotFound("account that is not locked"));
             }
             login_links::delete_of(tx, account)?;
             Ok::<_, Error>(login_links::insert(tx, &link)?)
