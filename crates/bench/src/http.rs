@@ -21,7 +21,17 @@ pub(crate) struct Connection {
 /// One answer, valid until the next request.
 pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
+    head: &'a [u8],
     pub(crate) body: &'a [u8],
+}
+
+impl Answer<'_> {
+    /// A header, by its name in small letters.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let lines = std::str::from_utf8(self.head).ok()?.lines();
+        let mut named = lines.filter_map(|line| line.split_once(':'));
+        named.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    }
 }
 
 /// A request as it goes over the wire.
@@ -70,7 +80,8 @@ impl Connection {
         while self.received.len() < head.n_bytes + head.n_body_bytes {
             self.more().await?;
         }
-        Ok(Answer { status: head.status, body: &self.received[head.n_bytes..] })
+        let (start, body) = self.received.split_at(head.n_bytes);
+        Ok(Answer { status: head.status, head: start, body })
     }
 
     async fn more(&mut self) -> Result<()> {

@@ -116,7 +116,8 @@ pub(crate) async fn open(folder: &Path) -> Result<(Store, AppId)> {
     open_at(&Place::embedded(folder)).await
 }
 
-async fn open_at(place: &Place<'_>) -> Result<(Store, AppId)> {
+/// The same, wherever its data are.
+pub(crate) async fn open_at(place: &Place<'_>) -> Result<(Store, AppId)> {
     let store = Store::open(&place.url()).await?;
     let found = store.read(|tx| apps::by_key(tx, APP_KEY)).await?;
     let (app, _) = found.context("the server has made no app")?;

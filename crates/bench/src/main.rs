@@ -34,6 +34,7 @@ mod list;
 mod loading;
 mod location;
 mod nodes;
+mod pages;
 mod population;
 mod pushes;
 mod report;
@@ -46,6 +47,7 @@ mod triggers;
 mod usage;
 mod webhooks;
 mod writes;
+mod year;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -71,7 +73,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 21] = [
+const BENCHES: [Bench; 22] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -173,6 +175,12 @@ const BENCHES: [Bench; 21] = [
         about: "every report over a year of counts, of an app that sends 100 pushes a day",
         needs_server: true,
         run: |_| Box::pin(reports::run()),
+    },
+    Bench {
+        name: "pages",
+        about: "every page of the console with 1,000,000 channels and 100,000 pushes, on each database",
+        needs_server: true,
+        run: |size| Box::pin(pages::run(size)),
     },
     Bench {
         name: "webhooks",
