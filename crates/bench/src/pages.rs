@@ -74,7 +74,8 @@ async fn fill(place: &Place<'_>, n_channels: u32) -> Result<()> {
 
 async fn measure(server: &Server) -> Result<Vec<Page>> {
     let mut connection = Connection::open(server.address).await?;
-    let (before, channel) = (server.process().memory()?.resident, make_things(&mut connection).await?);
+    let channel = make_things(&mut connection).await?;
+    let before = server.process().memory()?.resident;
     let cookie = log_in(&mut connection, server).await?;
     let mut pages = Vec::new();
     for path in paths(&channel) {
@@ -106,6 +107,10 @@ async fn make_things(connection: &mut Connection) -> Result<String> {
     let master = master_authorization();
     let segment = json!({"display_name": "Readers", "criteria": {"tag": "tag-1"}});
     connection.expect(&request("POST", "/api/segments", &master, &segment.to_string())).await?;
+    // The atlas and the index are read in the background, and are not of the console.
+    connection.expect(&request("GET", "/api/location/?q=Paris", &master, "")).await?;
+    let explain = json!({"audience": {"tag": "tag-1"}});
+    connection.expect(&request("POST", "/api/audience/explain", &master, &explain.to_string())).await?;
     let channel = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "a".repeat(64)}});
     let made =
         connection.expect(&request("POST", "/api/channels", &device_authorization(), &channel.to_string())).await?;
