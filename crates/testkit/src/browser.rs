@@ -140,20 +140,28 @@ impl Tab {
         self.wait_for(&format!("document.body.innerText.includes({})", json!(words))).await;
     }
 
-    /// Clicks what a selector finds, once it is there, with the mouse of a person.
+    /// Clicks what a selector finds, once it is there, with the mouse of a person: who aims again if it has moved meanwhile.
     pub async fn click(&self, selector: &str) {
         self.wait_for(&format!("document.querySelector({})", json!(selector))).await;
-        let place = self
-            .run(&format!(
-                "(() => {{ const found = document.querySelector({}); found.scrollIntoView({{block: 'center'}});
-                  const at = found.getBoundingClientRect();
-                  return [at.left + at.width / 2, at.top + at.height / 2]; }})()",
-                json!(selector)
-            ))
-            .await;
-        for kind in ["mousePressed", "mouseReleased"] {
-            let event = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
-            self.call("Input.dispatchMouseEvent", event).await;
+        let aim = format!(
+            "(() => {{ const found = document.querySelector({}); found.scrollIntoView({{block: 'center'}});
+              window.isHit = false;
+              found.addEventListener('mousedown', () => {{ window.isHit = true; }}, {{once: true}});
+              const at = found.getBoundingClientRect();
+              return [at.left + at.width / 2, at.top + at.height / 2]; }})()",
+            json!(selector)
+        );
+        loop {
+            let place = self.run(&aim).await;
+            let event = |kind: &str, place: &Value| json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event("mousePressed", &place)).await;
+            let is_hit = self.run("window.isHit").await == json!(true);
+            // A button that is released elsewhere than it was pressed clicks nothing.
+            let release = if is_hit { place } else { json!([0, 0]) };
+            self.call("Input.dispatchMouseEvent", event("mouseReleased", &release)).await;
+            if is_hit {
+                return;
+            }
         }
     }
 
@@ -168,10 +176,11 @@ impl Tab {
     pub async fn fill(&self, selector: &str, text: &str) {
         self.wait_for(&format!("document.querySelector({})", json!(selector))).await;
         let field = json!(selector);
-        self.run(&format!(
-            "(() => {{ const field = document.querySelector({field}); field.focus(); field.select(); }})()"
-        ))
-        .await;
+        let has_focus = format!(
+            "(() => {{ const field = document.querySelector({field}); field.focus(); field.select();
+              return document.activeElement === field; }})()"
+        );
+        assert_eq!(self.run(&has_focus).await, json!(true), "{selector} cannot be typed into");
         self.call("Input.insertText", json!({"text": text})).await;
     }
 

@@ -13,19 +13,21 @@ function showTimes(root) {
 let tag = "";
 let asking = false;
 let again = false;
+const isUsed = (content) => content.querySelector("form :focus, form[data-typed], #compose");
 async function refresh() {
   const content = document.getElementById("content");
   if (!content || asking || document.hidden) { again = true; return; }
-  if (content.querySelector("form :focus, form[data-typed], #compose")) return;
+  if (isUsed(content)) return;
   [asking, again] = [true, false];
   try {
     const answer = await fetch(location.href, { headers: { "X-Fragment": "content", ...(tag && { "If-None-Match": tag }) } });
     if (answer.redirected) { location.assign(answer.url); return; }
     if (answer.ok) {
-      tag = answer.headers.get("etag") ?? "";
       const fresh = parse(await answer.text()).getElementById("content");
-      const open = find("details", content).map((details) => details.open);
-      if (fresh) {
+      // Somebody may have begun to type meanwhile.
+      if (fresh && !isUsed(content)) {
+        tag = answer.headers.get("etag") ?? "";
+        const open = find("details", content).map((details) => details.open);
         find("details", fresh).forEach((details, index) => { details.open = open[index] ?? false; });
         showTimes(fresh);
         content.replaceWith(document.adoptNode(fresh));
