@@ -18,6 +18,8 @@ use month::Month;
 
 /// Of a day that are seen without unfolding the rest.
 const SEEN: usize = 4;
+/// Of a day that can be unfolded; a list is better for more.
+const UNFOLDED: usize = 20;
 
 #[derive(Deserialize)]
 struct Page {
@@ -103,7 +105,11 @@ fn cell(visit: &Visit, day: i32, month: Month, today: i32, entries: &[&Occurrenc
             p.number { span.long { (month::weekday(day)) " " } (number) span.hidden { " " (month.title()) } }
             @for occurrence in seen { (entry(visit, occurrence)) }
             @if !rest.is_empty() {
-                details { summary { (rest.len()) " more" } @for occurrence in rest { (entry(visit, occurrence)) } }
+                details {
+                    summary { (rest.len()) " more" }
+                    @for occurrence in rest.iter().take(UNFOLDED) { (entry(visit, occurrence)) }
+                    @if rest.len() > UNFOLDED { a href=(visit.to(&messages_of(day))) { "All messages of that day" } }
+                }
             }
         }
     }
@@ -139,6 +145,11 @@ fn target(occurrence: &Occurrence) -> String {
         (_, Some(push)) => format!("/messages/{push}"),
         (_, None) => "/schedules".to_owned(),
     }
+}
+
+/// The list of what was sent on a day.
+fn messages_of(day: i32) -> String {
+    format!("/messages{}", query([("from", date(day).as_str()), ("to", date(day + 1).as_str())]))
 }
 
 fn legend() -> Markup {

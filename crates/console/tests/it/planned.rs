@@ -121,3 +121,25 @@ async fn experiments_say_what_can_be_concluded() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_busy_day_of_the_calendar_leads_to_its_messages() {
+    on_each_database(async |app| {
+        let viewer = Visitor::with_role(&app, "viewer").await;
+        let many: Vec<Value> = (0..30).map(|n| push(&format!("Number {n:02}"))).collect();
+        app.master().post("/api/push", json!(many)).await.expect(200);
+        let calendar = viewer.get(&format!("/console/{}/calendar", app.app.key)).await;
+        assert_eq!(calendar.expect(200).matches("title=\"sent: Number").count(), 24);
+        let (_, link) = calendar
+            .text
+            .split_once("All messages of that day")
+            .map(|(before, _)| before)
+            .unwrap()
+            .rsplit_once("href=\"")
+            .unwrap();
+        let link = link.split_once('"').unwrap().0.replace("&amp;", "&");
+        assert_eq!(viewer.get(&link).await.expect(200).matches("Number ").count(), 30);
+        app.stop().await;
+    })
+    .await;
+}
