@@ -1,0 +1,106 @@
+//! Every page, for everybody who may see it: nothing to complain about for the browser and for people who cannot see well, and
+//! nothing that sticks out at the side.
+
+use std::path::PathBuf;
+
+use console::Needs;
+use model::account::Role;
+use serde_json::{Value, json};
+use testkit::app::TestApp;
+use testkit::browser::{Browser, Tab};
+
+use super::filled::{Shown, fill};
+use super::{member, owner, pictures};
+use crate::visitor::on_each_database;
+
+/// A width in pixels, and whether the system is dark.
+type Screen = (u32, bool);
+const SCREENS: [Screen; 4] = [(1280, false), (1280, true), (390, false), (320, true)];
+
+/// The text of axe-core, by which accessibility is judged; `scripts/browser` puts it there.
+fn axe() -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("axe/axe.min.js");
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn every_page_is_in_order() {
+    let (browser, axe) = (Browser::start().await, axe());
+    on_each_database(async |app| {
+        let tab = browser.tab().await;
+        owner(&app, &tab).await;
+        let shown = fill(&app).await;
+        for path in paths(&app, &shown, |_| true) {
+            for screen in SCREENS {
+                look(&app, &tab, &axe, &path, screen, true).await;
+            }
+        }
+        app.stop().await;
+    })
+    .await;
+}
+
+/// The same pages as others see them. They differ by what is left out, so one screen is enough for each, another one in turns.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn every_page_is_in_order_for_every_role() {
+    let (browser, axe) = (Browser::start().await, axe());
+    on_each_database(async |app| {
+        let shown = fill(&app).await;
+        let mut screens = SCREENS.into_iter().cycle();
+        for &(name, role) in Role::WORDS {
+            let tab = browser.tab().await;
+            member(&app, &tab, name).await;
+            let may_see = |needs| match needs {
+                Needs::Role(least) => role >= least,
+                Needs::Account => true,
+                Needs::Nobody | Needs::Owner => false,
+            };
+            for path in paths(&app, &shown, may_see) {
+                look(&app, &tab, &axe, &path, screens.next().unwrap(), false).await;
+            }
+        }
+        app.stop().await;
+    })
+    .await;
+}
+
+/// The paths of all pages that show something. A table for spreadsheets or a file is no page.
+fn paths(app: &TestApp, shown: &Shown, may_see: impl Fn(Needs) -> bool) -> Vec<String> {
+    let routes = console::routes().into_iter();
+    let pages = routes.filter(|route| route.method == http::Method::GET && route.needs != Needs::Nobody);
+    let mut paths = Vec::new();
+    for route in pages.filter(|route| may_see(route.needs)) {
+        let path = route.path.replace("{app}", &app.app.key);
+        let path = shown.iter().fold(path, |path, (name, value)| path.replace(name, value));
+        if !path.contains('{') && !path.ends_with("/csv") && !path.ends_with("/result") {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+async fn look(app: &TestApp, tab: &Tab, axe: &str, path: &str, (width, is_dark): Screen, keep: bool) {
+    tab.resize(width, 900).await;
+    tab.darken(is_dark).await;
+    tab.open(&app.url(path)).await;
+    let sticks_out = tab.run("document.documentElement.scrollWidth > document.documentElement.clientWidth").await;
+    assert_eq!(sticks_out, json!(false), "{path} at {width}");
+    assert_eq!(tab.complaints(), [""; 0], "{path} at {width}");
+    let theme = if is_dark { "dark" } else { "light" };
+    if keep {
+        let name = path.replace(&app.app.key, "app").replace("/console/", "").replace('/', "-");
+        tab.screenshot(&pictures().join(format!("{name}-{width}-{theme}.png"))).await;
+    }
+    let violations = judge(tab, axe).await;
+    assert_eq!(violations, json!([]), "{path} at {width}, {theme}");
+    tab.complaints();
+}
+
+async fn judge(tab: &Tab, axe: &str) -> Value {
+    tab.inject(axe).await;
+    let judged = "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.map((one) => \
+                  [one.id, one.nodes.map((node) => node.html).slice(0, 3)]))";
+    tab.run(judged).await
+}
