@@ -40,6 +40,8 @@ impl Target {
         let credentials = [("--app-key", KEY), ("--app-secret", APP_SECRET), ("--master-secret", MASTER_SECRET)];
         let mut arguments: Vec<&str> = credentials.iter().flat_map(|(flag, value)| [*flag, *value]).collect();
         arguments.extend(["--operator-token", TOKEN, "--allow-private-addresses"]);
+        // By default made-up devices would be kept out before they could do any harm.
+        arguments.extend(["--device-channels-per-minute", "1000000"]);
         let server = Server::start(folder.path(), &arguments);
         let nobody = Caller::new(server.url.clone());
         let faults = Faults { unknown_prefix: unknown_prefix.to_owned(), ..Faults::default() };
