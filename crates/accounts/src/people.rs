@@ -36,9 +36,14 @@ pub(crate) fn new_account(id: AccountId, email: Email, now: UtcMillis) -> Accoun
 
 #[boxed]
 impl Accounts {
-    /// All accounts, by their addresses.
-    pub async fn accounts(&self) -> Result<Vec<Account>> {
-        Ok(self.0.store.read(accounts::list).await?)
+    /// Accounts by their addresses, from one that is `start` or would come after it, and the address with which the next page
+    /// begins.
+    pub async fn accounts(&self, start: String, limit: u32) -> Result<(Vec<Account>, Option<Email>)> {
+        let read = move |tx: &mut Tx<'_>| accounts::page(tx, &start, limit.saturating_add(1));
+        let mut page = self.0.store.read(read).await?;
+        let next = page.get(limit as usize).map(|account| account.email.clone());
+        page.truncate(limit as usize);
+        Ok((page, next))
     }
 
     pub async fn account(&self, id: AccountId) -> Result<Account> {

@@ -39,6 +39,7 @@ impl PageSize {
     /// Of the account of a push.
     pub(crate) const RECIPIENTS: Self = Self { usual: 100, most: 1000 };
     pub(crate) const PUSHES: Self = Self { usual: 100, most: 1000 };
+    pub(crate) const ACCOUNTS: Self = Self { usual: 100, most: 1000 };
     pub(crate) const AUDIT: Self = Self { usual: 100, most: 1000 };
     /// Of the requests and of the given-up events of a webhook.
     pub(crate) const OF_WEBHOOK: Self = Self { usual: 100, most: 1000 };

@@ -6,7 +6,7 @@ use model::account::{Email, Role};
 use model::ids::{AccountId, AppId};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Row, Tx};
+use crate::{Error, Result, Row, Tx, Value};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
@@ -146,11 +146,13 @@ pub fn count_owners_besides(tx: &mut Tx<'_>, id: AccountId) -> Result<u64> {
     tx.query_one(sql, &[id.into()], |row| row.get(0))
 }
 
-/// All accounts, by their addresses.
-pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Account>> {
-    let sql = format!("select {COLUMNS} from account order by email");
-    let mut accounts = tx.query(&sql, &[], read_account)?;
-    let roles = tx.query("select account, in_app, role from account_role order by account, in_app", &[], |row| {
+/// Up to `at_most` accounts by their addresses, from one that is `start` or would come after it.
+pub fn page(tx: &mut Tx<'_>, start: &str, at_most: u32) -> Result<Vec<Account>> {
+    let sql = format!("select {COLUMNS} from account where email >= $1 order by email limit $2");
+    let mut accounts = tx.query(&sql, &[start.into(), at_most.into()], read_account)?;
+    let of_account = "select account, in_app, role from account_role where account = $1 order by in_app";
+    let ids: Vec<[Value; 1]> = accounts.iter().map(|account| [account.id.into()]).collect();
+    let roles = tx.query_many(of_account, ids, |row| {
         Ok((row.next::<AccountId>()?, row.next::<AppId>()?, read_role(row.next()?)?))
     })?;
     let mut by_account: HashMap<AccountId, BTreeMap<AppId, Role>> = HashMap::new();

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use http::Method;
+use providers::percent_encoded;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -29,7 +30,11 @@ enum Action {
         account: Option<String>,
     },
     /// List the accounts
-    Accounts,
+    Accounts {
+        /// From this e-mail address on
+        #[arg(long, value_name = "EMAIL", default_value = "")]
+        start: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -40,6 +45,7 @@ struct Link {
 #[derive(Deserialize)]
 struct Accounts {
     accounts: Vec<Account>,
+    next_page: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -66,7 +72,10 @@ impl Console {
             Action::Link { account } => {
                 self.operator.run(async |client| link(client, account.as_deref()).await, show_link).await
             }
-            Action::Accounts => self.operator.run(async |client| client.get("/operator/accounts").await, list).await,
+            Action::Accounts { start } => {
+                let path = format!("/operator/accounts?limit=1000&start={}", percent_encoded(start));
+                self.operator.run(async |client| client.get(&path).await, list).await
+            }
         }
     }
 }
@@ -75,8 +84,9 @@ async fn link(client: &Client, account: Option<&str>) -> Result<Reply> {
     let Some(email) = account else {
         return client.send(Method::POST, "/operator/accounts/owner-link", &json!({})).await;
     };
-    let Accounts { accounts } = client.get("/operator/accounts").await?.read()?;
     let wanted = email.trim().to_lowercase();
+    let path = format!("/operator/accounts?limit=1&start={}", percent_encoded(&wanted));
+    let Accounts { accounts, .. } = client.get(&path).await?.read()?;
     let Some(account) = accounts.iter().find(|account| account.email == wanted) else {
         bail!("There is no account of {email}; `aerogram console accounts` lists them.");
     };
@@ -89,9 +99,13 @@ fn show_link(reply: &Reply) -> Result<()> {
 }
 
 fn list(reply: &Reply) -> Result<()> {
-    let Accounts { accounts } = reply.read()?;
+    let Accounts { accounts, next_page } = reply.read()?;
     let rows: Vec<_> = accounts.iter().map(Account::row).collect();
-    output::table(["EMAIL", "NAME", "STATE", "LAST SEEN", "ROLES"], &rows)
+    output::table(["EMAIL", "NAME", "STATE", "LAST SEEN", "ROLES"], &rows)?;
+    match accounts.last().filter(|_| next_page.is_some()) {
+        Some(last) => output::line(format_args!("There are more; go on with --start {}", last.email)),
+        None => Ok(()),
+    }
 }
 
 impl Account {

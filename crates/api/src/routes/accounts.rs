@@ -5,6 +5,7 @@ use axum::extract::State;
 use http::StatusCode;
 use model::account::{AccountChange, NewAccount};
 use model::ids::{AccountId, AccountKind, OperationId, SignInId};
+use providers::percent_encoded;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::App;
@@ -14,7 +15,9 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
+use crate::page_size::PageSize;
 use crate::path_vars::{PathId, PathVars, id_in_path};
+use crate::query::{Params, plain_text};
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Account")]
@@ -49,7 +52,10 @@ pub(super) struct RoleRecord {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Accounts")]
 pub(super) struct All {
+    /// In the order of their addresses.
     accounts: Vec<AccountRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -93,9 +99,17 @@ struct SignInRecord {
     address: Option<String>,
 }
 
-pub(super) async fn list(State(edge): State<Edge>) -> Result<Answer> {
-    let (accounts, apps) = (edge.engine.accounts().accounts().await?, edge.engine.tenancy().apps().await?);
-    Answer::ok(All { accounts: accounts.iter().map(|account| AccountRecord::of(account, &apps)).collect() })
+pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Params) -> Result<Answer> {
+    let start = params.parsed("start", plain_text).unwrap_or_default();
+    let limit = params.limit(PageSize::ACCOUNTS);
+    params.finish()?;
+    // Addresses are kept in small letters.
+    let (accounts, next) = edge.engine.accounts().accounts(start.to_lowercase(), limit).await?;
+    let apps = edge.engine.tenancy().apps().await?;
+    let next = next.map(|next| percent_encoded(next.as_str()));
+    let next_page = next.map(|next| links.to(&format!("/operator/accounts?start={next}&limit={limit}")));
+    let accounts = accounts.iter().map(|account| AccountRecord::of(account, &apps)).collect();
+    Ok(Answer::ok(All { accounts, next_page: next_page.clone() })?.next_page(next_page.as_deref()))
 }
 
 pub(super) async fn invite(State(edge): State<Edge>, links: Links, input: Input) -> Result<Answer> {

@@ -22,7 +22,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::fair_share::Permit;
 use crate::page_size::PageSize;
-use crate::query::Params;
+use crate::query::{Params, plain_text};
 use crate::recent_requests::{RecentError, RecentRequest};
 use crate::stopping::Stopping;
 
@@ -75,10 +75,12 @@ pub(super) struct Details {
 }
 
 /// Which requests are looked for.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Filter {
     by_server: Option<bool>,
     is_refused: Option<bool>,
+    /// In small letters.
+    text: Option<String>,
 }
 
 pub(super) const BY: [(&str, bool); 2] = [("server", true), ("device", false)];
@@ -157,14 +159,32 @@ impl OpenStream {
 }
 
 impl Filter {
-    fn takes(self, request: &RecentRequest) -> bool {
+    fn takes(&self, request: &RecentRequest) -> bool {
         self.by_server.is_none_or(|by_server| request.by_server == by_server)
             && self.is_refused.is_none_or(|is_refused| request.error.is_some() == is_refused)
+            && self.text.as_ref().is_none_or(|text| is_in(request, text))
     }
 }
 
 fn filter(params: &mut Params) -> Filter {
-    Filter { by_server: params.choice("by", &BY), is_refused: params.choice("refused", &REFUSED) }
+    Filter {
+        by_server: params.choice("by", &BY),
+        is_refused: params.choice("refused", &REFUSED),
+        text: params.parsed("q", plain_text).map(|text| text.to_lowercase()),
+    }
+}
+
+/// Whether a text is in the path, in what was wrong, or in the id of a request, in letters of either case.
+fn is_in(request: &RecentRequest, text: &str) -> bool {
+    let error = request.error.as_ref();
+    let texts = [
+        Some(request.route),
+        Some(request.id.as_str()),
+        request.path.as_deref(),
+        error.map(|error| error.text.as_str()),
+        error.and_then(|error| error.path.as_deref()),
+    ];
+    texts.into_iter().flatten().any(|known| known.to_lowercase().contains(text))
 }
 
 fn event(request: &Arc<RecentRequest>) -> Option<String> {

@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::app::{TestApp, on_each_database};
 
 /// Every listing with a limit, with the name of the limit and the most.
-const LISTINGS: [(&str, &str, u32); 22] = [
+const LISTINGS: [(&str, &str, u32); 23] = [
     ("/api/channels?", "limit", 1000),
     ("/api/named_users?", "limit", 1000),
     ("/api/segments?", "limit", 200),
@@ -25,6 +25,7 @@ const LISTINGS: [(&str, &str, u32); 22] = [
     ("/api/reports/responses/list?start=2024-05-01&end=2024-05-02&", "limit", 100),
     ("/api/reports/activity/details?start=2024-05-01&end=2024-05-02&", "limit", 100),
     ("/api/reports/events?start=2024-05-01&end=2024-05-02&", "page_size", 100),
+    ("/operator/accounts?", "limit", 1000),
     ("/operator/audit?", "limit", 1000),
     ("/operator/pushes?", "limit", 1000),
 ];

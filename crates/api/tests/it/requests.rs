@@ -55,6 +55,9 @@ async fn all_requests_of_a_development_app_are_kept_with_their_bodies_and_proble
         assert_eq!(list(&app.master(), "by=device").await.len(), 1);
         assert_eq!(list(&app.master(), "refused=true").await.len(), 1);
         assert_eq!(list(&app.master(), "refused=false&by=server").await.len(), 1);
+        for (text, n) in [("MINE-1", 1), ("badge", 1), ("/api/ch", 2), (crowd.id("a"), 1), ("nothing", 0)] {
+            assert_eq!(list(&app.master(), &format!("q={text}")).await.len(), n, "{text}");
+        }
         assert_eq!(list(&app.master(), "limit=1").await, std::slice::from_ref(bad));
         for wrong in ["by=nobody", "refused=maybe"] {
             app.master().get(&format!("/api/requests?{wrong}")).await.expect(400);

@@ -60,7 +60,12 @@ async fn accounts_are_read_as_they_were_written() {
         let read = move |tx: &mut Tx<'_>| {
             assert_eq!(accounts::get(tx, id(1))?, Some(expected.clone()));
             assert_eq!(accounts::by_email(tx, &expected.email)?, Some(expected.clone()));
-            assert_eq!(accounts::list(tx)?, [expected.clone(), account(2, "lee@example.com")]);
+            let both = [expected.clone(), account(2, "lee@example.com")];
+            assert_eq!(accounts::page(tx, "", 10)?, both);
+            assert_eq!(
+                (accounts::page(tx, "", 1)?, accounts::page(tx, "l", 10)?),
+                (both[..1].to_vec(), both[1..].to_vec())
+            );
             assert_eq!((accounts::count(tx)?, accounts::get(tx, id(3))?), (2, None));
             Ok::<_, Error>(())
         };

@@ -3,12 +3,15 @@
 use model::account::{AccountChange, Membership, NewAccount, NewMember};
 use serde_json::json;
 
-use crate::openapi::{Area, body};
+use crate::openapi::{Area, body, query};
+use crate::page_size::PageSize;
 use crate::routes::{accounts, team};
 
 pub(super) fn area() -> Area {
     let mut area = Area::new("Accounts", "The people who use the console, and what they may do in which app.");
-    area.get("/operator/accounts", "List accounts", "All of them, with their roles.")
+    area.get("/operator/accounts", "List accounts", "With their roles, in the order of their addresses.")
+        .takes(query::text("start", "The address with which the page begins, or the beginning of it."))
+        .takes(query::limit(PageSize::ACCOUNTS))
         .ok::<accounts::All>("The accounts.");
     area.post(
         "/operator/accounts",

@@ -16,6 +16,7 @@ pub(super) fn area() -> Area {
     )
     .takes(by())
     .takes(refused())
+    .takes(text())
     .takes(query::limit(PageSize::REQUESTS))
     .ok::<Page>("The requests.");
     area.get(
@@ -25,6 +26,7 @@ pub(super) fn area() -> Area {
     )
     .takes(by())
     .takes(refused())
+    .takes(text())
     .takes(last_event_id())
     .stream("The requests, as `text/event-stream`.");
     area
@@ -32,6 +34,10 @@ pub(super) fn area() -> Area {
 
 fn by() -> Parameter {
     query::choice("by", &BY.map(|(word, _)| word), "Only those of servers, or of devices.")
+}
+
+fn text() -> Parameter {
+    query::text("q", "A part of the path, of what was wrong, or of the request id, in letters of either case.")
 }
 
 fn refused() -> Parameter {
