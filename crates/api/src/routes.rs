@@ -237,6 +237,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/reports/optins", Master, reports::devices_of("optins", Opted::In)),
         get("/api/reports/optouts", Master, reports::devices_of("optouts", Opted::Out)),
         get("/api/reports/series", Master, reports::lines),
+        get("/api/reports/retention", Master, reports::retention),
         get("/api/reports/timeinapp", Master, reports::time_in_app),
         get("/api/reports/responses", Master, reports::responses),
         get("/api/reports/responses/list", Master, reports::list),

@@ -10,6 +10,7 @@ mod bytes;
 pub mod codec;
 mod dictionary;
 mod eval;
+mod holders;
 pub mod index;
 pub mod plan;
 mod shard;

@@ -35,6 +35,7 @@ pub mod property;
 pub mod push_outcome;
 pub mod report;
 pub mod request_audience;
+pub mod retention;
 pub mod sandbox;
 pub mod schedule;
 pub mod segment;

@@ -162,9 +162,14 @@ pub fn last(tx: &mut Tx<'_>, app: AppId) -> Result<Option<Ordinal>> {
 /// found by halving; channels that were made within the same moments on different nodes may be taken for each
 /// other.
 pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Option<Ordinal>> {
+    first_since_after(tx, app, instant, Ordinal(0))
+}
+
+/// As [`first_since`], where it is known that no channel before an ordinal was made at the instant or later.
+pub fn first_since_after(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, from: Ordinal) -> Result<Option<Ordinal>> {
     let Some(newest) = last(tx, app)? else { return Ok(None) };
     let created = "select created from channel where app = $1 and ordinal >= $2 order by ordinal limit 1";
-    let (mut least, mut most) = (0, newest.0 + 1);
+    let (mut least, mut most) = (from.0.min(newest.0 + 1), newest.0 + 1);
     while least < most {
         let middle = least + (most - least) / 2;
         let created = tx.query_one::<UtcMillis>(created, &[app.into(), middle.into()], |row| row.get(0))?;

@@ -10,6 +10,7 @@ mod openings;
 mod past_pushes;
 mod places;
 mod plan;
+mod retention;
 mod search;
 mod segments;
 mod tags_in_use;
@@ -30,6 +31,7 @@ pub use explain::{AsOf, Clause, ClauseOfOne, DeviceTypeCount, Effect, Explanatio
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView, uploads_under_way};
 pub use past_pushes::{PastSets, unknown_push, unknown_pushes};
 pub use plan::{Planner, Unknown, tag_plan};
+pub use retention::Cohort;
 pub use segments::{CreatedSegment, SegmentView, segment_by_place};
 pub use store::documents::Order;
 pub use tags_in_use::{GroupInUse, GroupsInUse, TagsInUse};

@@ -8,6 +8,7 @@ pub(super) mod events;
 pub(super) mod lines;
 pub(super) mod mappings;
 pub(super) mod responses;
+pub(super) mod retention;
 pub(super) mod series;
 pub(super) mod statistics;
 
@@ -19,6 +20,7 @@ pub(super) use events::{events, events_of_group, events_of_push};
 pub(super) use lines::lines;
 pub(super) use mappings::{push_of_message, push_of_send};
 pub(super) use responses::{list, of_push};
+pub(super) use retention::retention;
 pub(super) use series::{group_series, push_series};
 pub(super) use statistics::push_stats;
 

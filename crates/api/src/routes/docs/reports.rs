@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::openapi::{Area, MakeSchema, body, query, shape};
 use crate::page_size::PageSize;
 use crate::routes::reports::{
-    activity, buckets, details, devices, events, lines, mappings, responses, series, statistics,
+    activity, buckets, details, devices, events, lines, mappings, responses, retention, series, statistics,
 };
 
 const PRECISIONS: [&str; 3] = ["HOURLY", "DAILY", "MONTHLY"];
@@ -42,6 +42,17 @@ pub(super) fn area() -> Area {
     .takes(query::choice("format", &["json", "csv"], "The form of the answer.").default(json!("json")))
     .ok::<lines::SeriesRecord>("The lines.")
     .text("text/csv; charset=utf-8", "A row for each bucket, after a header.");
+    area.get(
+        "/api/reports/retention",
+        "Report who comes back",
+        "The channels that registered in each of the last weeks, from Monday on, or days of UTC, and how many of them opened the app \
+         in each week or day after it. The number of cohorts is 8 weeks or 14 days unless given, and 13 or 31 at most.",
+    )
+    .takes(query::choice("cohort", &["day", "week"], "How long the periods are.").default(json!("week")))
+    .takes(query::number("cohorts", 1..=31, "How many periods to look back, with the one that has not ended."))
+    .takes(query::choice("format", &["json", "csv"], "The form of the answer.").default(json!("json")))
+    .ok::<retention::Record>("The cohorts, the oldest first.")
+    .text("text/csv; charset=utf-8", "A row for each cohort, after a header.");
     let counts: [(&str, &str, &str, MakeSchema); 6] = [
         ("/api/reports/sends", "Report sends", "How many messages were sent, by platform.", |g| row::<u64>(g, "sends")),
         ("/api/reports/opens", "Report opens", "How often the app was opened, by platform.", |g| {
