@@ -18,7 +18,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Refused, Result};
 use crate::holder::Holder;
 use crate::recent_requests::{Noting, RecentError, RecentRequest};
-use crate::{accept, cors, host};
+use crate::{accept, cors, host, pages};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MOST_REQUEST_ID_CHARS: usize = 128;
@@ -32,6 +32,8 @@ pub(crate) struct Matched<'a> {
     pub(crate) for_browsers: bool,
     /// The app that is calling, as soon as that is known.
     pub(crate) app: Option<&'a OnceLock<LoggedApp>>,
+    /// Whether a person asks, who is told in a page what is wrong.
+    pub(crate) is_page: bool,
 }
 
 /// The app of a request, for its line in the log.
@@ -44,7 +46,7 @@ pub(crate) enum LoggedApp {
 
 impl Matched<'static> {
     /// Stands for every path that no route matches, so that made-up paths do not fill the metrics.
-    pub(crate) const NOTHING: Self = Self { route: "unmatched", for_browsers: false, app: None };
+    pub(crate) const NOTHING: Self = Self { route: "unmatched", for_browsers: false, app: None, is_page: false };
 }
 
 /// Has a request answered, with the work before and after it.
@@ -64,6 +66,9 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     let span = tracing::debug_span!("request", id, method, route);
 
     let mut response = attempt(request, answer).instrument(span).await;
+    if matched.is_page {
+        pages::tell_in_page(&mut response);
+    }
     finish(&mut response, id, content_type);
     if matched.for_browsers {
         cors::expose(&mut response);

@@ -33,7 +33,7 @@ pub(crate) fn router(engine: Engine, mut settings: Settings) -> Router {
     }
     let other_method = async move |State(edge): State<Edge>, path: MatchedPath, request: Request| {
         let id = request_id(request.headers());
-        let matched = Matched { route: path.as_str(), for_browsers: false, app: None };
+        let matched = Matched { route: path.as_str(), for_browsers: false, app: None, is_page: false };
         observe(&edge, &id, matched, request, async |request| other_method(&devices, path.as_str(), &request)).await
     };
     let no_path = async move |State(edge): State<Edge>, request: Request| {
@@ -85,7 +85,7 @@ impl Handler<(), Edge> for Served {
         let for_browsers = access.is_for_browsers() && *request.method() == method;
         Box::pin(async move {
             let app = OnceLock::new();
-            let matched = Matched { route: path, for_browsers, app: Some(&app) };
+            let matched = Matched { route: path, for_browsers, app: Some(&app), is_page: false };
             let id = request_id(request.headers());
             observe(&edge, &id, matched, request, async |mut request| {
                 let _admission = match auth::admit(&edge, access, &mut request).await {
