@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, Method, StatusCode};
 use maud::{DOCTYPE, Markup, html};
 use ring::digest::{SHA256, digest};
@@ -31,6 +31,8 @@ pub(crate) struct Page {
     pub(crate) body: Markup,
     pub(crate) frame: Frame,
     pub(crate) status: StatusCode,
+    /// After how many seconds what was refused for now is worth another try.
+    pub(crate) retry_after: Option<u64>,
 }
 
 /// What is around a page.
@@ -44,11 +46,11 @@ pub(crate) enum Frame {
 
 impl Answer {
     pub(crate) fn page(title: impl Into<String>, body: Markup) -> Result<Self> {
-        Ok(Self::Page(Page { title: title.into(), body, frame: Frame::Shell, status: StatusCode::OK }))
+        Ok(Self::Page(Page::new(title, body, Frame::Shell)))
     }
 
     pub(crate) fn door(title: impl Into<String>, body: Markup) -> Result<Self> {
-        Ok(Self::Page(Page { title: title.into(), body, frame: Frame::Door, status: StatusCode::OK }))
+        Ok(Self::Page(Page::new(title, body, Frame::Door)))
     }
 
     pub(crate) fn to(path: impl Into<String>) -> Result<Self> {
@@ -58,9 +60,19 @@ impl Answer {
     /// The page of a form that was refused. It tells browsers and tests that nothing was changed.
     pub(crate) fn refused(self, error: &Error) -> Self {
         match self {
-            Self::Page(page) => Self::Page(Page { status: error.status(), ..page }),
+            Self::Page(page) => Self::Page(page.refused(error)),
             other => other,
         }
+    }
+}
+
+impl Page {
+    fn new(title: impl Into<String>, body: Markup, frame: Frame) -> Self {
+        Self { title: title.into(), body, frame, status: StatusCode::OK, retry_after: None }
+    }
+
+    fn refused(self, error: &Error) -> Self {
+        Self { status: error.status(), retry_after: error.retry_after(), ..self }
     }
 }
 
@@ -99,11 +111,11 @@ fn of_error(visit: &Visit, error: &Error) -> Answer {
         @if visit.is_signed_in() { p { a href="/console" { "Back to the start" } } }
     };
     let frame = if visit.is_signed_in() { Frame::Shell } else { Frame::Door };
-    Answer::Page(Page { title: title.to_owned(), body, frame, status: error.status() })
+    Answer::Page(Page::new(title, body, frame).refused(error))
 }
 
 async fn render(visit: &Visit, page: Page) -> Result<Response> {
-    let status = page.status;
+    let (status, retry_after) = (page.status, page.retry_after);
     let markup = match (visit.is_fragment, page.frame) {
         (true, _) => shell::content(&page),
         (false, Frame::Shell) => shell::around(visit, &page).await?,
@@ -120,6 +132,7 @@ async fn render(visit: &Visit, page: Page) -> Result<Response> {
     if visit.is_fragment {
         response.headers_mut().insert(ETAG, tag);
     }
+    response.headers_mut().extend(retry_after.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
     Ok(response)
 }
 
@@ -148,6 +161,7 @@ pub(crate) fn bare(error: &Error) -> Response {
     let mut response = Response::new(Body::from(text.into_string()));
     *response.status_mut() = error.status();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    response.headers_mut().extend(error.retry_after().map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
     protected(response)
 }
 

@@ -5,8 +5,8 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, HOST};
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, HOST, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -67,14 +67,27 @@ impl Visit {
         let mut response = self.call(Method::GET, path, None, None).await?;
         let status = response.status();
         if !status.is_success() {
+            let seconds = seconds_of(response.headers());
             let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
-            return Err(refused(status, &body));
+            return Err(refused(status, seconds, &body));
         }
         let disposition =
             HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(Error::internal)?;
         response.headers_mut().insert(CONTENT_DISPOSITION, disposition);
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         Ok(response)
+    }
+
+    /// What a call answers as it comes, for as long as it comes.
+    pub(crate) async fn stream(&self, path: &str) -> Result<Body> {
+        let response = self.call(Method::GET, path, None, None).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response.into_body());
+        }
+        let seconds = seconds_of(response.headers());
+        let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
+        Err(refused(status, seconds, &body))
     }
 
     async fn make(&self, method: Method, path: &str, body: Option<Value>) -> Result<Bytes> {
@@ -85,18 +98,37 @@ impl Visit {
         let shown = body.clone().map(|body| without_secrets(path, body));
         self.note_call(Call { method: method.clone(), path: path.to_owned(), body: shown });
         let response = self.call(method, path, body, key).await?;
-        let status = response.status();
+        let (status, seconds) = (response.status(), seconds_of(response.headers()));
         let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
-        if status.is_success() { Ok(body) } else { Err(refused(status, &body)) }
+        if status.is_success() { Ok(body) } else { Err(refused(status, seconds, &body)) }
+    }
+
+    /// Puts a table to where it belongs.
+    pub(crate) async fn put_csv(&self, path: &str, text: String) -> Result<()> {
+        self.note_call(Call { method: Method::PUT, path: path.to_owned(), body: None });
+        let response = self.send(Method::PUT, path, ("text/csv", Body::from(text)), None).await?;
+        let (status, seconds) = (response.status(), seconds_of(response.headers()));
+        let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
+        if status.is_success() { Ok(()) } else { Err(refused(status, seconds, &body)) }
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Result<Response> {
         let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        self.send(method, path, ("application/json", body), key).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        (content_type, body): (&'static str, Body),
+        key: Option<&str>,
+    ) -> Result<Response> {
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = path.parse().map_err(Error::internal)?;
         let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(HOST, self.host.clone().unwrap_or(HeaderValue::from_static("inside")));
         if let Some(scheme) = &self.scheme {
             headers.insert(HeaderName::from_static("x-forwarded-proto"), scheme.clone());
@@ -149,7 +181,12 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     serde_json::from_slice(body).map_err(Error::internal)
 }
 
-fn refused(status: StatusCode, body: &[u8]) -> Error {
+/// How long a caller who is refused for now is asked to wait.
+fn seconds_of(headers: &HeaderMap) -> Option<u64> {
+    headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()
+}
+
+fn refused(status: StatusCode, seconds: Option<u64>, body: &[u8]) -> Error {
     let Ok(refusal) = serde_json::from_slice::<Refusal>(body) else {
         return Error::internal(format!("a call: {status}"));
     };
@@ -160,7 +197,10 @@ fn refused(status: StatusCode, body: &[u8]) -> Error {
         StatusCode::BAD_REQUEST => {
             Error::Invalid(vec![(refusal.details.map_or_else(String::new, |at| at.path), sentence)])
         }
-        status if status.is_server_error() && status != StatusCode::SERVICE_UNAVAILABLE => Error::internal(sentence),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            Error::Later { status, sentence, seconds: seconds.unwrap_or(1) }
+        }
+        status if status.is_server_error() => Error::internal(sentence),
         status => Error::Refused { status, sentence },
     }
 }

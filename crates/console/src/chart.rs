@@ -1,12 +1,15 @@
 //! Charts as SVG, drawn by the server: columns in layers, with the same figures as a table behind them. Colors come from
 //! classes, so that they follow the light, the dark and the printed page.
 
+mod funnel;
 mod scale;
 
 use maud::{Markup, html};
 
 use crate::parts::numbers::grouped;
 use scale::top;
+
+pub(crate) use funnel::funnel;
 
 /// Figures over time: a row per column of the chart, each with a value per name.
 pub(crate) struct Columns {

@@ -19,6 +19,13 @@ pub(crate) enum Error {
         status: StatusCode,
         sentence: String,
     },
+    /// Refused for now.
+    Later {
+        status: StatusCode,
+        sentence: String,
+        /// After which it may work.
+        seconds: u64,
+    },
     /// Our fault, which is logged where it happens.
     Internal,
 }
@@ -39,18 +46,24 @@ impl Error {
             Error::NotAllowed(_) => StatusCode::FORBIDDEN,
             Error::NotFound(_) => StatusCode::NOT_FOUND,
             Error::Invalid(_) => StatusCode::BAD_REQUEST,
-            Error::Refused { status, .. } => *status,
+            Error::Refused { status, .. } | Error::Later { status, .. } => *status,
             Error::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
+    }
+
+    /// After how many seconds it is worth another try.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        if let Error::Later { seconds, .. } = self { Some(*seconds) } else { None }
     }
 
     /// A sentence for each thing that is wrong.
     pub(crate) fn sentences(&self) -> Vec<String> {
         match self {
             Error::NotSignedIn => vec!["Log in to see this page.".to_owned()],
-            Error::NotAllowed(sentence) | Error::NotFound(sentence) | Error::Refused { sentence, .. } => {
-                vec![sentence.clone()]
-            }
+            Error::NotAllowed(sentence)
+            | Error::NotFound(sentence)
+            | Error::Refused { sentence, .. }
+            | Error::Later { sentence, .. } => vec![sentence.clone()],
             Error::Invalid(problems) => problems.iter().map(|(_, sentence)| sentence.clone()).collect(),
             Error::Internal => {
                 vec![
@@ -81,11 +94,11 @@ impl From<engine::Error> for Error {
             engine::Error::TooMany { text, retry_after } => {
                 let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
                 let sentence = format!("{text} It may be made in {seconds} s.");
-                Self::Refused { status: StatusCode::TOO_MANY_REQUESTS, sentence }
+                Self::Later { status: StatusCode::TOO_MANY_REQUESTS, sentence, seconds }
             }
             engine::Error::Unavailable(_) => {
                 let sentence = "The database cannot be reached right now; try again in a moment.".to_owned();
-                Self::Refused { status: StatusCode::SERVICE_UNAVAILABLE, sentence }
+                Self::Later { status: StatusCode::SERVICE_UNAVAILABLE, sentence, seconds: 1 }
             }
             engine::Error::LeaseLost | engine::Error::Internal(_) => Self::internal(error),
         }

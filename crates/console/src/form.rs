@@ -1,5 +1,7 @@
 //! What people type: the fields of a form and the query of a URL, by name.
 
+pub(crate) mod multipart;
+
 use std::borrow::Cow;
 
 /// Fields with their values, in order. A name may occur more than once.

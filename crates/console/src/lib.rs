@@ -31,6 +31,8 @@ pub use routes::{Needs, PageRoute, routes};
 const MOST_LIVE: usize = 1024;
 /// Forms of strangers, such as logins, that are read at once.
 const MOST_AT_DOOR: usize = 128;
+/// Files that are read at once, each of which is in memory as a whole.
+const MOST_UPLOADS: usize = 4;
 
 /// Settings of the console.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +52,7 @@ pub fn pages(engine: Engine, settings: Settings) -> Pages {
             is_public_https,
             live,
             door: Arc::new(Semaphore::new(MOST_AT_DOOR)),
+            uploads: Arc::new(Semaphore::new(MOST_UPLOADS)),
         })))
     })
 }
@@ -65,6 +68,7 @@ pub(crate) struct Parts {
     pub(crate) is_public_https: bool,
     pub(crate) live: Arc<Semaphore>,
     pub(crate) door: Arc<Semaphore>,
+    pub(crate) uploads: Arc<Semaphore>,
 }
 
 impl Deref for Console {

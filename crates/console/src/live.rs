@@ -1,5 +1,7 @@
-//! Tells a page that something has happened in its app, a few times a second at most. The page then asks for itself again:
-//! there is one way to draw a thing.
+//! Tells a page that something has happened, a few times a second at most. The page then asks for itself again: there is one way
+//! to draw a thing.
+
+mod source;
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,52 +13,87 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use model::account::Role;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Console;
 use crate::answer::{bare, protected};
 use crate::error::{Error, Result};
+use crate::form::Fields;
 use crate::routes::Needs;
 use crate::visit::Visit;
+use source::{Heard, Source};
 
 /// The pause between two messages.
 const PAUSE: Duration = Duration::from_millis(500);
 /// A stream on which nothing happens shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// Pages of the installation that follow what happens.
+const OF_INSTALLATION: [&str; 2] = ["/console/-/nodes", "/console/-/doctor"];
+
 struct Following {
     visit: Visit,
-    news: tenancy::News,
-    head: i64,
+    needs: Needs,
+    source: Source,
     stopping: Option<Stopping>,
     quiet_since: tokio::time::Instant,
     _permit: OwnedSemaphorePermit,
 }
 
+/// Where a page hears of what happens. The answer to a form cannot be asked for again.
+pub(crate) fn stream_of(visit: &Visit) -> Option<String> {
+    if visit.method != Method::GET {
+        return None;
+    }
+    let is_owner = visit.visitor().is_ok_and(|visitor| visitor.account.is_owner);
+    match &visit.app {
+        Some(_) if visit.path == visit.to("/requests") => Some(visit.to("/live?of=requests")),
+        Some(_) => Some(visit.to("/live")),
+        None => (is_owner && OF_INSTALLATION.contains(&visit.path.as_str())).then(|| "/console/-/live".to_owned()),
+    }
+}
+
+/// Of an app.
 pub(crate) async fn follow(State(console): State<Console>, request: Request) -> Response {
-    match begin(&console, request).await {
+    let query = Fields::parse(request.uri().query().unwrap_or_default());
+    // Requests are about people.
+    let needs = if query.text("of") == Some("requests") { Role::Support } else { Role::Viewer };
+    answer(begin(&console, Needs::Role(needs), request).await)
+}
+
+/// Of the installation.
+pub(crate) async fn follow_installation(State(console): State<Console>, request: Request) -> Response {
+    answer(begin(&console, Needs::Owner, request).await)
+}
+
+fn answer(begun: Result<Response>) -> Response {
+    match begun {
         Ok(response) => protected(response),
         Err(error) => bare(&error),
     }
 }
 
-async fn begin(console: &Console, request: Request) -> Result<Response> {
+async fn begin(console: &Console, needs: Needs, request: Request) -> Result<Response> {
     let stopping = request.extensions().get::<Stopping>().cloned();
     let app = request.uri().path().split('/').nth(2).unwrap_or_default().to_owned();
     let vars = [("app".to_owned(), app)].into();
-    let visit = Visit::of(console, Needs::Role(Role::Viewer), vars, request).await.map_err(|refused| refused.error)?;
-    let busy = |_| Error::Refused {
-        status: http::StatusCode::TOO_MANY_REQUESTS,
+    let visit = Visit::of(console, needs, vars, request).await.map_err(|refused| refused.error)?;
+    let busy = |_| Error::Later {
+        status: StatusCode::TOO_MANY_REQUESTS,
         sentence: "Too many pages are followed at once.".to_owned(),
+        seconds: KEEP_ALIVE.as_secs(),
     };
     let permit = console.live.clone().try_acquire_owned().map_err(busy)?;
-    let news = console.engine.tenancy().news(visit.app()?.id);
     let quiet_since = tokio::time::Instant::now();
     // Whatever comes after this is told; what came before, the page asks for when it hears of the stream.
-    let head = console.engine.tenancy().log_head(visit.app()?.id).await?.0;
-    let following = Following { visit, news, head, stopping, quiet_since, _permit: permit };
+    let source = match needs {
+        Needs::Role(Role::Viewer) => Source::log(&visit).await?,
+        Needs::Role(_) => Source::requests(&visit).await?,
+        Needs::Owner | Needs::Account | Needs::Nobody => Source::Nodes,
+    };
+    let following = Following { visit, needs, source, stopping, quiet_since, _permit: permit };
     let hello = stream::iter([Ok::<_, Infallible>(Bytes::from_static(b"event: hello\ndata: {}\n\n"))]);
     let messages = stream::unfold(following, |mut following| async {
         let message = following.next().await?;
@@ -74,28 +111,24 @@ impl Following {
     /// The next message; `None` when the server stops, or the visitor is not allowed in any more.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            let Self { visit, news, stopping, .. } = self;
-            let tenancy = visit.console.engine.tenancy();
+            let Self { visit, source, stopping, .. } = self;
             let stops = async {
                 match stopping {
                     Some(stopping) => stopping.wait().await,
                     None => std::future::pending().await,
                 }
             };
-            tokio::select! {
+            let heard = tokio::select! {
                 () = stops => return None,
-                () = tenancy.something_new(news) => {}
-            }
-            if !self.is_allowed().await {
+                heard = source.next(visit) => heard?,
+            };
+            if !is_allowed(&self.visit, self.needs).await {
                 return None;
             }
-            let app = self.visit.app.as_ref()?.id;
-            let head = self.visit.console.engine.tenancy().log_head(app).await.ok()?.0;
-            if head != self.head {
-                self.head = head;
+            if heard == Heard::Something {
                 self.quiet_since = tokio::time::Instant::now();
                 tokio::time::sleep(PAUSE).await;
-                return Some(Bytes::from(format!("event: changed\nid: {head}\ndata: {{}}\n\n")));
+                return Some(Bytes::from_static(b"event: changed\ndata: {}\n\n"));
             }
             if self.quiet_since.elapsed() >= KEEP_ALIVE {
                 self.quiet_since = tokio::time::Instant::now();
@@ -103,12 +136,15 @@ impl Following {
             }
         }
     }
+}
 
-    /// The person may have been logged out or lost the role meanwhile.
-    async fn is_allowed(&self) -> bool {
-        let Some(secret) = self.visit.connection.secret(&self.visit.headers) else { return false };
-        let visitor = self.visit.console.engine.accounts().watcher(secret).await.ok().flatten();
-        let app = self.visit.app.as_ref().map(|app| app.id);
-        visitor.zip(app).is_some_and(|(visitor, app)| visitor.may(app, Role::Viewer))
+/// The person may have been logged out or lost the role meanwhile.
+async fn is_allowed(visit: &Visit, needs: Needs) -> bool {
+    let Some(secret) = visit.connection.secret(&visit.headers) else { return false };
+    let Ok(Some(visitor)) = visit.console.engine.accounts().watcher(secret).await else { return false };
+    let app = visit.app.as_ref().map(|app| app.id);
+    match needs {
+        Needs::Role(role) => app.is_some_and(|app| visitor.may(app, role)),
+        Needs::Owner | Needs::Account | Needs::Nobody => visitor.account.is_owner,
     }
 }

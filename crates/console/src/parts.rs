@@ -10,5 +10,6 @@ pub(crate) mod numbers;
 pub(crate) mod offsets;
 pub(crate) mod outcomes;
 pub(crate) mod pager;
+pub(crate) mod segment_of_push;
 pub(crate) mod states;
 pub(crate) mod tabs;

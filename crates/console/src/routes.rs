@@ -8,17 +8,18 @@ use axum::Router;
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::response::Response;
 use axum::routing::{MethodFilter, any, on};
-use http::Method;
+use http::{Method, StatusCode};
 use model::account::Role;
 
 use crate::Console;
 use crate::answer::{self, Answer};
 use crate::assets;
 use crate::error::{Error, Result};
+use crate::live;
 use crate::pages::{
-    accounts, apps, audience, audit, automation, calendar, compose, events, experiments, home, login, message,
-    messages, people, person, platforms, profile, recipients, reports, sandbox, schedules, settings, start, team,
-    webhooks,
+    accounts, apps, audience, audit, automation, calendar, compose, doctor, events, experiments, find, help, home,
+    login, message, messages, nodes, people, person, platforms, profile, recipients, reports, requests, sandbox,
+    schedules, settings, start, team, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -84,11 +85,16 @@ fn all() -> Vec<Page> {
         post("/console/-/accounts/{account}/change", Owner, accounts::change),
         post("/console/-/accounts/{account}/delete", Owner, accounts::delete),
         get("/console/-/audit", Owner, audit::of_installation),
+        get("/console/-/nodes", Owner, nodes::list),
+        get("/console/-/doctor", Owner, doctor::show),
+        get("/console/-/help", Account, help::show),
         get("/console/{app}", VIEWER, home::show),
+        get("/console/{app}/find", VIEWER, find::show),
         get("/console/{app}/messages", VIEWER, messages::list),
         get("/console/{app}/messages/{push}", VIEWER, message::show),
         get("/console/{app}/messages/{push}/people", SUPPORT, recipients::list),
         get("/console/{app}/messages/{push}/people/csv", SUPPORT, recipients::csv),
+        post("/console/{app}/messages/{push}/people/segment", EDITOR, recipients::segment),
         post("/console/{app}/messages/{push}/{action}", SENDER, message::act),
         get("/console/{app}/compose", EDITOR, compose::show),
         post("/console/{app}/compose", EDITOR, compose::post),
@@ -127,8 +133,16 @@ fn all() -> Vec<Page> {
         get("/console/{app}/audience", VIEWER, audience::show),
         post("/console/{app}/audience", EDITOR, audience::create),
         post("/console/{app}/audience/segments/{segment}/delete", EDITOR, audience::delete),
+        post("/console/{app}/audience/lists", EDITOR, audience::lists::upload),
+        get("/console/{app}/audience/lists/{list}/csv", SUPPORT, audience::lists::download),
+        get("/console/{app}/audience/lists/{list}/errors", SUPPORT, audience::lists::errors),
+        post("/console/{app}/audience/lists/{list}/delete", EDITOR, audience::lists::delete),
         get("/console/{app}/events", SUPPORT, events::list),
+        get("/console/{app}/requests", SUPPORT, requests::list),
         get("/console/{app}/sandbox", SUPPORT, sandbox::show),
+        post("/console/{app}/sandbox/clear", EDITOR, sandbox::clear),
+        post("/console/{app}/sandbox/faults", EDITOR, sandbox::set_faults),
+        post("/console/{app}/sandbox/again/{push}", SENDER, sandbox::send_again),
         get("/console/{app}/team", ADMIN, team::list),
         post("/console/{app}/team", ADMIN, team::add),
         post("/console/{app}/team/{account}/change", ADMIN, team::change),
@@ -182,11 +196,24 @@ pub(crate) fn router(console: Console) -> Router {
             Arc::new(|_| Box::pin(async { Err(Error::NotFound("There is no such page.".to_owned())) }) as Drawing);
         serve(&console, Needs::Account, draw, request).await
     };
+    // A person may have followed the address of a form; a program gets the shortest answer.
+    let other_method = async |State(console): State<Console>, request: Request| {
+        let refusal = || Error::Refused {
+            status: StatusCode::METHOD_NOT_ALLOWED,
+            sentence: "This address is that of a form, or takes none; go on from another page.".to_owned(),
+        };
+        if request.method() != Method::GET {
+            return answer::bare(&refusal());
+        }
+        let draw = Arc::new(move |_| Box::pin(async move { Err(refusal()) }) as Drawing);
+        serve(&console, Needs::Nobody, draw, request).await
+    };
     router
-        .route("/console/{app}/live", on(MethodFilter::GET, crate::live::follow))
+        .route("/console/{app}/live", on(MethodFilter::GET, live::follow))
+        .route("/console/-/live", on(MethodFilter::GET, live::follow_installation))
         .route("/console/-/assets/{tag}/{name}", any(asset))
         .fallback(nothing)
-        .method_not_allowed_fallback(nothing)
+        .method_not_allowed_fallback(other_method)
         .with_state(console)
 }
 

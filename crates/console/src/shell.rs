@@ -10,6 +10,7 @@ use crate::answer::Page;
 use crate::assets;
 use crate::calls::Call;
 use crate::error::Result;
+use crate::live;
 use crate::visit::Visit;
 
 struct Entry {
@@ -33,6 +34,7 @@ const APP_PAGES: &[Entry] = &[
     Entry { name: "People", path: "/people", least: Role::Support, key: Some("p") },
     Entry { name: "Reports", path: "/reports", least: Role::Viewer, key: Some("r") },
     Entry { name: "Sandbox", path: "/sandbox", least: Role::Support, key: Some("s") },
+    Entry { name: "Requests", path: "/requests", least: Role::Support, key: Some("q") },
     Entry { name: "Events", path: "/events", least: Role::Support, key: Some("e") },
     Entry { name: "Platforms", path: "/platforms", least: Role::Admin, key: None },
     Entry { name: "Webhooks", path: "/webhooks", least: Role::Admin, key: None },
@@ -40,13 +42,19 @@ const APP_PAGES: &[Entry] = &[
     Entry { name: "Audit", path: "/audit", least: Role::Admin, key: None },
     Entry { name: "Settings", path: "/settings", least: Role::Admin, key: None },
 ];
-const OWNER_PAGES: [(&str, &str); 3] =
-    [("Apps", "/console/-/apps"), ("Accounts", "/console/-/accounts"), ("Audit of all", "/console/-/audit")];
+const OWNER_PAGES: [(&str, &str); 5] = [
+    ("Apps", "/console/-/apps"),
+    ("Accounts", "/console/-/accounts"),
+    ("Nodes", "/console/-/nodes"),
+    ("Doctor", "/console/-/doctor"),
+    ("Audit of all", "/console/-/audit"),
+];
 
 pub(crate) async fn around(visit: &Visit, page: &Page) -> Result<Markup> {
     let visitor = visit.visitor()?;
     let apps = visit.console.engine.tenancy().apps().await?;
     let apps: Vec<&App> = apps.iter().filter(|app| visitor.may(app.id, Role::Viewer)).collect();
+    let stream = live::stream_of(visit);
     Ok(document(
         &page.title,
         &html! {
@@ -54,8 +62,8 @@ pub(crate) async fn around(visit: &Visit, page: &Page) -> Result<Markup> {
             header.top {
                 a.brand href="/console" { img src=(assets::path("icon.svg")) alt="" width="24" height="24"; "Aerogram" }
                 (app_choice(visit, &apps))
-                span.fill {}
-                @if visit.app.is_some() && visit.method == Method::GET { span #live.live data-state="off" role="status" { "not connected" } }
+                (search(visit))
+                @if stream.is_some() { span #live.live data-state="off" role="status" { "not connected" } }
                 details.menu {
                     summary { (visitor.account.name) }
                     div.sheet {
@@ -71,8 +79,7 @@ pub(crate) async fn around(visit: &Visit, page: &Page) -> Result<Markup> {
             }
             (calls(visit))
         },
-        // The answer to a form cannot be asked for again.
-        visit.app.as_ref().filter(|_| visit.method == Method::GET).map(|_| visit.to("/live")).as_deref(),
+        stream.as_deref(),
     ))
 }
 
@@ -110,6 +117,20 @@ fn document(title: &str, body: &Markup, live: Option<&str>) -> Markup {
             }
             body data-stream=[live] { (body) }
         }
+    }
+}
+
+/// The field that finds everything in an app.
+fn search(visit: &Visit) -> Markup {
+    let page = visit.to("/find");
+    let typed = visit.query.text("q").filter(|_| visit.path == page).unwrap_or_default();
+    html! {
+        @if visit.app.is_some() {
+            form.find method="get" action=(page) role="search" aria-label="Everything in the app" {
+                input name="q" type="search" value=(typed) aria-label="Find a message, person, device or id"
+                    placeholder="/ Find a message, person, device or id";
+            }
+        } @else { span.fill {} }
     }
 }
 
@@ -155,6 +176,7 @@ fn navigation(visit: &Visit) -> Markup {
             @for (name, path) in OWNER_PAGES { a href=(path) aria-current=[is_here(path)] { (name) } }
         }
         p.group { "Help" }
+        a href="/console/-/help" aria-current=[is_here("/console/-/help")] data-help { "Keys and help" }
         a href="/docs" { "API reference" }
     }
 }

@@ -23,16 +23,19 @@ use crate::Console;
 use crate::calls::Call;
 use crate::cookies::Connection;
 use crate::error::{Error, Result};
-use crate::form::Fields;
+use crate::form::{Fields, multipart};
 use crate::protection::refuse_cross_site;
 use crate::routes::Needs;
 
-/// The largest form; what people upload goes another way.
+/// The largest form without a file.
 const MOST_FORM_BYTES: usize = 256 * 1024;
+/// The largest form with one; larger files are uploaded by calls of the API.
+const MOST_FILE_BYTES: usize = 8 * 1024 * 1024;
 /// Of strangers, who log in.
 const MOST_STRANGERS_BYTES: usize = 8 * 1024;
 /// How long a form may take to arrive: it holds the place of another request.
 const PATIENCE: Duration = Duration::from_secs(10);
+const FILE_PATIENCE: Duration = Duration::from_secs(120);
 
 const FRAGMENT: HeaderName = HeaderName::from_static("x-fragment");
 
@@ -214,16 +217,28 @@ impl Visit {
     }
 }
 
-/// The fields of a form, which has to arrive soon. Strangers share a few places, so that they cannot take those of visitors.
+/// The fields of a form, which has to arrive soon. Strangers share a few places, so that they cannot take those of visitors, and so
+/// do forms with a file.
 async fn read_form(console: &Console, parts: &Parts, body: Body, is_signed_in: bool) -> Result<Fields> {
     let refused = |status, sentence: &str| Error::Refused { status, sentence: sentence.to_owned() };
-    let busy = |_| refused(StatusCode::TOO_MANY_REQUESTS, "Too many people log in at once; try again in a moment.");
-    let _place = if is_signed_in { None } else { Some(console.door.clone().try_acquire_owned().map_err(busy)?) };
-    let most_bytes = if is_signed_in { MOST_FORM_BYTES } else { MOST_STRANGERS_BYTES };
-    let read = tokio::time::timeout(PATIENCE, Limited::new(body, most_bytes).collect()).await;
-    let kind = parts.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let has_file = is_signed_in && kind.starts_with("multipart/form-data");
+    let (places, most_bytes, patience) = match (is_signed_in, has_file) {
+        (false, _) => (Some(&console.door), MOST_STRANGERS_BYTES, PATIENCE),
+        (true, true) => (Some(&console.uploads), MOST_FILE_BYTES, FILE_PATIENCE),
+        (true, false) => (None, MOST_FORM_BYTES, PATIENCE),
+    };
+    let busy = |_| Error::Later {
+        status: StatusCode::TOO_MANY_REQUESTS,
+        sentence: "Too many people do this at once; try again in a moment.".to_owned(),
+        seconds: 1,
+    };
+    let _place = places.map(|places| places.clone().try_acquire_owned().map_err(busy)).transpose()?;
+    let read = tokio::time::timeout(patience, Limited::new(body, most_bytes).collect()).await;
     match read {
-        Ok(Ok(body)) if kind.starts_with(b"application/x-www-form-urlencoded") => {
+        Ok(Ok(body)) if has_file => multipart::parse(kind, &body.to_bytes())
+            .ok_or_else(|| refused(StatusCode::BAD_REQUEST, "The file is not a text in UTF-8; save it as such.")),
+        Ok(Ok(body)) if kind.starts_with("application/x-www-form-urlencoded") => {
             Ok(Fields::parse(&String::from_utf8_lossy(&body.to_bytes())))
         }
         Ok(Ok(_)) => Ok(Fields::default()),

@@ -27,10 +27,13 @@ async function refresh() {
       // Somebody may have begun to type meanwhile.
       if (fresh && !isUsed(content)) {
         tag = answer.headers.get("etag") ?? "";
-        const open = find("details", content).map((details) => details.open);
-        find("details", fresh).forEach((details, index) => { details.open = open[index] ?? false; });
+        const key = (details, index) => details.id || index;
+        const open = new Map(find("details", content).map((details, index) => [key(details, index), details.open]));
+        const at = document.activeElement?.closest("#content details[id]")?.id;
+        find("details", fresh).forEach((details, index) => { details.open = open.get(key(details, index)) ?? details.open; });
         showTimes(fresh);
         content.replaceWith(document.adoptNode(fresh));
+        if (at) document.getElementById(at)?.querySelector("summary")?.focus({ preventScroll: true });
       }
     }
   } catch { /* The stream tells when the service is away. */ }
@@ -75,10 +78,28 @@ function compose(form) {
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 300); });
 }
 
-// g and a letter go to a page, / to the search.
+// The page about keys, above the page that is open.
+async function help(link) {
+  let dialog = document.getElementById("help");
+  if (!dialog) {
+    const answer = await fetch(link.href, { headers: { "X-Fragment": "content" } }).catch(() => null);
+    const content = answer?.ok && !answer.redirected && parse(await answer.text()).getElementById("content");
+    if (!content) { location.assign(link.href); return; }
+    [dialog, content.id] = [document.createElement("dialog"), "help-content"];
+    [dialog.id, dialog.ariaLabel] = ["help", "Keys and help"];
+    const close = document.createElement("button");
+    close.textContent = "Close";
+    close.addEventListener("click", () => dialog.close());
+    dialog.append(document.adoptNode(content), close);
+    document.body.append(dialog);
+  }
+  if (!dialog.open) dialog.showModal();
+}
+
+// c composes, g and a letter go to a page, / to the search, ? shows the keys.
 let waitsForLetter = false;
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
   if (waitsForLetter) {
     waitsForLetter = false;
     document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`)?.click();
@@ -87,7 +108,12 @@ function onKey(event) {
     setTimeout(() => { waitsForLetter = false; }, 1500);
   } else if (event.key === "/") {
     const search = document.querySelector("input[type=search]");
-    if (search) { event.preventDefault(); search.focus(); }
+    if (search) { event.preventDefault(); search.focus(); search.select(); }
+  } else if (event.key === "c") {
+    document.querySelector('nav [data-key="c"]')?.click();
+  } else if (event.key === "?") {
+    const link = document.querySelector("nav [data-help]");
+    if (link) help(link);
   }
 }
 

@@ -12,16 +12,19 @@ use super::team::welcome;
 use crate::answer::Answer;
 use crate::dates::time_or;
 use crate::error::{Error, Result};
+use crate::form::{Fields, query};
 use crate::parts::fields::{Field, problems};
 use crate::parts::states::badge;
 use crate::visit::Visit;
 
 const PAGE: &str = "/console/-/accounts";
 const CALL: &str = "/operator/accounts";
+const PER_PAGE: &str = "50";
 
 #[derive(Deserialize)]
 struct Accounts {
     accounts: Vec<Account>,
+    next_page: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -88,17 +91,26 @@ pub(crate) async fn delete(visit: Arc<Visit>) -> Result<Answer> {
 }
 
 async fn draw(visit: &Visit, link: Option<&str>, error: Option<&Error>) -> Result<Answer> {
-    let Accounts { accounts } = visit.get(CALL).await?;
+    let start = visit.query.text("start").unwrap_or_default();
+    let found: Accounts = visit.get(&format!("{CALL}{}", query([("start", start), ("limit", PER_PAGE)]))).await?;
     let own = visit.visitor()?.account.id;
     let body = html! {
         @if link.is_some() { (welcome(link)) }
+        form.filter method="get" action=(PAGE) role="search" {
+            div.field {
+                label for="start" { "From this address on" }
+                input id="start" name="start" type="search" value=(start) placeholder="the beginning is enough";
+            }
+            button { "Show" }
+        }
         div.scroll tabindex="0" {
             table {
                 caption.hidden { "Accounts" }
                 thead { tr { th scope="col" { "Person" } th scope="col" { "Roles" } th scope="col" { "Last seen" } th scope="col" { span.hidden { "Actions" } } } }
-                tbody { @for account in &accounts { (row(account, account.account_id == own)) } }
+                tbody { @for account in &found.accounts { (row(account, account.account_id == own)) } }
             }
         }
+        (further(&found, start))
         section {
             h2 { "Invite somebody" }
             form.narrow method="post" action=(PAGE) {
@@ -111,6 +123,20 @@ async fn draw(visit: &Visit, link: Option<&str>, error: Option<&Error>) -> Resul
         }
     };
     Answer::page("Accounts", body)
+}
+
+/// The way through the accounts, also from the answer to a form, which has another address.
+fn further(found: &Accounts, start: &str) -> Markup {
+    let next = found.next_page.as_deref().and_then(|next| next.split_once('?')).map(|(_, query)| Fields::parse(query));
+    let next = next.as_ref().and_then(|query| query.text("start"));
+    html! {
+        @if next.is_some() || !start.is_empty() {
+            nav.pager aria-label="Pages of the table" {
+                @if !start.is_empty() { a href=(PAGE) { "First" } }
+                @if let Some(next) = next { a rel="next" href={ (PAGE) (query([("start", next)])) } { "Next" } }
+            }
+        }
+    }
 }
 
 fn row(account: &Account, is_own: bool) -> Markup {

@@ -1,6 +1,9 @@
-//! The audience of an app: segments with how many they reach, tags, uploaded lists and subscription lists.
+//! The audience of an app: segments with how many they reach, tags, attributes, uploaded lists and subscription lists.
 
+mod attributes;
+pub(crate) mod lists;
 mod segments;
+mod tags;
 
 use std::sync::Arc;
 
@@ -9,33 +12,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::dates::time;
 use crate::error::{Error, Result};
+use crate::form::query;
 use crate::parts::numbers::{count, grouped};
-use crate::parts::states::badge_saying;
 use crate::parts::tabs::tabs;
 use crate::visit::Visit;
 
 pub(crate) use segments::{create, delete};
-
-#[derive(Deserialize)]
-struct Tags {
-    tags: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Lists {
-    lists: Vec<List>,
-}
-
-#[derive(Deserialize)]
-struct List {
-    name: String,
-    description: Option<String>,
-    last_updated: String,
-    channel_count: u64,
-    status: String,
-}
 
 #[derive(Deserialize)]
 struct SubscriptionLists {
@@ -55,8 +38,15 @@ struct Reach {
     reachable: u64,
 }
 
-const VIEWS: [(&str, &str); 4] =
-    [("", "Segments"), ("tags", "Tags"), ("lists", "Uploaded lists"), ("subscriptions", "Subscription lists")];
+const VIEWS: [(&str, &str); 5] = [
+    ("", "Segments"),
+    ("tags", "Tags"),
+    ("attributes", "Attributes"),
+    ("lists", "Uploaded lists"),
+    ("subscriptions", "Subscription lists"),
+];
+/// Parts of the query that belong to one view.
+const OF_VIEWS: [&str; 7] = ["start", "group", "prefix", "list", "segment", "criteria", "display_name"];
 /// Counted at once; the rest is on further pages.
 const PER_PAGE: usize = 25;
 
@@ -66,13 +56,18 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
 
 async fn draw(visit: &Visit, error: Option<&Error>) -> Result<Answer> {
     let shown = match visit.query.text("show") {
-        Some("tags") => tags(visit).await?,
-        Some("lists") => lists(visit).await?,
+        Some("tags") => tags::section(visit).await?,
+        Some("attributes") => attributes::section(visit).await?,
+        Some("lists") => lists::section(visit, None).await?,
         Some("subscriptions") => subscriptions(visit).await?,
         _ => segments::section(visit, error).await?,
     };
-    let body = html! { (tabs(visit, "What is listed", "show", &VIEWS, &["start"])) (shown) };
-    Answer::page("Audience", body)
+    Answer::page("Audience", html! { (tabs(visit, "What is listed", "show", &VIEWS, &OF_VIEWS)) (shown) })
+}
+
+/// Where a segment with these criteria is made.
+fn to_segment(visit: &Visit, name: &str, criteria: &Value) -> String {
+    visit.to(&format!("/audience{}#make", query([("display_name", name), ("criteria", criteria.to_string().as_str())])))
 }
 
 /// Who is in an audience, and who of them can be shown something.
@@ -91,72 +86,6 @@ fn figures(reach: Option<Reach>) -> Markup {
             Some(Reach { matched, reachable }) => { td.number { (grouped(matched)) } td.number { (grouped(reachable)) } }
             None => { td.number { "–" } td.number { "–" } }
         }
-    }
-}
-
-async fn tags(visit: &Visit) -> Result<Markup> {
-    let Tags { tags } = visit.get("/api/tags").await?;
-    let start = visit.query.text("start").and_then(|start| start.parse().ok()).unwrap_or(0);
-    let mut rows = Vec::new();
-    for tag in tags.iter().skip(start).take(PER_PAGE) {
-        rows.push((tag, reach(visit, &json!({"tag": tag})).await?));
-    }
-    let next = (tags.len() > start + PER_PAGE).then(|| (start + PER_PAGE).to_string());
-    Ok(html! {
-        @if rows.is_empty() {
-            div.empty { p { "No device has a tag yet. Tags are words by which you choose whom a message reaches, such as news." } }
-        } @else {
-            p.quiet { "The first hundred tags of devices, in the order of their letters." }
-            (table("Tags with the devices that have them", ["Tag", "Devices", "Reachable"], &rows, |tag| html! { (tag) }))
-        }
-        @if next.is_some() || start > 0 {
-            nav.pager aria-label="Pages of the table" {
-                @if start > 0 { a href={ (visit.path) (visit.query.with(&[("start", "")])) } { "First" } }
-                @if let Some(next) = next.as_deref() {
-                    a rel="next" href={ (visit.path) (visit.query.with(&[("start", next)])) } { "Next" }
-                }
-            }
-        }
-    })
-}
-
-async fn lists(visit: &Visit) -> Result<Markup> {
-    let Lists { lists } = visit.get("/api/lists?type=all").await?;
-    Ok(html! {
-        @if lists.is_empty() {
-            div.empty { p { "There is no list. A list names channels and people in a file that a server uploads." } }
-        } @else {
-            // Nothing in it can have the focus, so that people without a mouse could not scroll it otherwise.
-            div.scroll tabindex="0" role="region" aria-label="Lists" {
-                table {
-                    caption.hidden { "Lists with the devices on them" }
-                    thead {
-                        tr {
-                            th scope="col" { "List" } th.number scope="col" { "Devices" } th scope="col" { "State" }
-                            th scope="col" { "Changed" }
-                        }
-                    }
-                    tbody {
-                        @for list in &lists {
-                            tr {
-                                td.wide { (list.name) @if let Some(words) = &list.description { p.quiet { (words) } } }
-                                td.number { (grouped(list.channel_count)) }
-                                td { (state(&list.status)) }
-                                td { (time(&list.last_updated)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    })
-}
-
-fn state(status: &str) -> Markup {
-    match status {
-        "ready" => badge_saying("ok", "ready"),
-        "processing" => badge_saying("running", "being read"),
-        _ => badge_saying("failed", "failed"),
     }
 }
 

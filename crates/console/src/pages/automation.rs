@@ -35,6 +35,11 @@ struct One {
 }
 
 #[derive(Deserialize)]
+struct Found {
+    pipeline: Pipeline,
+}
+
+#[derive(Deserialize)]
 struct Pipeline {
     uid: PipelineId,
     status: String,
@@ -55,7 +60,14 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
     let enabled = visit.query.text("enabled").unwrap_or_default();
     let (limit, from) = (PAGE.to_string(), offset.to_string());
     let path = query([("limit", limit.as_str()), ("offset", from.as_str()), ("enabled", enabled)]);
-    let page: Pipelines = visit.get(&format!("/api/pipelines{path}")).await?;
+    let only = visit.query.text("id").and_then(|id| id.parse::<PipelineId>().ok());
+    let page: Pipelines = match only {
+        Some(id) => {
+            let Found { pipeline } = visit.get(&format!("/api/pipelines/{id}")).await?;
+            Pipelines { pipelines: vec![pipeline], total_count: 1 }
+        }
+        None => visit.get(&format!("/api/pipelines{path}")).await?,
+    };
     let mut cards = Vec::new();
     for pipeline in &page.pipelines {
         let counts: Option<Counts> = visit.find(&format!("/api/reports/pergroup/detail/{}", pipeline.uid)).await?;
@@ -64,7 +76,8 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
     let body = html! {
         nav.tabs aria-label="Which automations" {
             @for (value, name) in [("", "All"), ("true", "On"), ("false", "Off")] {
-                a href={ (visit.path) (query([("enabled", value)])) } aria-current=[(value == enabled).then_some("page")] { (name) }
+                @let is_shown = value == enabled && only.is_none();
+                a href={ (visit.path) (query([("enabled", value)])) } aria-current=[is_shown.then_some("page")] { (name) }
             }
         }
         @if page.pipelines.is_empty() {

@@ -11,10 +11,12 @@ use serde::Deserialize;
 
 use super::messages::Progress;
 use crate::answer::Answer;
+use crate::chart::funnel;
 use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::parts::numbers::{figure, grouped, percent, progress};
 use crate::parts::outcomes;
+use crate::parts::segment_of_push;
 use crate::parts::states::badge;
 use crate::visit::Visit;
 
@@ -58,11 +60,19 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
                 (figure("Opened after it", &grouped(detail.influenced_responses), Some("within 12 hours")))
             }
         }
-        @if visit.may(Role::Support) { (people(&visit, &push.total)) }
+        @if visit.may(Role::Support) { (people(&visit, id, &push.total)) }
+        section { h2 { "From the audience to opened" } (funnel(&steps(&push.total, detail.as_ref()))) }
         section { h2 { "Platforms" } (platforms(&push.platforms)) }
         p.quiet { "Id " code { (id) } }
     };
     Answer::page(push.name.unwrap_or_else(|| "Message".to_owned()), body)
+}
+
+/// From those whom the message was for to those who opened it.
+fn steps(total: &Progress, detail: Option<&Detail>) -> Vec<(&'static str, u64)> {
+    let mut steps = vec![("in the audience, and reachable", total.targeted), ("delivered", total.delivered)];
+    steps.extend(detail.map(|detail| ("opened it", detail.direct_responses)));
+    steps
 }
 
 /// Pauses, resumes or cancels it.
@@ -92,7 +102,7 @@ fn actions(visit: &Visit, state: &str) -> Markup {
 }
 
 /// The way to the people behind the numbers.
-fn people(visit: &Visit, total: &Progress) -> Markup {
+fn people(visit: &Visit, id: PushId, total: &Progress) -> Markup {
     let counts = [
         ("delivered", total.delivered),
         ("failed", total.failed),
@@ -114,6 +124,7 @@ fn people(visit: &Visit, total: &Progress) -> Markup {
                 }
                 @for outcome in others { li { a href=(to(outcome)) { (outcomes::word(outcome)) } } }
             }
+            @if visit.may(Role::Editor) { (segment_of_push::offer(visit, id, "opened")) }
         }
     }
 }

@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use model::ids::PushId;
+use model::account::Role;
+use model::ids::{PushId, SegmentId};
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::answer::Answer;
 use crate::dates::time_or;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::form::query;
 use crate::parts::devices::{channel_page, device, user_page};
 use crate::parts::fields::choice;
 use crate::parts::outcomes::{self, OUTCOMES};
 use crate::parts::pager::turning;
+use crate::parts::segment_of_push;
 use crate::parts::states::badge_saying;
 use crate::visit::Visit;
 
@@ -34,6 +37,11 @@ struct Recipient {
     opened: bool,
     influenced: bool,
     read: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Created {
+    segment_id: SegmentId,
 }
 
 #[derive(Deserialize)]
@@ -65,6 +73,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
             button { "Show" }
             a href=(csv) download { "Download as CSV" }
         }
+        @if visit.may(Role::Editor) { (segment_of_push::offer(&visit, id, outcome)) }
         @if page.recipients.is_empty() { (nothing(&page, outcome)) } @else { (table(&visit, &page.recipients, id)) }
         (turning(&visit, page.next_page.as_deref(), ["First", "Next"]))
     };
@@ -77,6 +86,22 @@ pub(crate) async fn csv(visit: Arc<Visit>) -> Result<Answer> {
     let outcome = visit.query.text("outcome").unwrap_or_default();
     let path = format!("/api/push/{id}/recipients/csv{}", query([("outcome", outcome)]));
     Ok(Answer::Raw(visit.download(&path, &format!("message-{id}.csv")).await?))
+}
+
+/// Makes a segment of those for whom the message had an outcome.
+pub(crate) async fn segment(visit: Arc<Visit>) -> Result<Answer> {
+    let id: PushId = visit.id("push")?;
+    let outcome = visit.form.text("of").unwrap_or_default();
+    let name = visit.form.text("display_name").unwrap_or_default();
+    let body = json!({"display_name": name, "criteria": {"push": {"id": id, "outcome": outcome}}});
+    match visit.post::<Created>("/api/segments", body).await {
+        Ok(made) => Answer::to(visit.to(&format!("/audience?segment={}", made.segment_id))),
+        Err(error @ Error::Invalid(_)) => {
+            let form = segment_of_push::form(&visit, id, outcome, Some(&error));
+            Ok(Answer::page("Make a segment", html! { div.narrow { (form) } })?.refused(&error))
+        }
+        Err(other) => Err(other),
+    }
 }
 
 fn nothing(page: &Page, outcome: &str) -> Markup {

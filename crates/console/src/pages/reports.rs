@@ -3,6 +3,7 @@
 mod csv;
 mod panels;
 mod period;
+mod retention;
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::answer::Answer;
-use crate::chart::{Columns, columns_beside};
+use crate::chart::{Columns, columns_beside, funnel};
 use crate::error::{Error, Result};
 use crate::form::query;
 use crate::parts::numbers::{figure, grouped};
@@ -41,6 +42,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let period = Period::of(&visit.query, visit.console.engine.clock().now())?;
     let panels = load(&visit, &period).await?;
     let events = events(&visit, &period).await?;
+    let retention = retention::section(&visit).await?;
     let body = html! {
         (chooser(&visit, &period))
         div.figures {
@@ -49,6 +51,11 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
             }
         }
         @for panel in &panels { (section(&visit, panel, &period)) }
+        section {
+            h2 { "From sent to opened" }
+            (funnel(&steps(&panels)))
+        }
+        (retention)
         (event_section(&visit, &events))
     };
     Answer::page("Reports", body)
@@ -60,11 +67,26 @@ pub(crate) async fn download(visit: Arc<Visit>) -> Result<Answer> {
     let name = visit.var("panel");
     let none = || Error::NotFound("There is no such report.".to_owned());
     let id = name.strip_suffix(".csv").ok_or_else(none)?;
+    if id == "retention" {
+        return retention::download(&visit).await;
+    }
     let text = match id {
         "events" => csv::of_events(&events(&visit, &period).await?),
         id => csv::of_panel(load(&visit, &period).await?.iter().find(|panel| panel.id == id).ok_or_else(none)?),
     };
     csv::answer(&format!("{id}-{}-{}.csv", period.from, period.to), text)
+}
+
+/// How many of the messages of the time led somebody into the app.
+fn steps(panels: &[Panel]) -> Vec<(&'static str, u64)> {
+    let panel = |id: &str| panels.iter().find(|panel| panel.id == id);
+    let sum = |id: &str, layer: usize| {
+        let rows = panel(id).map(|panel| panel.rows.as_slice()).unwrap_or_default();
+        rows.iter().filter_map(|(_, values)| values.get(layer)).sum::<u64>()
+    };
+    let sent = panel("sends").and_then(|panel| panel.total).unwrap_or(0);
+    let (direct, influenced) = (sum("responses", 0), sum("responses", 1));
+    vec![("sent", sent), ("the app was opened within 12 hours", direct + influenced), ("opened by the message", direct)]
 }
 
 async fn load(visit: &Visit, period: &Period) -> Result<Vec<Panel>> {

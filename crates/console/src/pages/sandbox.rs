@@ -1,30 +1,35 @@
-//! The sandbox: what providers would have got from a development app, as devices would show it and as it would have been sent.
+//! The sandbox: what providers would have got from a development app, one row for each push, as devices would show it and as it
+//! would have been sent.
 
+mod acting;
 mod looks;
+mod shown;
 
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use model::account::Role;
+use model::app::Mode;
+use model::time::UtcMillis;
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::looks::Looks;
 use crate::answer::Answer;
-use crate::dates::time;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::form::query;
-use crate::parts::devices::{device, platform, short};
-use crate::parts::fields::{Field, choice};
-use crate::parts::json::block;
+use crate::parts::fields::{Field, choice, problems};
 use crate::visit::Visit;
 
-#[derive(Deserialize)]
+pub(crate) use acting::{clear, send_again, set_faults};
+
+#[derive(Default, Deserialize)]
 struct Deliveries {
     deliveries: Vec<Delivery>,
 }
 
 #[derive(Deserialize)]
 struct Delivery {
+    delivery_id: String,
     push_id: String,
     channel_id: String,
     device_type: String,
@@ -33,100 +38,169 @@ struct Delivery {
     request: Value,
 }
 
-const DEVICE_TYPES: [(&str, &str); 7] = [
-    ("", "any"),
-    ("ios", "iOS"),
-    ("android", "Android"),
-    ("amazon", "Amazon"),
-    ("web", "Web"),
-    ("wns", "Windows"),
-    ("open", "Open platforms"),
-];
-/// A page has so many of the newest.
-const LIMIT: &str = "40";
-
-pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
-    let wanted = |name: &'static str| (name, visit.query.text(name).unwrap_or_default());
-    let filter = [wanted("push_id"), wanted("channel_id"), ("limit", LIMIT)];
-    let Deliveries { deliveries } = visit.get(&format!("/api/sandbox{}", query(filter))).await?;
-    let (text, kind) = (wanted("q").1, wanted("device").1);
-    let shown: Vec<&Delivery> = deliveries.iter().rev().filter(|delivery| delivery.fits(text, kind)).collect();
-    let is_filtered = ["push_id", "channel_id", "q", "device"].iter().any(|name| visit.query.text(name).is_some());
-    let body = html! {
-        form.filter method="get" role="search" {
-            div.field {
-                label for="q" { "Search" }
-                input id="q" name="q" type="search" value=(text) placeholder="words of the message";
-            }
-            (choice("device", "Device", &DEVICE_TYPES, kind))
-            (Field::text("push_id", "Message").value(wanted("push_id").1).optional().show(None))
-            (Field::text("channel_id", "Channel").value(wanted("channel_id").1).optional().show(None))
-            button { "Show" }
-            @if is_filtered { a href=(visit.path) { "Show all" } }
-        }
-        @if shown.is_empty() { (nothing(is_filtered)) }
-        @else {
-            p.quiet { "From the last " (LIMIT) " deliveries of the message and channel. New ones appear by themselves." }
-            ul.deliveries { @for delivery in shown { (card(&visit, delivery)) } }
-        }
-    };
-    Answer::page("Sandbox", body)
+/// The deliveries of one push, the newest first.
+struct Group<'d> {
+    push: &'d str,
+    deliveries: Vec<&'d Delivery>,
 }
 
-impl Delivery {
-    fn fits(&self, text: &str, kind: &str) -> bool {
-        let family = self.device_type.split("::").next().unwrap_or_default();
-        let is_kind = kind.is_empty() || family == kind;
-        is_kind && (text.is_empty() || self.request["body"].to_string().to_lowercase().contains(&text.to_lowercase()))
+const DEVICE_TYPES: [(&str, &str); 6] =
+    [("", "any"), ("ios", "iOS"), ("android", "Android"), ("amazon", "Amazon"), ("web", "Web"), ("wns", "Windows")];
+const TRANSPORTS: [(&str, &str); 7] = [
+    ("", "any"),
+    ("apns", "Apple (APNs)"),
+    ("fcm", "Google (FCM)"),
+    ("adm", "Amazon (ADM)"),
+    ("wns", "Microsoft (WNS)"),
+    ("webpush", "web push"),
+    ("open", "an open platform"),
+];
+/// In minutes.
+const SINCE: [(&str, &str); 5] =
+    [("", "ever"), ("15", "15 minutes"), ("60", "an hour"), ("1440", "a day"), ("10080", "a week")];
+const FILTERS: [&str; 6] = ["q", "device_type", "transport", "since", "push_id", "channel_id"];
+/// A page has so many of the newest.
+const LIMIT: &str = "200";
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
+    draw(&visit, None).await
+}
+
+async fn draw(visit: &Visit, refusal: Option<&Error>) -> Result<Answer> {
+    let wanted = |name: &'static str| (name, visit.query.text(name).unwrap_or_default());
+    let since = since(wanted("since").1, visit.console.engine.clock().now());
+    let filter = [
+        wanted("q"),
+        wanted("device_type"),
+        wanted("transport"),
+        ("since", since.as_str()),
+        wanted("push_id"),
+        wanted("channel_id"),
+        ("limit", LIMIT),
+    ];
+    let (found, error) = match visit.get::<Deliveries>(&format!("/api/sandbox{}", query(filter))).await {
+        Ok(found) => (found, None),
+        Err(error @ Error::Invalid(_)) => (Deliveries::default(), Some(error)),
+        Err(other) => return Err(other),
+    };
+    let groups = grouped(&found.deliveries);
+    let is_filtered = FILTERS.iter().any(|name| visit.query.text(name).is_some());
+    let body = html! {
+        (filters(visit, error.as_ref(), is_filtered))
+        (problems(refusal.or(error.as_ref()), &["push_id", "channel_id"]))
+        @if groups.is_empty() { @if error.is_none() { (nothing(visit, is_filtered)) } }
+        @else {
+            p.quiet { "A row is one message; unfold it for its devices. From the last " (LIMIT) " deliveries that fit; new ones appear \
+                       by themselves." }
+            ul.deliveries { @for group in &groups { (shown::group(visit, group)) } }
+        }
+        @if is_development(visit) && visit.may(Role::Editor) { (acting::section(visit).await?) }
+    };
+    let answer = Answer::page("Sandbox", body)?;
+    Ok(match refusal.or(error.as_ref()) {
+        Some(error) => answer.refused(error),
+        None => answer,
+    })
+}
+
+/// Since when, for the call, from how many minutes ago that is.
+fn since(minutes: &str, now: UtcMillis) -> String {
+    let known = SINCE.iter().any(|(known, _)| *known == minutes);
+    match minutes.parse::<i64>() {
+        Ok(minutes) if known => UtcMillis(now.0 - minutes * 60_000).to_iso(),
+        _ => String::new(),
     }
 }
 
-fn nothing(is_filtered: bool) -> Markup {
+fn is_development(visit: &Visit) -> bool {
+    visit.app.as_ref().is_some_and(|app| app.mode == Mode::Development)
+}
+
+/// By push, the newest first, from deliveries of which the oldest is the first.
+fn grouped(deliveries: &[Delivery]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for delivery in deliveries.iter().rev() {
+        match groups.iter_mut().find(|group| group.push == delivery.push_id) {
+            Some(group) => group.deliveries.push(delivery),
+            None => groups.push(Group { push: &delivery.push_id, deliveries: vec![delivery] }),
+        }
+    }
+    groups
+}
+
+fn filters(visit: &Visit, error: Option<&Error>, is_filtered: bool) -> Markup {
+    let wanted = |name: &str| visit.query.text(name).unwrap_or_default();
+    let device_type = wanted("device_type");
+    let mut types = DEVICE_TYPES.to_vec();
+    if !types.iter().any(|(known, _)| *known == device_type) {
+        types.push((device_type, device_type));
+    }
+    html! {
+        form.filter method="get" action=(visit.to("/sandbox")) role="search" {
+            div.field {
+                label for="q" { "Search" }
+                input id="q" name="q" type="search" value=(wanted("q")) placeholder="words of the message";
+            }
+            (choice("device_type", "Device", &types, device_type))
+            (choice("transport", "By way of", &TRANSPORTS, wanted("transport")))
+            (choice("since", "Within", &SINCE, wanted("since")))
+            (Field::text("push_id", "Message").value(wanted("push_id")).optional().show(error))
+            (Field::text("channel_id", "Channel").value(wanted("channel_id")).optional().show(error))
+            button { "Show" }
+            @if is_filtered { a href=(visit.to("/sandbox")) { "Show all" } }
+        }
+    }
+}
+
+fn nothing(visit: &Visit, is_filtered: bool) -> Markup {
     html! {
         div.empty {
             @if is_filtered { p { "No delivery fits." } }
-            @else {
+            @else if !is_development(visit) {
+                p { "An app in production has no sandbox: its messages go to real people. Try things with an app in development." }
+            } @else {
                 p { "Nothing was delivered to the sandbox yet." }
                 p { "Messages of development apps go here instead of to the providers: send one, and it appears by itself, as the \
                      device would show it and as the exact request." }
-            }
-        }
-    }
-}
-
-fn card(visit: &Visit, delivery: &Delivery) -> Markup {
-    let Delivery { push_id, channel_id, device_type, transport, at, request } = delivery;
-    let app = visit.app.as_ref().map_or("App", |app| app.name.as_str());
-    html! {
-        li.card {
-            (Looks::of(transport, &request["body"]).show(device_type, app))
-            div {
-                p {
-                    (time(at)) " · " (device(visit, device_type, channel_id)) " · by " strong { (provider(transport)) }
-                    " · " a href=(visit.to(&format!("/messages/{push_id}"))) { "message " code { "…" (short(push_id)) } }
+                @if visit.may(Role::Sender) {
+                    form method="post" action=(visit.to("/first-device")) { button.main { "Make a test device, and write to it" } }
                 }
-                details.fold { summary { "The exact request" } (request_lines(request)) (block(&request["body"])) }
             }
         }
     }
-}
-
-/// The first line and the headers, as HTTP has them.
-fn request_lines(request: &Value) -> Markup {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let headers = request["headers"].as_object().into_iter().flatten();
-    let lines: Vec<String> = headers.map(|(name, value)| format!("{name}: {}", text(value))).collect();
-    html! { pre { code { (text(&request["method"])) " " (text(&request["url"])) "\n" (lines.join("\n")) } } }
 }
 
 fn provider(transport: &str) -> &str {
-    match transport {
-        "apns" => "Apple (APNs)",
-        "fcm" => "Google (FCM)",
-        "adm" => "Amazon (ADM)",
-        "wns" => "Microsoft (WNS)",
-        "webpush" => "web push",
-        "open" => "an open platform",
-        other => platform(other),
+    TRANSPORTS.iter().find(|(known, _)| *known == transport).map_or(transport, |(_, words)| *words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_a_push_and_the_newest_comes_first() {
+        let delivery = |push: &str, channel: &str| Delivery {
+            delivery_id: String::new(),
+            push_id: push.to_owned(),
+            channel_id: channel.to_owned(),
+            device_type: "ios".to_owned(),
+            transport: "apns".to_owned(),
+            at: String::new(),
+            request: Value::Null,
+        };
+        let deliveries = [delivery("a", "1"), delivery("b", "2"), delivery("a", "3")];
+        let groups = grouped(&deliveries);
+        let shown: Vec<(&str, Vec<&str>)> = groups
+            .iter()
+            .map(|group| (group.push, group.deliveries.iter().map(|delivery| delivery.channel_id.as_str()).collect()))
+            .collect();
+        assert_eq!(shown, [("a", vec!["3", "1"]), ("b", vec!["2"])]);
+    }
+
+    #[test]
+    fn only_known_times_are_looked_back() {
+        let now = UtcMillis(3_600_000);
+        assert_eq!((since("15", now).as_str(), since("16", now).as_str()), ("1970-01-01T00:45:00.000Z", ""));
     }
 }

@@ -29,6 +29,7 @@ struct Schedules {
 
 #[derive(Deserialize)]
 struct Listed {
+    #[serde(default)]
     url: String,
     name: Option<String>,
     schedule: Schedule,
@@ -40,9 +41,16 @@ struct Listed {
 
 pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
     let start = visit.query.text("start").unwrap_or_default();
-    let page: Schedules =
-        visit.get(&format!("/api/schedules{}", query([("limit", "50"), ("order", "desc"), ("start", start)]))).await?;
+    let only = visit.query.text("id").and_then(|id| id.parse::<ScheduleId>().ok());
+    let page: Schedules = match only {
+        Some(id) => one(&visit, id).await?,
+        None => {
+            let filter = query([("limit", "50"), ("order", "desc"), ("start", start)]);
+            visit.get(&format!("/api/schedules{filter}")).await?
+        }
+    };
     let body = html! {
+        @if only.is_some() { p { a href=(visit.path) { "Show all" } } }
         @if page.schedules.is_empty() {
             div.empty {
                 p { "Nothing is planned. A schedule sends a message later: once, over and over, or when the clock of each device shows \
@@ -53,6 +61,13 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
         (pager(&visit, page.next_page.as_deref()))
     };
     Answer::page("Schedules", body)
+}
+
+/// A page with one schedule, as a search leads to it.
+async fn one(visit: &Visit, id: ScheduleId) -> Result<Schedules> {
+    let path = format!("/api/schedules/{id}");
+    let listed: Listed = visit.get(&path).await?;
+    Ok(Schedules { schedules: vec![Listed { url: path, ..listed }], next_page: None })
 }
 
 /// Pauses, resumes or deletes a schedule.

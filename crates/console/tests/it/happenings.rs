@@ -1,4 +1,4 @@
-//! The sandbox, the newest events and the audience, and markup in everything that devices and customers write.
+//! The newest events and segments, and markup in everything that devices and customers write.
 
 use serde_json::json;
 use testkit::app::TestApp;
@@ -18,34 +18,6 @@ async fn send(app: &TestApp, title: &str, alert: &str) -> String {
     let sent = app.master().post("/api/push", push).await.expect(200);
     app.step_all().await;
     sent["push_ids"][0].as_str().unwrap().to_owned()
-}
-
-#[tokio::test]
-async fn the_sandbox_shows_what_devices_would_show_and_the_request() {
-    on_each_database(async |app| {
-        let support = Visitor::with_role(&app, "support").await;
-        let page = format!("/console/{}/sandbox", app.app.key);
-        support.get(&page).await.shows("Nothing was delivered to the sandbox yet");
-        register(&app, "news").await;
-        let push = send(&app, "Storm", "A storm is coming").await;
-        send(&app, "Sun", "It is over").await;
-        let all = support.get(&page).await;
-        for words in
-            ["<strong>Storm</strong>", "A storm is coming", "It is over", "Apple (APNs)", "POST ", "/3/device/"]
-        {
-            all.shows(words);
-        }
-        let storm = all.text.find("A storm is coming").unwrap();
-        assert!(all.text.find("It is over").unwrap() < storm, "the newest first");
-        for query in [format!("push_id={push}"), "q=STORM".to_owned()] {
-            let found = support.get(&format!("{page}?{query}")).await;
-            found.shows("A storm is coming");
-            assert!(!found.text.contains("It is over"), "{query}");
-        }
-        support.get(&format!("{page}?device=android")).await.shows("No delivery fits");
-        app.stop().await;
-    })
-    .await;
 }
 
 #[tokio::test]
@@ -145,6 +117,12 @@ async fn markup_in_what_devices_and_customers_write_is_text() {
             "/events".to_owned(),
             "/audience".to_owned(),
             "/audience?show=tags".to_owned(),
+            "/audience?show=attributes".to_owned(),
+            "/audience?criteria=%3Cscript%3E".to_owned(),
+            format!("/find?q={typed}"),
+            "/requests".to_owned(),
+            format!("/requests?q={typed}"),
+            format!("/sandbox?q={typed}"),
         ] {
             let page = owner.get(&format!("{home}{path}")).await;
             page.expect(200);

@@ -3,13 +3,19 @@
 #[cfg(test)]
 mod attacks;
 #[cfg(test)]
+mod audience;
+#[cfg(test)]
 mod browser;
 #[cfg(test)]
 mod composing;
 #[cfg(test)]
+mod finding;
+#[cfg(test)]
 mod getting_in;
 #[cfg(test)]
 mod happenings;
+#[cfg(test)]
+mod installation;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]
@@ -21,7 +27,11 @@ mod platforms;
 #[cfg(test)]
 mod reports;
 #[cfg(test)]
+mod requests;
+#[cfg(test)]
 mod roles;
+#[cfg(test)]
+mod sandbox;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]

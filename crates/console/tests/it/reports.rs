@@ -74,3 +74,28 @@ async fn the_calendar_has_what_was_sent_and_what_will_be() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn who_comes_back_is_a_table_and_a_file() {
+    on_each_database(async |app| {
+        let viewer = Visitor::with_role(&app, "viewer").await;
+        let page = format!("/console/{}/reports", app.app.key);
+        viewer.get(&page).await.shows("No device has registered in this time");
+        two_days(&app).await;
+        // Two days without use end a login.
+        let viewer = Visitor::with_role(&app, "support").await;
+        let weeks = viewer.get(&page).await;
+        for words in
+            ["Who comes back", "2024-04-29", "week 1", "/api/reports/retention?cohort=week", "From sent to opened"]
+        {
+            weeks.shows(words);
+        }
+        viewer.get(&format!("{page}?cohort=day")).await.shows("day 13");
+        let file = viewer.get(&format!("{page}/retention.csv?cohort=day")).await;
+        assert!(file.expect(200).starts_with("date,channels,day 1,"), "{}", file.text);
+        assert!(file.text.contains("2024-05-01 00:00:00,1,0,0\r\n"), "{}", file.text);
+        assert!(file.headers["content-disposition"].to_str().unwrap().contains("retention-by-day.csv"));
+        app.stop().await;
+    })
+    .await;
+}

@@ -1,6 +1,6 @@
 //! A visitor with a browser that knows cookies and forms, but runs no scripts: everything works without them.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, Method, StatusCode};
 use parking_lot::Mutex;
@@ -88,12 +88,38 @@ impl Visitor {
         self.send(request.header("content-type", "application/x-www-form-urlencoded"), &pairs.join("&")).await
     }
 
-    async fn send(&self, request: http::request::Builder, body: &str) -> Page {
-        let cookie = self.cookie.lock().clone();
-        let request = match cookie {
+    /// Posts a form with a file.
+    pub(crate) async fn post_file(&self, path: &str, fields: &[(&str, &str)], file: (&str, &str)) -> Page {
+        let head = "--x\r\nContent-Disposition: form-data; name=";
+        let plain = fields.iter().map(|(name, value)| format!("{head}\"{name}\"\r\n\r\n{value}\r\n"));
+        let (name, text) = file;
+        let file = format!("{head}\"{name}\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\n{text}\r\n--x--\r\n");
+        let body: String = plain.chain([file]).collect();
+        let request = self.caller.request(Method::POST, path).header("sec-fetch-site", "same-origin");
+        self.send(request.header("content-type", "multipart/form-data; boundary=x"), &body).await
+    }
+
+    /// What a page hears of what happens, piece by piece.
+    pub(crate) async fn follow(&self, path: &str) -> (StatusCode, impl AsyncFnMut() -> String) {
+        let request = self.with_own_cookie(self.caller.request(Method::GET, path));
+        let (head, mut rest) = self.caller.open(request.body(Bytes::new()).unwrap()).await;
+        let next = async move || String::from_utf8(rest.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+        (head.status, next)
+    }
+
+    pub(crate) async fn call(&self, method: Method, path: &str) -> Page {
+        self.send(self.caller.request(method, path), "").await
+    }
+
+    fn with_own_cookie(&self, request: http::request::Builder) -> http::request::Builder {
+        match self.cookie.lock().clone() {
             Some(cookie) => request.header(COOKIE, cookie),
             None => request,
-        };
+        }
+    }
+
+    async fn send(&self, request: http::request::Builder, body: &str) -> Page {
+        let request = self.with_own_cookie(request);
         let (head, mut rest) = self.caller.open(request.body(body.to_owned().into()).unwrap()).await;
         let mut text = BytesMut::new();
         while let Some(chunk) = rest.chunk().await.unwrap() {

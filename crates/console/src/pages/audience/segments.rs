@@ -129,10 +129,11 @@ fn table(visit: &Visit, rows: &[(&Segment, Option<Reach>)]) -> Markup {
 }
 
 fn form(visit: &Visit, error: Option<&Error>) -> Markup {
-    let typed = |name: &str| visit.form.exact(name).unwrap_or_default();
+    // A tag or an attribute leads here with criteria of its own.
+    let typed = |name: &str| visit.form.exact(name).or(visit.query.exact(name)).unwrap_or_default();
     let wrong = error.and_then(|error| error.about("criteria"));
     html! {
-        section {
+        section #make {
             h2 { "Make a segment" }
             form.narrow method="post" action=(visit.to("/audience")) {
                 (problems(error, &["display_name", "criteria"]))

@@ -1,0 +1,71 @@
+//! How the installation is, as a list of checks in words, for its owners.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::error::Result;
+use crate::parts::states::badge_saying;
+use crate::visit::Visit;
+
+#[derive(Deserialize)]
+struct Doctor {
+    checks: Vec<Check>,
+}
+
+#[derive(Deserialize)]
+struct Check {
+    check: String,
+    state: String,
+    text: String,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
+    let Doctor { checks } = visit.get("/operator/doctor").await?;
+    let of = |state: &str| checks.iter().filter(|check| check.state == state).count();
+    let (kind, verdict) = match (of("fail"), of("warn")) {
+        (0, 0) => ("good", "Everything is in order."),
+        (0, _) => ("warn", "Everything works; look at what is marked, which will not stay so."),
+        _ => ("bad", "Something does not work."),
+    };
+    // What is worst comes first.
+    let mut sorted: Vec<&Check> = checks.iter().collect();
+    sorted.sort_by_key(|check| ["fail", "warn"].iter().position(|state| check.state == *state).unwrap_or(2));
+    let body = html! {
+        div.notice.(kind) role="status" { p { (verdict) } }
+        (table(&sorted))
+        p { a href="/console/-/nodes" { "The nodes" } }
+        p.quiet { "On the machine itself, " code { "aerogram doctor" } " looks at settings, files and credentials, too." }
+    };
+    Answer::page("Doctor", body)
+}
+
+fn table(checks: &[&Check]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Checks" {
+            table {
+                caption.hidden { "Checks of the installation, what does not work first" }
+                thead { tr { th scope="col" { "State" } th scope="col" { "Of" } th scope="col" { "In words" } } }
+                tbody {
+                    @for check in checks {
+                        tr {
+                            td { (state(&check.state)) }
+                            th scope="row" { (check.check) }
+                            td.wide { (check.text) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn state(state: &str) -> Markup {
+    match state {
+        "ok" => badge_saying("ok", "in order"),
+        "warn" => badge_saying("paused", "look at it"),
+        _ => badge_saying("failed", "does not work"),
+    }
+}

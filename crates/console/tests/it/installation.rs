@@ -1,0 +1,93 @@
+//! The pages of the installation, for its owners, and what the server says when it refuses somebody with a browser.
+
+use http::Method;
+use serde_json::json;
+
+use crate::visitor::{PASSWORD, Visitor, on_each_database};
+
+#[tokio::test]
+async fn owners_see_the_nodes_and_how_the_installation_is() {
+    on_each_database(async |app| {
+        let (owner, admin) = (Visitor::owner(&app).await, Visitor::with_role(&app, "admin").await);
+        let nodes = owner.get("/console/-/nodes").await;
+        nodes.shows("/operator/nodes");
+        nodes.shows("data-stream=\"/console/-/live\"");
+        let doctor = owner.get("/console/-/doctor").await;
+        for words in ["The server reaches its database", "database", "webhooks", "/operator/doctor"] {
+            doctor.shows(words);
+        }
+        let (status, mut next) = owner.follow("/console/-/live").await;
+        assert_eq!(status, 200);
+        assert!(next().await.starts_with("event: hello"));
+        drop(next);
+        assert_eq!(admin.follow("/console/-/live").await.0, 403);
+        assert!(!admin.get("/console/-/nodes").await.expect(403).contains("data-stream"));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn accounts_come_in_pages() {
+    on_each_database(async |app| {
+        let owner = Visitor::owner(&app).await;
+        for n in 0..51 {
+            let email = format!("p{n:02}@example.com");
+            app.operator().post("/operator/accounts", json!({"email": email})).await.expect(201);
+        }
+        let first = owner.get("/console/-/accounts").await;
+        first.shows("owner@example.com");
+        first.shows("p48@example.com");
+        assert!(!first.text.contains("p49@example.com"));
+        let (_, next) = first.text.split_once("rel=\"next\" href=\"").unwrap();
+        let next = next.split_once('"').unwrap().0.replace("&amp;", "&");
+        let second = owner.get(&next).await;
+        second.shows("p50@example.com");
+        assert!(!second.text.contains("p48@example.com"));
+        owner.get("/console/-/accounts?start=P5").await.shows("p50@example.com");
+        let all = app.operator().get("/operator/accounts?limit=50").await.expect(200);
+        assert_eq!(all["accounts"].as_array().unwrap().len(), 50);
+        assert!(all["next_page"].as_str().unwrap().contains("start=p49%40example.com"), "{all}");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_told_with_the_right_ones() {
+    on_each_database(async |app| {
+        let owner = Visitor::owner(&app).await;
+        for (method, path, allowed) in [
+            (Method::GET, "/console/logout".to_owned(), "POST"),
+            (Method::DELETE, "/console/-/apps".to_owned(), "GET"),
+            (Method::PUT, format!("/console/{}", app.app.key), "GET"),
+            (Method::POST, "/".to_owned(), "GET"),
+        ] {
+            let refused = owner.call(method.clone(), &path).await;
+            assert_eq!(refused.status, 405, "{method} {path}");
+            assert!(refused.headers["allow"].to_str().unwrap().contains(allowed), "{method} {path}");
+            assert_eq!(refused.headers["content-type"], "text/html; charset=utf-8", "{method} {path}");
+        }
+        owner.call(Method::GET, "/").await.expect_to("/console");
+        owner.get("/console/no-such-app/nothing/at/all").await.expect(404);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_comes_too_often_is_told_when_to_come_again() {
+    on_each_database(async |app| {
+        Visitor::owner(&app).await;
+        let stranger = Visitor::stranger(&app);
+        let wrong = [("email", "owner@example.com"), ("password", "wrong horse battery")];
+        for _ in 0..5 {
+            assert!(stranger.post("/console/login", &wrong).await.status.is_client_error());
+        }
+        let refused = stranger.post("/console/login", &[("email", "owner@example.com"), ("password", PASSWORD)]).await;
+        refused.expect(429);
+        assert!(refused.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 0);
+        app.stop().await;
+    })
+    .await;
+}
