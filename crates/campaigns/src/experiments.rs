@@ -78,6 +78,17 @@ impl Campaigns {
         experiment: Experiment,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedExperiment> {
+        self.create_experiment_with(app, experiment, idempotency_key, |_, _| Ok(())).await
+    }
+
+    /// As [`Campaigns::create_experiment`], unless what is written with it refuses it.
+    pub(crate) async fn create_experiment_with(
+        &self,
+        app: AppId,
+        experiment: Experiment,
+        idempotency_key: Option<IdempotencyKey>,
+        with: impl Fn(&mut Tx<'_>, ExperimentId) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<CreatedExperiment> {
         let now = self.0.clock.now();
         self.0.targeting.ready_atlas(experiment.pushes()).await?;
         let problems = problems_of(&experiment, now)?;
@@ -88,7 +99,8 @@ impl Campaigns {
             // Only now, because a request that is repeated gets its answer, late as it may be.
             Error::refuse(problems.clone())?;
             refuse_platforms(tx, app, &stored.experiment)?;
-            let mut stored = stored.clone();
+            with(tx, id)?;
+            let mut stored = Stored { author: tx.requested_by().map(str::to_owned), ..stored.clone() };
             let n_pushes = campaigns.send_unscheduled(tx, Occasion { app, id, now }, &mut stored)?;
             campaigns.put_experiment(tx, app, id, None, &stored, now)?;
             Ok(CreatedExperiment { operation_id, id, n_pushes })

@@ -71,6 +71,17 @@ impl Campaigns {
         scheduled: OneOrMany<ScheduledPush>,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedSchedules> {
+        self.create_schedules_with(app, scheduled, idempotency_key, |_, _| Ok(())).await
+    }
+
+    /// As [`Campaigns::create_schedules`], unless what is written with them refuses it.
+    pub(crate) async fn create_schedules_with(
+        &self,
+        app: AppId,
+        scheduled: OneOrMany<ScheduledPush>,
+        idempotency_key: Option<IdempotencyKey>,
+        with: impl Fn(&mut Tx<'_>, &CreatedSchedules) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<CreatedSchedules> {
         let request_path = RequestPath::of(&scheduled, "push.");
         self.0.targeting.ready_atlas(scheduled.as_slice().iter().map(|scheduled| &scheduled.push)).await?;
         let mut scheduled = scheduled.into_vec();
@@ -82,6 +93,7 @@ impl Campaigns {
             .write_once(app, idempotency_key, move |tx| {
                 planned.refuse_past()?;
                 refuse_unfit(tx, app, planned.pushes(), request_path)?;
+                with(tx, &planned.named)?;
                 campaigns.insert_schedules(tx, app, &planned)?;
                 Ok(planned.named.clone())
             })
@@ -110,14 +122,16 @@ impl Campaigns {
             let name = NamedSchedule { id, push: PushId::at(now) };
             named.schedules.push(name);
             let timing = Timing::starting(&scheduled.schedule, now, name.push);
-            planned.push(Stored { scheduled, timing });
+            planned.push(Stored { scheduled, timing, author: None });
         }
         Ok(PlannedSchedules { named, planned, past, now })
     }
 
     pub(crate) fn insert_schedules(&self, tx: &mut Tx<'_>, app: AppId, planned: &PlannedSchedules) -> Result<()> {
+        let author = tx.requested_by().map(str::to_owned);
         for (name, stored) in planned.named.schedules.iter().zip(&planned.planned) {
-            self.put_schedule(tx, app, name.id, stored, planned.now)?;
+            let stored = Stored { author: author.clone(), ..stored.clone() };
+            self.put_schedule(tx, app, name.id, &stored, planned.now)?;
         }
         Ok(())
     }
@@ -143,7 +157,7 @@ impl Campaigns {
                 let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
                 let next = next.map(|next| next.id.parse()).transpose().map_err(Error::internal)?;
                 let mut shown = Vec::with_capacity(found.len());
-                for (id, Stored { scheduled, timing }) in found.iter().filter_map(Stored::readable) {
+                for (id, Stored { scheduled, timing, .. }) in found.iter().filter_map(Stored::readable) {
                     let mut push_ids = origins::last_pushes(tx, app, Origin::Schedule(id), PUSHES_SHOWN)?;
                     push_ids.extend(timing.will_fire().then_some(timing.next_push));
                     shown.push(ScheduleView { id, scheduled, push_ids });
@@ -203,7 +217,8 @@ impl Campaigns {
                     Error::refuse(vec![past(scheduled.schedule.first, now)])?;
                 }
                 campaigns.stop_timer(tx, app, &old.timing)?;
-                let stored = Stored { scheduled, timing };
+                let author = tx.requested_by().map(str::to_owned).or(old.author);
+                let stored = Stored { scheduled, timing, author };
                 campaigns.put_schedule(tx, app, id, &stored, now)?;
                 Ok((named.clone(), stored.scheduled))
             })

@@ -62,6 +62,9 @@ pub struct AcceptedPushes {
 pub enum LocalizedKind {}
 pub type LocalizedId = Id<LocalizedKind>;
 
+/// What belongs to the acceptance of pushes and is written with them.
+pub type WithPushes = Arc<dyn Fn(&mut Tx<'_>, &AcceptedPushes) -> Result<()> + Send + Sync>;
+
 /// A push that is about to be accepted, wherever it comes from.
 pub struct NewPush<'a> {
     pub id: PushId,
@@ -69,6 +72,8 @@ pub struct NewPush<'a> {
     /// The push as JSON.
     pub payload: &'a str,
     pub provenance: &'a Provenance,
+    /// The credential by which it was asked for earlier; of none, that of the request that is carried out counts.
+    pub author: Option<&'a str>,
 }
 
 #[boxed]
@@ -79,6 +84,17 @@ impl Sending {
         app: &Arc<App>,
         pushes: OneOrMany<Push>,
         idempotency_key: Option<IdempotencyKey>,
+    ) -> Result<AcceptedPushes> {
+        self.accept_pushes_with(app, pushes, idempotency_key, Arc::new(|_, _| Ok(()))).await
+    }
+
+    /// As [`Sending::accept_pushes`], unless what is written with them refuses it.
+    pub async fn accept_pushes_with(
+        &self,
+        app: &Arc<App>,
+        pushes: OneOrMany<Push>,
+        idempotency_key: Option<IdempotencyKey>,
+        with: WithPushes,
     ) -> Result<AcceptedPushes> {
         let request_path = RequestPath::of(&pushes, "");
         let pushes = pushes.into_vec();
@@ -95,9 +111,16 @@ impl Sending {
         let written = self.0.tenancy.write_once(app, idempotency_key, move |tx| {
             refuse_unfit(tx, app, &pushes, request_path)?;
             refuse_expiries_beyond_providers(&pushes, now, request_path)?;
+            with(tx, &accepted)?;
             let provenance = Provenance::of(Origin::Api);
             let named = accepted.push_ids.iter().zip(pushes.iter().zip(&payloads));
-            let new = named.map(|(id, (push, payload))| NewPush { id: *id, push, payload, provenance: &provenance });
+            let new = named.map(|(id, (push, payload))| NewPush {
+                id: *id,
+                push,
+                payload,
+                provenance: &provenance,
+                author: None,
+            });
             registry.register_recipients(tx, &pushes)?;
             sending.insert_pushes(tx, app, now, accepted.operation_id, &new.collect::<Vec<_>>())?;
             Ok(accepted.clone())
@@ -149,7 +172,7 @@ impl Sending {
         pushes: &[NewPush<'_>],
     ) -> Result<()> {
         let mut journal = Journal::new(now);
-        for NewPush { id, push, payload, provenance } in pushes {
+        for NewPush { id, push, payload, provenance, .. } in pushes {
             let origin = provenance.origin;
             let payload = (!push.is_redacted()).then(|| (*payload).to_owned());
             let body = event::PushBody {
@@ -162,7 +185,7 @@ impl Sending {
             journal.event(None, NewEvent::PushBody(body))?;
         }
         let accepted_at = journal.write(tx, app)?;
-        for NewPush { id, push, payload, provenance } in pushes {
+        for NewPush { id, push, payload, provenance, author } in pushes {
             let row = PushRow {
                 id: *id,
                 operation,
@@ -176,7 +199,8 @@ impl Sending {
                 payload: Some((*payload).to_owned()),
             };
             let ShownTexts { title, alert } = push.shown_texts();
-            pushes::insert(tx, app, &row, &PushTexts { name: push.name.clone(), title, alert })?;
+            let texts = PushTexts { name: push.name.clone(), title, alert };
+            pushes::insert_by(tx, app, &row, &texts, *author)?;
             origins::insert(tx, app, *id, provenance)?;
             jobs::enqueue(tx, app, now, &Resolve { push: *id })?;
         }

@@ -88,7 +88,12 @@ pub struct PushTexts {
 
 /// The author is the credential of the request that the transaction is run for.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow, texts: &PushTexts) -> Result<()> {
-    let author = tx.requested_by().map(str::to_owned);
+    insert_by(tx, app, push, texts, None)
+}
+
+/// As [`insert`], for a push that somebody has asked for before.
+pub fn insert_by(tx: &mut Tx<'_>, app: AppId, push: &PushRow, texts: &PushTexts, author: Option<&str>) -> Result<()> {
+    let author = author.or(tx.requested_by()).map(str::to_owned);
     tx.write(
         "insert into push (app, id, operation, created, expires, push_type, state, paused, accepted_at, redact, payload,
                            aging_since, name, title, alert, author)

@@ -135,6 +135,7 @@ impl Campaigns {
             push: &content.push,
             payload: &payload,
             provenance,
+            author: stored.author.as_deref(),
         });
         let new: Vec<_> = new.collect();
         if !new.is_empty() {

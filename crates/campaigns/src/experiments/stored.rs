@@ -27,6 +27,9 @@ pub(crate) struct Stored {
     pub(super) control_with: Option<u32>,
     /// One for each variant; none for those without a schedule.
     pub(crate) timings: Vec<Option<Timing>>,
+    /// By whose credential it was asked for: the author of what it sends.
+    #[serde(default)]
+    pub(super) author: Option<String>,
 }
 
 /// Sorts experiments that wait by when they start, as text too.
@@ -47,7 +50,7 @@ impl Stored {
     pub(super) fn starting(experiment: Experiment, now: UtcMillis) -> Self {
         let schedules = experiment.variants.iter().map(|variant| variant.schedule.as_ref());
         let timings = schedules.map(|schedule| Some(Timing::starting(schedule?, now, PushId::at(now)))).collect();
-        Self { experiment, has_started: false, control_with: None, timings }
+        Self { experiment, has_started: false, control_with: None, timings, author: None }
     }
 
     pub(super) fn view(document: &Document) -> Result<ExperimentView> {

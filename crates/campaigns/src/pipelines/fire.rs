@@ -141,7 +141,13 @@ impl Campaigns {
                 push_audience::insert(tx, app, *push, block.0, codec::encode(&members))?;
             }
         }
-        let new = named.iter().map(|(id, push, payload)| NewPush { id: *id, push, payload, provenance: &provenance });
+        let new = named.iter().map(|(id, push, payload)| NewPush {
+            id: *id,
+            push,
+            payload,
+            provenance: &provenance,
+            author: None,
+        });
         let new: Vec<_> = new.collect();
         let earlier = earlier_payloads(tx, app, id, new.len())?;
         self.0.sending.insert_pushes(tx, app, now, OperationId::at(now), &new)?;

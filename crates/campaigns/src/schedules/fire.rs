@@ -100,6 +100,7 @@ impl Campaigns {
             push: &firing.stored.scheduled.push,
             payload: &firing.payload,
             provenance,
+            author: firing.stored.author.as_deref(),
         });
         if !firing.pushes.is_empty() {
             firing.registry.register_recipients(tx, [&firing.stored.scheduled.push])?;
@@ -109,7 +110,7 @@ impl Campaigns {
             documents::delete(tx, app, DocumentKind::Schedule, &firing.id.to_string())?;
             return Ok(true);
         }
-        let stored = Stored { scheduled: firing.stored.scheduled.clone(), timing: firing.after };
+        let stored = Stored { timing: firing.after, ..firing.stored.clone() };
         self.put_schedule(tx, app, firing.id, &stored, firing.now)?;
         Ok(true)
     }

@@ -25,7 +25,7 @@ impl Campaigns {
         self.0
             .store
             .write(app, move |tx| {
-                let Stored { mut scheduled, timing } = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
+                let Stored { mut scheduled, timing, author } = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
                 let Some(recurring) = &mut scheduled.schedule.recurring else {
                     let text = "Only a recurring schedule can be paused; delete this one, or change its time.";
                     return Err(Error::invalid("schedule.recurring", text));
@@ -44,7 +44,7 @@ impl Campaigns {
                     return Err(Error::invalid("schedule.recurring", text));
                 }
                 campaigns.stop_timer(tx, app, &timing)?;
-                campaigns.put_schedule(tx, app, id, &Stored { scheduled, timing: after }, now)
+                campaigns.put_schedule(tx, app, id, &Stored { scheduled, timing: after, author }, now)
             })
             .await
     }

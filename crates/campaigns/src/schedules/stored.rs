@@ -15,6 +15,8 @@ use store::terms;
 pub(crate) struct Stored {
     pub(crate) scheduled: ScheduledPush,
     pub(crate) timing: Timing,
+    /// By whose credential it was asked for: the author of what it sends.
+    pub(crate) author: Option<String>,
 }
 
 /// The text of a stored schedule.
@@ -24,6 +26,7 @@ struct Printed<'s> {
     timing: &'s Timing,
     /// The chosen hour, which listings do not show.
     best_hour: Option<DayHour>,
+    author: Option<&'s str>,
 }
 
 /// The same, as it is read.
@@ -33,6 +36,8 @@ struct Read {
     scheduled: ScheduledPush,
     timing: Timing,
     best_hour: Option<DayHour>,
+    #[serde(default)]
+    author: Option<String>,
 }
 
 /// The part of the same that tells how far a schedule has got.
@@ -63,11 +68,11 @@ impl Stored {
 
     /// It was checked when it was stored, so a problem now is our fault.
     pub(super) fn read(body: &str) -> Result<Self> {
-        let Read { mut scheduled, timing, best_hour } = serde_json::from_str(body).map_err(Error::internal)?;
+        let Read { mut scheduled, timing, best_hour, author } = serde_json::from_str(body).map_err(Error::internal)?;
         if let Some(hour) = best_hour {
             scheduled.schedule.first = scheduled.schedule.first.at_best_hour(hour);
         }
-        Ok(Self { scheduled, timing })
+        Ok(Self { scheduled, timing, author })
     }
 
     /// For listings: an unreadable one does not hide the others.
@@ -78,8 +83,9 @@ impl Stored {
 
     pub(super) fn print(&self) -> Result<String> {
         let best_hour = self.scheduled.schedule.first.best_hour();
-        serde_json::to_string(&Printed { scheduled: &self.scheduled, timing: &self.timing, best_hour })
-            .map_err(Error::internal)
+        let author = self.author.as_deref();
+        let printed = Printed { scheduled: &self.scheduled, timing: &self.timing, best_hour, author };
+        serde_json::to_string(&printed).map_err(Error::internal)
     }
 
     /// Whether some time zones have had their turn and others, in which there are channels, are waiting for it.

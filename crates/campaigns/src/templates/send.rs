@@ -69,6 +69,7 @@ impl Campaigns {
                 push,
                 payload,
                 provenance,
+                author: None,
             });
             campaigns.0.sending.insert_pushes(tx, app.id, now, operation, &new.collect::<Vec<_>>())?;
             Ok(SentTemplates { operation_id: operation, push_ids })
