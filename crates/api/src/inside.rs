@@ -1,16 +1,19 @@
 //! Calls of the API from within the process. The pages of the console show what calls answer and change things by calls, on
 //! behalf of the person who looks at them; so there is nothing that only a page can do, and one place that decides and records.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::RequestExt;
 use axum::Router;
-use axum::extract::{RawPathParams, Request};
+use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::response::Response;
 use http::Method;
+use http::request::Parts;
 use model::account::Role;
 use model::app::AppKey;
-use tenancy::Caller;
+use model::payload::Push;
+use tenancy::{App, Caller};
 use tower::ServiceExt;
 
 use crate::auth::{Access, Admission, Calling};
@@ -52,6 +55,33 @@ impl Actor {
     /// What the audit log calls the person.
     pub(crate) fn credential(&self) -> &Arc<str> {
         &self.0.credential
+    }
+}
+
+/// The person on whose behalf a call is made, as the audit log calls them; nobody if a server calls. People may need the approval
+/// of others, servers do not.
+pub(crate) struct Person(pub(crate) Option<Arc<str>>);
+
+impl Person {
+    /// Refuses pushes that the person may not send alone.
+    pub(crate) async fn may_send(
+        &self,
+        edge: &Edge,
+        app: &Arc<App>,
+        pushes: impl Iterator<Item = &Push>,
+    ) -> Result<()> {
+        if self.0.is_none() || app.approval_above.is_none() {
+            return Ok(());
+        }
+        Ok(edge.engine.campaigns().refuse_unapproved(app, pushes.cloned().collect()).await?)
+    }
+}
+
+impl FromRequestParts<Edge> for Person {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self, Infallible> {
+        Ok(Self(parts.extensions.get().map(|actor: &Actor| Arc::clone(actor.credential()))))
     }
 }
 
@@ -108,11 +138,17 @@ fn least_role(method: &Method, path: &str) -> Role {
     let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| path.starts_with(beginning));
     let changes_nothing = path.ends_with("/validate")
         || begins(&["/api/audience/explain", "/api/push/preview", "/api/events", "/api/reports/perpush/detail"]);
-    if begins(&["/api/privacy"]) {
+    let decides = begins(&["/api/drafts/"]) && (path.ends_with("/approve") || path.ends_with("/send"));
+    let is_read = [Method::GET, Method::HEAD].contains(method);
+    if begins(&["/api/privacy"]) || (path == "/api/push/test-group" && !is_read) {
         Role::Admin
-    } else if [Method::GET, Method::HEAD].contains(method) || changes_nothing {
+    } else if is_read || changes_nothing {
         Role::Viewer
-    } else if begins(&["/api/segments", "/api/templates", "/api/lists", "/api/drafts", "/api/sandbox"]) {
+    } else if decides {
+        Role::Sender
+    } else if begins(&["/api/segments", "/api/templates", "/api/lists", "/api/drafts", "/api/sandbox"])
+        || path == "/api/push/test"
+    {
         Role::Editor
     } else {
         Role::Sender
@@ -153,6 +189,13 @@ mod tests {
             (Method::POST, "/api/segments", Role::Editor),
             (Method::POST, "/api/push", Role::Sender),
             (Method::DELETE, "/api/schedules/x", Role::Sender),
+            (Method::PUT, "/api/drafts/x", Role::Editor),
+            (Method::POST, "/api/drafts/x/submit", Role::Editor),
+            (Method::POST, "/api/drafts/x/approve", Role::Sender),
+            (Method::POST, "/api/drafts/x/send", Role::Sender),
+            (Method::POST, "/api/push/test", Role::Editor),
+            (Method::GET, "/api/push/test-group", Role::Viewer),
+            (Method::PUT, "/api/push/test-group", Role::Admin),
             (Method::POST, "/api/privacy/erase", Role::Admin),
             (Method::GET, "/api/privacy/x/result", Role::Admin),
         ] {

@@ -17,6 +17,7 @@ impl PageSize {
     pub(crate) const NAMED_USERS: Self = Self { usual: 100, most: limits::NAMED_USERS_PER_PAGE };
     pub(crate) const SEGMENTS: Self = Self::always(limits::SEGMENTS_PER_PAGE);
     pub(crate) const SCHEDULES: Self = Self::always(limits::SCHEDULES_PER_PAGE);
+    pub(crate) const DRAFTS: Self = Self { usual: 100, most: limits::DRAFTS_PER_PAGE };
     pub(crate) const TEMPLATES: Self = Self { usual: 25, most: limits::TEMPLATES_PER_PAGE };
     pub(crate) const EXPERIMENTS: Self = Self { usual: 10, most: limits::EXPERIMENTS_PER_PAGE };
     pub(crate) const PIPELINES: Self = Self::always(limits::PIPELINES_PER_PAGE);

@@ -3,8 +3,8 @@
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 use model::ids::{
-    AccountKind, ChannelKind, ContactKind, ExperimentKind, Id, PipelineKind, PrivacyKind, PushKind, ScheduleKind,
-    SegmentKind, SignInKind, WebhookKind,
+    AccountKind, ChannelKind, ContactKind, DraftKind, ExperimentKind, Id, PipelineKind, PrivacyKind, PushKind,
+    ScheduleKind, SegmentKind, SignInKind, WebhookKind,
 };
 use model::payload::template::TemplateKind;
 use serde::de::DeserializeOwned;
@@ -65,6 +65,10 @@ impl Named for ContactKind {
 
 impl Named for PrivacyKind {
     const NOUN: &'static str = "privacy request";
+}
+
+impl Named for DraftKind {
+    const NOUN: &'static str = "draft";
 }
 
 impl Named for ExperimentKind {

@@ -15,6 +15,7 @@ mod custom_events;
 mod device_events;
 mod device_tokens;
 pub(crate) mod docs;
+mod drafts;
 mod endpoint;
 mod events;
 mod experiment_reports;
@@ -54,6 +55,7 @@ mod tags;
 mod tags_in_use;
 mod team;
 mod templates;
+mod test_pushes;
 mod timelines;
 mod webhooks;
 mod why;
@@ -107,6 +109,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/push", Master, push::send).takes_idempotency_key(),
         post("/api/push/validate", Master, push::validate),
         post("/api/push/preview", Master, preview::preview),
+        post("/api/push/test", Master, test_pushes::send).takes_idempotency_key(),
+        get("/api/push/test-group", Master, test_pushes::group),
+        put("/api/push/test-group", Master, test_pushes::set_group),
         post("/api/create-and-send", Master, create_and_send::send).takes_idempotency_key(),
         post("/api/create-and-send/validate", Master, create_and_send::validate),
         get("/api/pushes", Master, pushes::list),
@@ -178,6 +183,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/api/schedules/{schedule_id}", Master, schedules::delete),
         post("/api/schedules/{schedule_id}/pause", Master, schedules::pause),
         post("/api/schedules/{schedule_id}/resume", Master, schedules::resume),
+        post("/api/drafts", Master, drafts::create).takes_idempotency_key(),
+        get("/api/drafts", Master, drafts::list),
+        get("/api/drafts/{draft_id}", Master, drafts::look_up),
+        put("/api/drafts/{draft_id}", Master, drafts::update),
+        delete("/api/drafts/{draft_id}", Master, drafts::delete),
+        post("/api/drafts/{draft_id}/submit", Master, drafts::submit),
+        post("/api/drafts/{draft_id}/approve", Master, drafts::approve),
+        post("/api/drafts/{draft_id}/send", Master, drafts::send),
         post("/api/templates", Master, templates::create).takes_idempotency_key(),
         get("/api/templates", Master, templates::list),
         post("/api/templates/push", Master, templates::send).takes_idempotency_key(),

@@ -1,6 +1,7 @@
 //! What sends pushes by itself: schedules, experiments and pipelines, and the templates that they are made of.
 
 mod calendar;
+mod drafts;
 mod experiments;
 mod pipelines;
 mod schedules;
@@ -19,6 +20,7 @@ use targeting::Targeting;
 use tenancy::Tenancy;
 
 pub use calendar::{Calendar, Occurrence, OccurrenceKind};
+pub use drafts::{CreatedDraft, DraftPage, DraftView, SentDraft};
 pub use experiments::{
     CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
 };

@@ -7,6 +7,7 @@ use std::fmt;
 use schemars::{Schema, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::channel::Change;
 use crate::json::At;
 use crate::json::body::{Body, Read, Words};
 use crate::{limits, name};
@@ -67,6 +68,10 @@ pub struct AppChange {
     pub mode: Option<Mode>,
     /// Who may say what about named users.
     pub named_users: Option<UserRulesChange>,
+    /// Somebody who uses the console needs the approval of a second person for a message that reaches more devices than this.
+    /// `null` if nobody does.
+    #[body(range = 0..=u32::MAX)]
+    pub approval_above: Change<u32>,
 }
 
 /// The choice of secrets to replace.

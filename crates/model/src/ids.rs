@@ -31,6 +31,7 @@ pub enum EventKind {}
 pub enum SessionKind {}
 pub enum SegmentKind {}
 pub enum ScheduleKind {}
+pub enum DraftKind {}
 pub enum ExperimentKind {}
 pub enum PipelineKind {}
 pub enum ContactKind {}
@@ -55,6 +56,8 @@ pub type SessionId = Id<SessionKind>;
 pub type SegmentId = Id<SegmentKind>;
 /// One push that is to be sent later, once or over and over.
 pub type ScheduleId = Id<ScheduleKind>;
+/// One message that is being written.
+pub type DraftId = Id<DraftKind>;
 /// One test of several variants of a push.
 pub type ExperimentId = Id<ExperimentKind>;
 /// One automated message.

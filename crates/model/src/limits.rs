@@ -59,6 +59,14 @@ pub const PUSH_NAME_CHARS: usize = 100;
 /// The characters of a title and of a text that a listing of pushes shows.
 pub const SHOWN_CHARS: usize = 200;
 
+pub const DRAFT_NAME_CHARS: usize = 255;
+/// What the program that writes a draft keeps with it.
+pub const DRAFT_EDITOR_CHARS: usize = 65_536;
+pub const DRAFTS_PER_APP: i64 = 1000;
+pub const DRAFTS_PER_PAGE: u32 = 200;
+/// How long what is sent from a draft can be taken back, in seconds.
+pub const DRAFT_UNDO_SECONDS: u32 = 600;
+
 /// Schedules in one request, and in one that has local times.
 pub const SCHEDULES_PER_REQUEST: usize = 1000;
 pub const LOCAL_SCHEDULES_PER_REQUEST: usize = 100;

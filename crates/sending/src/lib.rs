@@ -16,6 +16,7 @@ mod recent;
 mod resolve;
 mod sandbox;
 mod senders;
+mod tests_of_pushes;
 
 use std::sync::Arc;
 
@@ -46,8 +47,8 @@ pub use platforms::{
 };
 pub use push::{
     AcceptedPushes, ListedPush, LocalizedId, NewPush, OriginFilter, PlatformProgress, PushControl, PushFilter,
-    PushOfApp, PushStatus, Registry, RequestPath, StateFilter, pushes_between, refuse_expiries_beyond_providers,
-    refuse_unfit, refuse_unsupported, refuse_unsupported_in_group, stored_push,
+    PushOfApp, PushStatus, Registry, RequestPath, StateFilter, WithPushes, pushes_between,
+    refuse_expiries_beyond_providers, refuse_unfit, refuse_unsupported, refuse_unsupported_in_group, stored_push,
 };
 pub use recent::{Deliveries, INFLUENCE, RECIPIENTS_KEPT_FOR, Recent, RecentPush};
 pub use resolve::{ByDeviceType, Excluded, Sorted, recipients_among, sort_for, union, write_left_out};

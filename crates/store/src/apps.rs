@@ -17,6 +17,8 @@ pub struct App {
     pub mode: Mode,
     /// Who may say what about named users.
     pub user_rules: UserRules,
+    /// Above how many devices somebody who uses the console needs the approval of a second person.
+    pub approval_above: Option<u32>,
     pub created: UtcMillis,
 }
 
@@ -69,20 +71,21 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
         name: new.name.clone(),
         mode: new.mode,
         user_rules: UserRules::default(),
+        approval_above: None,
         created: new.created,
     })
 }
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 app_secret_hash, master_secret_hash
+                 approval_above, app_secret_hash, master_secret_hash
                from app where key = $1";
     tx.query_opt(sql, &[key.into()], read_app)
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 app_secret_hash, master_secret_hash
+                 approval_above, app_secret_hash, master_secret_hash
                from app where id = $1";
     tx.query_opt(sql, &[app.into()], read_app)
 }
@@ -99,18 +102,18 @@ pub(crate) fn keys(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey)>> {
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 app_secret_hash, master_secret_hash
+                 approval_above, app_secret_hash, master_secret_hash
                from app order by id";
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
 
-/// Writes the fields that the operator can change: the name, the mode, and what devices may do.
+/// Writes the fields that the operator can change: the name, the mode, what devices may do, and what needs approval.
 pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
     let UserRules { associate, tags, attributes, subscriptions } = app.user_rules;
     let rule = |rule: Option<UserRule>| Value::from(rule.map(|rule| rule.word().to_owned()));
     tx.write(
         "update app set name = $2, mode = $3, users_associate = $4, users_tags = $5, users_attributes = $6,
-           users_subscriptions = $7
+           users_subscriptions = $7, approval_above = $8
          where id = $1",
         &[
             app.id.into(),
@@ -120,6 +123,7 @@ pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
             rule(tags),
             rule(attributes),
             rule(subscriptions),
+            app.approval_above.into(),
         ],
     )?;
     tx.signal(Signal::Apps);
@@ -275,6 +279,7 @@ fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
             attributes: read_rule(row)?,
             subscriptions: read_rule(row)?,
         },
+        approval_above: read_count(row.next()?)?,
     };
     Ok((app, SecretHashes { app: read_hash(row.next()?)?, master: read_hash(row.next()?)? }))
 }
@@ -290,6 +295,11 @@ fn read_mode(name: &str) -> Result<Mode> {
 fn read_rule(row: &Row<'_>) -> Result<Option<UserRule>> {
     let Some(word) = row.next::<Option<&str>>()? else { return Ok(None) };
     UserRule::from_word(word).map(Some).ok_or_else(|| Error::corrupt(format!("rule {word:?} of an app")))
+}
+
+fn read_count(number: Option<i64>) -> Result<Option<u32>> {
+    let count = number.map(u32::try_from).transpose();
+    count.map_err(|_| Error::corrupt("a limit of an app is no count"))
 }
 
 pub(crate) fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {

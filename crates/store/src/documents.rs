@@ -32,6 +32,10 @@ pub enum DocumentKind {
     ListErrors,
     /// A push to be sent later, and its progress.
     Schedule,
+    /// A message that is being written.
+    Draft,
+    /// Who gets tests.
+    TestGroup,
     /// A push with variables.
     Template,
     /// That a template was used: it was last changed at the last use.
@@ -73,6 +77,8 @@ impl DocumentKind {
             DocumentKind::DeletedList => "deleted_list",
             DocumentKind::ListErrors => "list_errors",
             DocumentKind::Schedule => "schedule",
+            DocumentKind::Draft => "draft",
+            DocumentKind::TestGroup => "test_group",
             DocumentKind::Template => "template",
             DocumentKind::TemplateUse => "template_use",
             DocumentKind::Experiment => "experiment",
@@ -94,6 +100,7 @@ impl DocumentKind {
             DocumentKind::Segment => Some("segment_id"),
             DocumentKind::List => Some("list"),
             DocumentKind::Schedule => Some("schedule_id"),
+            DocumentKind::Draft => Some("draft_id"),
             DocumentKind::Template => Some("template_id"),
             DocumentKind::Experiment => Some("experiment_id"),
             DocumentKind::Pipeline => Some("pipeline_id"),
@@ -105,6 +112,7 @@ impl DocumentKind {
             | DocumentKind::PlatformHealth
             | DocumentKind::DeletedList
             | DocumentKind::ListErrors
+            | DocumentKind::TestGroup
             | DocumentKind::TemplateUse
             | DocumentKind::ExperimentStart
             | DocumentKind::DeletedPipeline

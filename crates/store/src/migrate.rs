@@ -37,6 +37,7 @@ const STEPS: &[Step] = &[
     Step { name: "0019_timelines", sql: include_str!("../migrations/0019_timelines.sql") },
     Step { name: "0020_accounts", sql: include_str!("../migrations/0020_accounts.sql") },
     Step { name: "0021_audit_by_app", sql: include_str!("../migrations/0021_audit_by_app.sql") },
+    Step { name: "0022_approval", sql: include_str!("../migrations/0022_approval.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -65,7 +65,7 @@ impl Targeting {
     }
 
     /// As [`Targeting::ready_atlas`], for an audience that is stored.
-    pub(crate) async fn ready_atlas_for(&self, selector: &Selector) -> Result<()> {
+    pub async fn ready_atlas_for(&self, selector: &Selector) -> Result<()> {
         if is_by_place(selector) { self.0.devices.ask_atlas(|_| ()).await } else { Ok(()) }
     }
 }

@@ -113,6 +113,7 @@ impl Tenancy {
                 if let Some(change) = &change.named_users {
                     change.apply(&mut changed.user_rules);
                 }
+                change.approval_above.update(&mut changed.approval_above);
                 note_change(tx, &current, &changed);
                 store::apps::change(tx, &changed)?;
                 Ok::<_, Error>(())
@@ -201,9 +202,12 @@ impl Job for EraseApp {
     }
 }
 
-/// Tells the audit log what an app is called and which mode it has, before and after.
+/// Tells the audit log what an app is called, which mode it has and what needs approval, before and after.
 fn note_change(tx: &mut Tx<'_>, before: &App, after: &App) {
-    let shown = |app: &App| serde_json::json!({ "name": app.name, "mode": app.mode.word() });
+    let shown = |app: &App| {
+        let App { name, mode, approval_above, .. } = app;
+        serde_json::json!({ "name": name, "mode": mode.word(), "approval_above": approval_above })
+    };
     tx.note_detail("before", shown(before));
     tx.note_detail("after", shown(after));
 }

@@ -24,6 +24,7 @@ pub(super) fn variable(name: &'static str) -> Option<Parameter> {
         "contact_id" => (uuid(), "The id of a contact."),
         "segment_id" => (uuid(), "The id of a segment."),
         "schedule_id" => (uuid(), "The id of a schedule."),
+        "draft_id" => (uuid(), "The id of a draft."),
         "template_id" => (uuid(), "The id of a template."),
         "experiment_id" => (uuid(), "The id of an experiment."),
         "pipeline_id" => (uuid(), "The id of a pipeline."),

@@ -23,6 +23,8 @@ pub(super) struct AppRecord {
     mode: &'static str,
     /// Who may say what about named users.
     named_users: NamedUserRules,
+    /// Above how many devices somebody who uses the console needs the approval of a second person; `null` if nobody does.
+    approval_above: Option<u32>,
     created: String,
 }
 
@@ -69,7 +71,7 @@ pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input)
     let CreatedApp { operation_id, key, name, mode, created, app_secret, master_secret } = created;
     let location = links.to(&format!("/operator/apps/{key}"));
     let named_users = NamedUserRules::of(&UserRules::default(), mode);
-    let app = AppRecord { key, name, mode: mode.word(), named_users, created: created.to_api() };
+    let app = AppRecord { key, name, mode: mode.word(), named_users, approval_above: None, created: created.to_api() };
     let answer = Answer::changed(operation_id, Created { app, app_secret, master_secret })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))
 }
@@ -108,6 +110,7 @@ impl From<&App> for AppRecord {
             name: app.name.clone(),
             mode: app.mode.word(),
             named_users: NamedUserRules::of(&app.user_rules, app.mode),
+            approval_above: app.approval_above,
             created: app.created.to_api(),
         }
     }

@@ -7,6 +7,7 @@ mod attributes;
 mod channels;
 mod contacts;
 mod devices;
+mod drafts;
 mod events;
 mod experiments;
 mod lists;
@@ -37,6 +38,7 @@ pub(crate) fn areas() -> Vec<Area> {
         push::area(),
         message_center::area(),
         schedules::area(),
+        drafts::area(),
         templates::area(),
         pipelines::area(),
         experiments::area(),

@@ -13,6 +13,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
+use crate::inside::Person;
 use crate::links::Links;
 use crate::page_size::PageSize;
 use crate::path_vars::PathId;
@@ -52,10 +53,12 @@ pub(super) struct ExperimentRecord {
 pub(super) async fn create(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    person: Person,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
     let experiment = input.parse(Experiment::parse).await?;
+    person.may_send(&edge, &app, experiment.pushes().take(1)).await?;
     let CreatedExperiment { operation_id, id, .. } =
         edge.engine.campaigns().create_experiment(app.id, experiment, input.idempotency_key).await?;
     let answer = Answer::changed(operation_id, Created { experiment_id: id, push_id: id })?;

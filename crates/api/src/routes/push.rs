@@ -16,6 +16,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
+use crate::inside::Person;
 use crate::path_vars::PathId;
 
 #[derive(Serialize, JsonSchema)]
@@ -84,8 +85,14 @@ pub(super) struct PushProgress {
     reason: Option<String>,
 }
 
-pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+pub(super) async fn send(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    person: Person,
+    input: Input,
+) -> Result<Answer> {
     let pushes = input.parse(Push::parse_one_or_many).await?;
+    person.may_send(&edge, &app, pushes.as_slice().iter()).await?;
     let accepted = edge.engine.sending().accept_pushes(&app, pushes, input.idempotency_key).await?;
     Ok(Answer::ok(accepted)?.data_attribute("push_ids"))
 }

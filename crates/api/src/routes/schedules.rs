@@ -15,6 +15,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
+use crate::inside::Person;
 use crate::links::Links;
 use crate::page_size::PageSize;
 use crate::path_vars::PathId;
@@ -51,10 +52,12 @@ pub(super) struct ScheduleRecord<T> {
 pub(super) async fn create(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    person: Person,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
     let scheduled = input.parse(ScheduledPush::parse_one_or_many).await?;
+    person.may_send(&edge, &app, scheduled.as_slice().iter().map(|scheduled| &scheduled.push)).await?;
     let as_sent = scheduled.as_slice().iter().map(with_pause).collect();
     let created = edge.engine.campaigns().create_schedules(app.id, scheduled, input.idempotency_key).await?;
     Ok(created_answer(&links, &created, as_sent)?.status(StatusCode::CREATED))
@@ -113,11 +116,13 @@ pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     PathId(id): PathId<ScheduleKind>,
+    person: Person,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
     match input.parse(ScheduleReplacement::parse).await? {
         ScheduleReplacement::Push(scheduled) => {
+            person.may_send(&edge, &app, std::iter::once(&scheduled.push)).await?;
             let updated = edge.engine.campaigns().update_schedule(app.id, id, (*scheduled).clone()).await?;
             created_answer(&links, &updated, vec![with_pause(&scheduled)])
         }

@@ -45,6 +45,7 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
                              "outcome": {"push": {"audience": "triggered", "device_types": "all",
                                                   "notification": {"alert": "Hi"}}}});
         let scheduled = json!({"schedule": {"scheduled_time": "2030-01-01T00:00"}, "push": recipients});
+        app.master().put("/api/push/test-group", json!({"audience": {"tag": "test"}})).await.expect(200);
         let table = [
             (app.master(), "/api/push", push("Hi")),
             (app.device(), "/api/channels", device),
@@ -71,6 +72,8 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
                 "/api/schedules",
                 json!({"schedule": {"scheduled_time": "2030-01-01T00:00"}, "push": push("Hi")}),
             ),
+            (app.master(), "/api/push/test", json!({"push": push("Hi")})),
+            (app.master(), "/api/drafts", json!({"document": {}})),
             (app.master(), "/api/templates", template.clone()),
             (app.master(), "/api/templates/push", usage.clone()),
             (app.master(), "/api/templates/schedules", later),

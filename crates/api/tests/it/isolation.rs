@@ -21,6 +21,7 @@ pub(crate) struct Belongings {
     push: String,
     segment: String,
     schedule: String,
+    draft: String,
     template: String,
     experiment: String,
     pipeline: String,
@@ -49,6 +50,7 @@ impl Belongings {
             ("{list}", LIST),
             ("{contact_id}", &self.contact),
             ("{schedule_id}", &self.schedule),
+            ("{draft_id}", &self.draft),
             ("{template_id}", &self.template),
             ("{pipeline_id}", &self.pipeline),
             ("{experiment_id}", &self.experiment),
@@ -89,6 +91,9 @@ pub(crate) async fn settle_in(app: &TestApp) -> Belongings {
     let content = json!({"notification": {"alert": MARK}});
     let template = json!({"name": MARK, "variables": [], "push": &content});
     let template = app.master().post("/api/templates", template).await.expect(201);
+    let draft = json!({"name": MARK, "document": {"notification": {"alert": MARK}}});
+    let draft = app.master().post("/api/drafts", draft).await.expect(201);
+    app.master().put("/api/push/test-group", json!({"audience": {"tag": MARK}})).await.expect(200);
     let pipeline = json!({
         "name": MARK, "enabled": true, "immediate_trigger": {"tag_added": "nobody-has-this"},
         "outcome": {"push": {"audience": "triggered", "device_types": "all", "notification": {"alert": MARK}}},
@@ -120,6 +125,7 @@ pub(crate) async fn settle_in(app: &TestApp) -> Belongings {
         push: push["push_ids"][0].as_str().unwrap().to_owned(),
         segment: segment["segment_id"].as_str().unwrap().to_owned(),
         schedule: schedule["schedule_ids"][0].as_str().unwrap().to_owned(),
+        draft: draft["draft"]["draft_id"].as_str().unwrap().to_owned(),
         template: template["template_id"].as_str().unwrap().to_owned(),
         experiment: experiment["experiment_id"].as_str().unwrap().to_owned(),
         pipeline: pipeline["pipeline_ids"][0].as_str().unwrap().to_owned(),
@@ -140,6 +146,9 @@ pub(crate) async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Va
         &format!("/api/segments/{}", belongings.segment),
         "/api/schedules",
         &format!("/api/schedules/{}", belongings.schedule),
+        "/api/drafts",
+        &format!("/api/drafts/{}", belongings.draft),
+        "/api/push/test-group",
         "/api/templates",
         &format!("/api/templates/{}", belongings.template),
         "/api/experiments",
@@ -236,6 +245,7 @@ async fn ids_of_another_app_do_not_exist() {
         stranger.get(&format!("/api/named_users?id={USER}")).await.expect(404);
         for path in [
             format!("/api/schedules/{}", belongings.schedule),
+            format!("/api/drafts/{}", belongings.draft),
             format!("/api/templates/{}", belongings.template),
             format!("/api/pipelines/{}", belongings.pipeline),
         ] {

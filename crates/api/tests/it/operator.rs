@@ -1,6 +1,6 @@
 //! The operator API: apps and platforms, and pushes by their ids.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::app::on_each_database;
 use testkit::receiver::OpenReceiver;
 
@@ -15,7 +15,8 @@ async fn apps_are_created_listed_changed_and_deleted() {
         assert_eq!(reply.header("location"), Some(app.url(&path).as_str()));
         let rules = |rule: &str| json!({"associate": rule, "tags": rule, "attributes": rule, "subscriptions": rule});
         let shown = json!({
-            "key": key, "name": "Shop", "mode": "production", "named_users": rules("signed"), "created": "2024-05-01T12:00:00",
+            "key": key, "name": "Shop", "mode": "production", "named_users": rules("signed"), "approval_above": null,
+            "created": "2024-05-01T12:00:00",
         });
         assert_eq!(created["app"], shown);
         let master = app.nobody().basic(key, created["master_secret"].as_str().unwrap());
@@ -32,6 +33,10 @@ async fn apps_are_created_listed_changed_and_deleted() {
         let changed = operator.patch(&path, json!({"mode": "development"})).await.expect(200);
         assert_eq!((&changed["app"]["mode"], &changed["app"]["name"]), (&json!("development"), &json!("Shop")));
         assert_eq!(changed["app"]["named_users"], rules("devices"));
+        for above in [json!(5000), Value::Null] {
+            let changed = operator.patch(&path, json!({"approval_above": above})).await.expect(200);
+            assert_eq!(changed["app"]["approval_above"], above);
+        }
         let gone = operator.delete(&path).await;
         assert_eq!((gone.status.as_u16(), gone.text(), gone.header("content-type")), (204, "", None));
         for reply in [operator.get(&path).await, operator.delete(&path).await, operator.patch(&path, "{}").await] {

@@ -9,6 +9,7 @@ const LISTINGS: [(&str, &str, u32); 23] = [
     ("/api/named_users?", "limit", 1000),
     ("/api/segments?", "limit", 200),
     ("/api/schedules?", "limit", 200),
+    ("/api/drafts?", "limit", 200),
     ("/api/templates?", "limit", 100),
     ("/api/templates?", "page_size", 100),
     ("/api/experiments?", "limit", 100),

@@ -57,6 +57,11 @@ impl WallTime {
         Some(UtcMillis(instant.as_millisecond()))
     }
 
+    /// As [`WallTime::in_zone`], for a zone of the IANA database; `None` if it has none of that name.
+    pub fn in_zone_named(self, name: &str) -> Option<UtcMillis> {
+        self.in_zone(&TimeZone::get(name).ok()?)
+    }
+
     /// The time that clocks of a zone show at an instant.
     pub(super) fn at(instant: UtcMillis, zone: &TimeZone) -> Self {
         Self(zone.to_datetime(instant.timestamp()))

@@ -9,6 +9,7 @@ use model::attribute::{AttributeUpdate, AttributesOfOne};
 use model::channel::{ChannelBatch, OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
 use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
 use model::custom_event::CustomEvent;
+use model::draft::{DraftBody, DraftChange, DraftSending, DraftVersion};
 use model::event::{EventRequest, ReplayFrom};
 use model::experiment::Experiment;
 use model::inbox::{InboxChange, MessageIds, NewInbox};
@@ -28,6 +29,7 @@ use model::static_list::{ListUpdate, NewList};
 use model::subscription::{ScopedUpdate, SubscriptionUpdate};
 use model::tagging::{ChannelTagging, NamedUserTagging};
 use model::template::{ScheduleReplacement, Template, TemplateChange, TemplateSchedule, TemplateUse};
+use model::test_push::{TestGroup, TestPush};
 use proptest::prelude::*;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -43,7 +45,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 52] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 58] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<OneOrMany<ScheduledPush>>,
@@ -58,6 +60,12 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<OneOrMany<Rate>>,
         add::<Subject>,
         add::<SandboxFaults>,
+        add::<DraftBody>,
+        add::<DraftChange>,
+        add::<DraftVersion>,
+        add::<DraftSending>,
+        add::<TestPush>,
+        add::<TestGroup>,
         add::<NewAccount>,
         add::<AccountChange>,
         add::<NewMember>,

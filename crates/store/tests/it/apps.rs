@@ -16,7 +16,8 @@ use crate::{on_both, schema};
 
 fn expected(n: u8, id: AppId) -> App {
     let new = sample::app(n);
-    App { id, key: new.key, name: new.name, mode: new.mode, user_rules: UserRules::default(), created: new.created }
+    let (user_rules, approval_above) = (UserRules::default(), None);
+    App { id, key: new.key, name: new.name, mode: new.mode, user_rules, approval_above, created: new.created }
 }
 
 #[tokio::test]
@@ -50,7 +51,9 @@ async fn an_app_can_be_changed() {
             attributes: Some(UserRule::Devices),
             subscriptions: None,
         };
-        let wanted = App { name: "Neu".to_owned(), mode: Mode::Production, user_rules, ..expected(1, app) };
+        let name = "Neu".to_owned();
+        let approval_above = Some(10_000);
+        let wanted = App { name, mode: Mode::Production, user_rules, approval_above, ..expected(1, app) };
         let new = wanted.clone();
         let changed: Result<(), Error> = store
             .write(app, move |tx| {

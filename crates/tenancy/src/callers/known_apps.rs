@@ -77,6 +77,7 @@ mod tests {
             name: name.to_owned(),
             mode: Mode::Development,
             user_rules: UserRules::default(),
+            approval_above: None,
             created: UtcMillis(0),
         };
         let hashes = SecretHashes { app: [1; 32], master: [2; 32] };

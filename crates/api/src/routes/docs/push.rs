@@ -2,6 +2,7 @@
 
 use model::json::OneOrMany;
 use model::payload::Push;
+use model::test_push::{TestGroup, TestPush};
 use serde_json::json;
 
 use crate::answer::Done;
@@ -11,6 +12,7 @@ use crate::routes::preview::{PreviewsRecord, Question};
 use crate::routes::push::Status;
 use crate::routes::pushes::{Page, STATES};
 use crate::routes::recipients::{self, outcomes};
+use crate::routes::test_pushes::Group;
 use crate::routes::why::WhyRecord;
 
 pub(super) fn area() -> Area {
@@ -35,6 +37,19 @@ pub(super) fn area() -> Area {
     .body(body::of::<Question>, json!({"push": push, "locale": "de"}))
     .ok::<PreviewsRecord>("The previews.")
     .refuses(404, "There is no such channel (40401).");
+    area.post(
+        "/api/push/test",
+        "Send a test",
+        "Sends a push to the test group of the app in place of its audience, which may have 100 devices. It is a push like any \
+         other, whose name begins with `Test: `.",
+    )
+    .body(body::of::<TestPush>, json!({"push": push}))
+    .ok::<Accepted>("Accepted.")
+    .refuses(409, "There is no test group, or it has too many devices (40900).");
+    area.get("/api/push/test-group", "Show the test group", "Who gets tests.").ok::<Group>("The group.");
+    area.put("/api/push/test-group", "Choose the test group", "Replaces who gets tests, from the next one on.")
+        .body(body::of::<TestGroup>, json!({"audience": {"tag": "test"}}))
+        .done();
     let create = json!({
         "audience": {"create_and_send": [{"ua_address": "lobby-1"}]},
         "device_types": ["open::kiosk"],

@@ -100,6 +100,18 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             }]
         }
         ("POST", "/api/schedules/{schedule_id}/pause" | "/api/schedules/{schedule_id}/resume") => vec![Value::Null],
+        ("POST", "/api/push/test") => vec![json!({"push": push_to(json!("all"))})],
+        ("PUT", "/api/push/test-group") => vec![json!({"audience": {"tag": "x"}})],
+        ("POST", "/api/drafts") => vec![json!({"document": push_to(json!("all"))})],
+        // In this order, each is of the version that the one before has made.
+        ("PUT", "/api/drafts/{draft_id}") => vec![json!({"version": 1, "document": push_to(json!("all"))})],
+        (
+            "POST",
+            "/api/drafts/{draft_id}/submit" | "/api/drafts/{draft_id}/approve" | "/api/drafts/{draft_id}/send",
+        ) => {
+            vec![json!({"version": 2})]
+        }
+        ("DELETE", "/api/drafts/{draft_id}") => vec![Value::Null],
         ("POST", "/api/templates") => {
             vec![json!({"name": "x", "variables": [], "push": {"notification": {"alert": "x"}}})]
         }

@@ -172,6 +172,7 @@ impl Operation {
                     name: format!("changed {n}"),
                     mode: Mode::Production,
                     user_rules: UserRules::default(),
+                    approval_above: Some(u32::from(*n)),
                     created: now,
                 };
                 apps::change(tx, &changed)?;

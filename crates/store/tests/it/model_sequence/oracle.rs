@@ -105,6 +105,7 @@ impl Model {
                 if let Some(state) = self.apps.get_mut(app) {
                     state.app.name = format!("changed {n}");
                     state.app.mode = Mode::Production;
+                    state.app.approval_above = Some(u32::from(*n));
                     state.secrets = operation::secrets(*n);
                 }
             }
@@ -259,6 +260,7 @@ impl Model {
             name: new.name,
             mode: new.mode,
             user_rules: UserRules::default(),
+            approval_above: None,
             created: new.created,
         };
         let secrets = new.secrets;
