@@ -52,6 +52,10 @@ impl Visit {
         read(&self.make(Method::POST, path, Some(body)).await?)
     }
 
+    pub(crate) async fn put<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T> {
+        read(&self.make(Method::PUT, path, Some(body)).await?)
+    }
+
     /// As [`Visit::post`]. However often it is called with the same key, it is done once.
     pub(crate) async fn post_once<T: DeserializeOwned>(&self, path: &str, body: Value, key: &str) -> Result<T> {
         read(&self.make_once(Method::POST, path, Some(body), Some(key)).await?)

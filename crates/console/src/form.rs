@@ -33,6 +33,11 @@ impl Fields {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// All of them, in order.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     pub(crate) fn is_checked(&self, name: &str) -> bool {
         self.exact(name).is_some()
     }
@@ -50,6 +55,12 @@ pub(crate) fn query<'f>(pairs: impl IntoIterator<Item = (&'f str, &'f str)>) -> 
     let pairs = pairs.into_iter().filter(|(_, value)| !value.is_empty());
     let text: Vec<String> = pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
     if text.is_empty() { String::new() } else { format!("?{}", text.join("&")) }
+}
+
+/// Names and values as the body of a form, empty ones as well.
+pub(crate) fn encoded<'f>(pairs: impl IntoIterator<Item = (&'f str, &'f str)>) -> String {
+    let text = pairs.into_iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+    text.collect::<Vec<_>>().join("&")
 }
 
 /// A text as one segment of a path or one value of a query.

@@ -8,6 +8,7 @@ pub(crate) mod automation;
 pub(crate) mod calendar;
 pub(crate) mod compose;
 pub(crate) mod doctor;
+pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod experiments;
 pub(crate) mod find;

@@ -17,8 +17,8 @@ use crate::assets;
 use crate::error::{Error, Result};
 use crate::live;
 use crate::pages::{
-    accounts, apps, audience, audit, automation, calendar, compose, doctor, events, experiments, find, help, home,
-    login, message, messages, nodes, people, person, platforms, profile, recipients, reports, requests, sandbox,
+    accounts, apps, audience, audit, automation, calendar, compose, doctor, drafts, events, experiments, find, help,
+    home, login, message, messages, nodes, people, person, platforms, profile, recipients, reports, requests, sandbox,
     schedules, settings, start, team, webhooks,
 };
 use crate::visit::{Refused, Visit};
@@ -100,6 +100,9 @@ fn all() -> Vec<Page> {
         post("/console/{app}/compose", EDITOR, compose::post),
         get("/console/{app}/compose/sending/{schedule}", SENDER, compose::sending::show),
         post("/console/{app}/compose/sending/{schedule}/undo", SENDER, compose::sending::undo),
+        get("/console/{app}/drafts", EDITOR, drafts::list),
+        get("/console/{app}/drafts/{draft}", EDITOR, drafts::show),
+        post("/console/{app}/drafts/{draft}/{action}", EDITOR, drafts::act),
         post("/console/{app}/first-device", SENDER, home::first_device),
         get("/console/{app}/calendar", VIEWER, calendar::show),
         get("/console/{app}/schedules", VIEWER, schedules::list),
@@ -149,6 +152,7 @@ fn all() -> Vec<Page> {
         post("/console/{app}/team/{account}/remove", ADMIN, team::remove),
         get("/console/{app}/settings", ADMIN, settings::show),
         post("/console/{app}/settings", ADMIN, settings::change),
+        post("/console/{app}/settings/sending", ADMIN, settings::sending::change),
         post("/console/{app}/settings/rotate", ADMIN, settings::rotate),
         get("/console/{app}/audit", ADMIN, audit::of_app),
     ]

@@ -69,12 +69,16 @@ function compose(form) {
   let newest = 0;
   const update = async () => {
     const number = ++newest;
-    const query = new URLSearchParams(new FormData(form));
-    const answer = await fetch(`${form.action}?${query}`, { headers: { "X-Fragment": "beside" } }).catch(() => null);
+    const body = new URLSearchParams(new FormData(form));
+    const answer = await fetch(form.action, { method: "POST", body, headers: { "X-Fragment": "beside" } }).catch(() => null);
     if (!answer?.ok || number !== newest) return;
     const fresh = parse(await answer.text()).getElementById("beside");
     if (fresh) document.getElementById("beside").replaceWith(document.adoptNode(fresh));
   };
+  // Times are typed in the zone of the reader; without scripts, in UTC.
+  const zone = form.elements.zone;
+  if (!zone.value) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
+  for (const name of find("[data-zone]", form)) name.textContent = zone.value || "UTC";
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 300); });
 }
 

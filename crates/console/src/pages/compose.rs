@@ -1,199 +1,206 @@
-//! Compose: who, what and when on one page, with the reach beside it; then a page that says in words what will happen.
+//! Compose: who, what and when on one page, with the reach and the preview beside it; then a page that says in words what will
+//! happen.
 
 mod conditions;
-mod draft;
-mod preview;
-mod reach;
-mod review;
+mod content;
+mod fields;
+mod more;
+mod places;
+pub(crate) mod preview;
+pub(crate) mod reach;
+pub(crate) mod review;
+pub(crate) mod saving;
 pub(crate) mod sending;
+mod timing;
+mod who;
+pub(crate) mod words;
+mod written;
 
 use std::sync::Arc;
 
 use maud::{Markup, html};
 use model::account::Role;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::form::{Fields, encode};
-use crate::parts::fields::{Field, choice, problems};
+use crate::form::{Fields, query};
+use crate::parts::fields::problems;
 use crate::visit::Visit;
-use conditions::{Conditions, Join, Kind};
-use draft::{Draft, When};
+use conditions::{Conditions, Join};
 use reach::Reach;
+use saving::Identity;
+use who::Known;
+use written::Written;
 
-#[derive(Deserialize)]
-struct Segments {
-    segments: Vec<Segment>,
+/// What is on the page.
+struct Form {
+    typed: Fields,
+    written: Written,
+    /// The saved draft that it is.
+    draft: Option<Identity>,
 }
 
 #[derive(Deserialize)]
-struct Segment {
-    id: String,
-    display_name: String,
+struct Tested {
+    push_ids: Vec<String>,
 }
 
-/// The page, with whatever the URL has filled in: a draft can be bookmarked, copied and shared.
+impl Form {
+    fn new(typed: &Fields) -> Self {
+        Self { typed: typed.clone(), written: Written::read(typed), draft: Identity::in_form(typed) }
+    }
+}
+
+/// The page, with whatever the URL has filled in: it can be bookmarked, copied and shared. Or a draft that was saved.
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
-    let draft = Draft::read(&visit.query);
-    draw(&visit, &visit.query, &draft, None).await
+    let saved = visit.query.text("draft").filter(|_| visit.query.text("version").is_none());
+    let Some(id) = saved else { return draw(&visit, &Form::new(&visit.query), None, None).await };
+    let saved = saving::look_up(&visit, id).await?;
+    let Some(typed) = saved.fields() else { return Answer::to(visit.to(&format!("/drafts/{}", saved.draft_id))) };
+    // What was sent stays as it is; here it becomes another message.
+    let draft = (saved.state != "sent").then(|| saved.identity());
+    let form = Form { written: Written::read(&typed), typed, draft };
+    draw(&visit, &form, None, None).await
 }
 
-/// Adds or removes a condition, shows what will happen, or sends.
+/// Adds or removes a part, saves, tries, shows what will happen, or sends.
 pub(crate) async fn post(visit: Arc<Visit>) -> Result<Answer> {
-    let mut draft = Draft::read(&visit.form);
-    match visit.form.text("do") {
-        Some("add") => {
-            draft.conditions.add();
-            draw(&visit, &visit.form, &draft, None).await
+    let mut form = Form::new(&visit.form);
+    let done = match visit.form.text("do").unwrap_or_default() {
+        "take" => take_over(&visit, &mut form.written).map(|()| None),
+        "review" => review::show(&visit, &form.written).await.map(Some),
+        "send" => review::send(&visit, &form.written).await.map(Some),
+        "test" => return send_test(&visit, &form).await,
+        action @ ("save" | "submit") => return save(&visit, form, action == "submit").await,
+        action => {
+            change_parts(&mut form.written, action);
+            Ok(None)
         }
-        Some("take") => {
-            let read = serde_json::from_str::<Value>(visit.form.text("json").unwrap_or_default());
-            let error = read.as_ref().err().map(|error| Error::invalid("json", &format!("This is no JSON: {error}.")));
-            if let Ok(audience) = &read {
-                draft.conditions = Conditions::of(audience);
-            }
-            draw(&visit, &visit.form, &draft, error.as_ref()).await
-        }
-        Some("check") => draw(&visit, &visit.form, &draft, None).await,
-        Some("review") => match review::show(&visit, &draft).await {
-            Err(error @ (Error::Invalid(_) | Error::Refused { .. })) => {
-                Ok(draw(&visit, &visit.form, &draft, Some(&error)).await?.refused(&error))
-            }
-            shown => shown,
-        },
-        Some("send") => match review::send(&visit, &draft).await {
-            Err(error @ (Error::Invalid(_) | Error::Refused { .. })) => {
-                Ok(draw(&visit, &visit.form, &draft, Some(&error)).await?.refused(&error))
-            }
-            sent => sent,
-        },
-        other => {
-            if let Some(row) = other.and_then(|what| what.strip_prefix("remove-")?.parse().ok()) {
-                draft.conditions.remove(row);
-            }
-            draw(&visit, &visit.form, &draft, None).await
+    };
+    match done {
+        Ok(Some(answer)) => Ok(answer),
+        Ok(None) => draw(&visit, &form, None, None).await,
+        Err(error) => redraw(&visit, &form, error).await,
+    }
+}
+
+/// The page with what is wrong; what is no fault of the form gets a page of its own.
+async fn redraw(visit: &Visit, form: &Form, error: Error) -> Result<Answer> {
+    match error {
+        Error::Invalid(_) | Error::Refused { .. } => Ok(draw(visit, form, Some(&error), None).await?.refused(&error)),
+        other => Err(other),
+    }
+}
+
+fn take_over(visit: &Visit, written: &mut Written) -> Result<()> {
+    let audience = serde_json::from_str::<Value>(visit.form.text("json").unwrap_or_default());
+    let audience = audience.map_err(|error| Error::invalid("json", &format!("This is no JSON: {error}.")))?;
+    written.conditions = Conditions::of(&audience);
+    Ok(())
+}
+
+fn change_parts(written: &mut Written, action: &str) {
+    let number = |prefix: &str| action.strip_prefix(prefix)?.parse::<usize>().ok();
+    if action == "add" {
+        written.conditions.add();
+    } else if action == "add-language" {
+        written.content.add_language();
+    } else if let Some(n) = number("remove-language-") {
+        written.content.remove_language(n);
+    } else if let Some((n, value)) = action.strip_prefix("place-").and_then(|chosen| chosen.split_once('-')) {
+        written.conditions.fill(n.parse().unwrap_or(usize::MAX), value);
+    } else if let Some(n) = number("remove-") {
+        written.conditions.remove(n);
+    }
+}
+
+/// Keeps what is written, and asks for approval if that is wanted.
+async fn save(visit: &Visit, mut form: Form, is_submitted: bool) -> Result<Answer> {
+    let saved = match saving::save(visit, &form.written).await {
+        Ok(saved) => saved,
+        Err(error) => return redraw(visit, &form, error).await,
+    };
+    let id = saved.draft_id.clone();
+    if !is_submitted {
+        return Answer::to(format!("{}{}", visit.to("/compose"), query([("draft", id.as_str())])));
+    }
+    match saving::step(visit, &id, "submit", json!({"version": saved.version})).await {
+        Ok(_) => Answer::to(visit.to(&format!("/drafts/{id}"))),
+        Err(error) => {
+            // It is saved, though not fit to be sent: the next version comes after this one.
+            form.draft = Some(saved.identity());
+            redraw(visit, &form, error).await
         }
     }
 }
 
-async fn draw(visit: &Visit, typed: &Fields, draft: &Draft, error: Option<&Error>) -> Result<Answer> {
-    let Segments { segments } = visit.get("/api/segments").await?;
-    let reach = Reach::of(visit, draft).await;
+async fn send_test(visit: &Visit, form: &Form) -> Result<Answer> {
+    let tested = match form.written.push() {
+        Ok(push) => visit.post::<Tested>("/api/push/test", json!({"push": push})).await,
+        Err(error) => Err(error),
+    };
+    let sent = match tested {
+        Ok(sent) => sent,
+        Err(error) => return redraw(visit, form, error).await,
+    };
+    let push = sent.push_ids.first().map(String::as_str).unwrap_or_default();
+    let notice = html! {
+        p { "A test was sent to the test group. " a href=(visit.to(&format!("/messages/{push}"))) { "See what became of it" } "." }
+    };
+    draw(visit, form, None, Some(&notice)).await
+}
+
+async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<&Markup>) -> Result<Answer> {
+    let Form { typed, written, draft } = form;
+    let known = Known::of(visit, &written.conditions).await?;
+    let reach = Reach::of(visit, written).await;
     let body = html! {
+        @if let Some(notice) = notice { div.notice.good role="status" { (notice) } }
+        @if let Some(draft) = draft { (draft.show(visit)) }
         div.compose {
             form #compose method="post" action=(visit.to("/compose")) {
                 // What Enter in a field does: browsers take the first button of a form.
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Check the reach" }
+                @if let Some(draft) = draft { (draft.hidden()) }
                 (problems(error, &[]))
-                (who(draft, &segments))
-                (what(typed))
-                (when(draft, typed))
-                div.actions {
-                    button name="do" value="check" formnovalidate { "Check the reach" }
-                    @if visit.may(Role::Sender) {
-                        button.main name="do" value="review" { "Review and send" }
-                    } @else {
-                        p.quiet { "Sending is for people with the role sender; they can open this page by its address." }
-                    }
-                }
+                (who::show(&written.conditions, &known))
+                (fields::what(written, typed))
+                (fields::when(written, typed))
+                (actions(visit))
             }
             aside #beside aria-label="Reach and preview" {
                 (reach.show())
-                (preview::show(draft))
+                (places::show(visit, &written.conditions).await?)
+                (preview::of(visit, written, &reach).await)
             }
         }
     };
     Answer::page("Compose", body)
 }
 
-fn who(draft: &Draft, segments: &[Segment]) -> Markup {
-    let Conditions { is_everybody, join, rows } = &draft.conditions;
+fn actions(visit: &Visit) -> Markup {
     html! {
-        fieldset {
-            legend { "1 Who" }
-            label.check { input type="radio" name="who" value="all" checked[*is_everybody]; "Everybody" }
-            label.check { input type="radio" name="who" value="some" checked[!*is_everybody]; "People who fulfil conditions" }
-            @for (n, row) in rows.iter().enumerate() {
-                div.condition role="group" aria-label={ "Condition " (n + 1) } {
-                    select name={ "not" (n) } aria-label="Is or is not" {
-                        option value="" selected[!row.is_negated] { "is" }
-                        option value="not" selected[row.is_negated] { "is not" }
-                    }
-                    select name={ "kind" (n) } aria-label="Kind" {
-                        @for kind in Kind::ALL { option value=(kind.word()) selected[kind == row.kind] { (kind.label()) } }
-                    }
-                    input name={ "value" (n) } value=(row.value) aria-label="Value" placeholder=(row.kind.example())
-                        list=[(row.kind == Kind::Segment).then_some("segments")];
-                    button.small name="do" value={ "remove-" (n) } formnovalidate aria-label={ "Remove condition " (n + 1) } { "×" }
-                }
+        div.actions {
+            @if visit.may(Role::Sender) {
+                button.main name="do" value="review" { "Review and send" }
+            } @else {
+                button.main name="do" value="submit" formnovalidate { "Ask for approval" }
             }
-            datalist id="segments" { @for segment in segments { option value=(segment.id) { (segment.display_name) } } }
-            (as_json(draft))
-            div.actions {
-                (choice("join", "Together", &[("and", "all of them"), ("or", "any of them")], join.word()))
-                button.small name="do" value="add" formnovalidate { "Add a condition" }
-            }
+            button name="do" value="save" formnovalidate { "Save as draft" }
+            button name="do" value="test" formnovalidate { "Send a test" }
+            button name="do" value="check" formnovalidate { "Check the reach" }
         }
-    }
-}
-
-/// The same as JSON, for audiences that no rows can say; both ways, nothing is lost.
-fn as_json(draft: &Draft) -> Markup {
-    let shown = draft.conditions.audience().ok().and_then(|audience| serde_json::to_string_pretty(&audience).ok());
-    html! {
-        details {
-            summary { "As JSON" }
-            div.field {
-                label for="json" { "Audience as the API takes it" }
-                textarea id="json" name="json" rows="4" spellcheck="false" { (shown.unwrap_or_default()) }
-            }
-            button.small name="do" value="take" formnovalidate { "Take this over" }
-        }
-    }
-}
-
-fn what(typed: &Fields) -> Markup {
-    let value = |name: &str| typed.exact(name).unwrap_or_default().to_owned();
-    html! {
-        fieldset {
-            legend { "2 What" }
-            (Field::text("title", "Title").value(&value("title")).optional().show(None))
-            div.field {
-                label for="text" { "Text" }
-                textarea id="text" name="text" rows="3" required { (value("text")) }
-            }
-            (Field { kind: "url", ..Field::text("url", "Opens").value(&value("url")).optional()
-                .hint("An address on the web; without one, the app.") }.show(None))
-            (Field::text("name", "Name for yourselves").value(&value("name")).optional()
-                .hint("By which you find it in the list; devices do not get it.").show(None))
-        }
-    }
-}
-
-fn when(draft: &Draft, typed: &Fields) -> Markup {
-    let at = typed.exact("at").unwrap_or_default();
-    let options = [(When::Now, "Now"), (When::At, "At a time (UTC)"), (When::Local, "At everybody's own time of day")];
-    html! {
-        fieldset {
-            legend { "3 When" }
-            @for (when, words) in options {
-                label.check { input type="radio" name="when" value=(when.word()) checked[draft.when == when]; (words) }
-            }
-            div.field {
-                label for="at" { "Time" }
-                input id="at" name="at" type="datetime-local" value=(at);
-            }
-            (choice("expires", "Nothing is sent after", &draft::EXPIRY, typed.text("expires").unwrap_or_default()))
+        @if !visit.may(Role::Sender) {
+            p.quiet { "Sending is for people with the role sender; they see what you save under Drafts." }
         }
     }
 }
 
 /// The address of the page with some of it filled in.
 pub(crate) fn link(visit: &Visit, fields: &[(&str, &str)]) -> String {
-    let pairs: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
-    format!("{}?{}", visit.to("/compose"), pairs.join("&"))
+    format!("{}{}", visit.to("/compose"), query(fields.iter().copied()))
 }
 
 fn join_of(word: &str) -> Join {

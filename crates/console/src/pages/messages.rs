@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use model::account::Role;
 use serde::Deserialize;
 
 use crate::answer::Answer;
@@ -74,6 +75,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
     let page: Pushes = visit.get(&format!("/api/pushes{}", query(filter))).await?;
     let is_filtered = filter.iter().any(|(name, value)| *name != "start" && !value.is_empty());
     let body = html! {
+        (views(&visit))
         form.filter method="get" role="search" {
             div.field {
                 label for="q" { "Search" }
@@ -92,6 +94,18 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
         (pager(&visit, page.next_page.as_deref()))
     };
     Answer::page("Messages", body)
+}
+
+/// What was sent, and what is being written.
+pub(crate) fn views(visit: &Visit) -> Markup {
+    let choices = [("/messages", "Sent"), ("/drafts", "Drafts")].map(|(below, words)| (visit.to(below), words));
+    html! {
+        @if visit.may(Role::Editor) {
+            nav.tabs aria-label="Messages and drafts" {
+                @for (path, words) in choices { a href=(path) aria-current=[(visit.path == path).then_some("true")] { (words) } }
+            }
+        }
+    }
 }
 
 fn nothing(page: &Pushes, is_filtered: bool) -> Markup {

@@ -1,6 +1,6 @@
 //! What is going to be sent: the schedules of an app, the newest first.
 
-mod when;
+pub(crate) mod when;
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
-//! The settings of an app: name, mode, rules about named users, secrets, and its end.
+//! The settings of an app: name, mode, rules about named users, what holds for sending, secrets, and its end.
+
+pub(crate) mod sending;
 
 use std::sync::Arc;
 
@@ -44,6 +46,7 @@ struct App {
     mode: String,
     created: String,
     named_users: Rules,
+    approval_above: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -146,6 +149,7 @@ async fn draw(visit: &Visit, rotated: Option<&Rotated>, error: Option<&Error>) -
                 button.main { "Save" }
             }
         }
+        (sending::form(visit, app.approval_above, error).await?)
         section {
             h2 { "New secrets" }
             form.narrow method="post" action=(visit.to("/settings/rotate")) {
@@ -189,7 +193,14 @@ mod tests {
         let rule = || "devices".to_owned();
         let named_users = Rules { associate: rule(), tags: rule(), attributes: rule(), subscriptions: rule() };
         let text = |text: &str| text.to_owned();
-        let app = App { key: text("k"), name: text("Shop"), mode: text("development"), created: text(""), named_users };
+        let app = App {
+            key: text("k"),
+            name: text("Shop"),
+            mode: text("development"),
+            created: text(""),
+            named_users,
+            approval_above: None,
+        };
         let same = Fields::parse("name=Shop&mode=development&associate=devices&tags=devices");
         assert_eq!(changes(&app, &same), json!({}));
         let other = Fields::parse("name=Store&mode=production&associate=devices&tags=servers");

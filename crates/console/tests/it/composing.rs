@@ -53,6 +53,7 @@ async fn a_newcomer_sends_a_first_message_and_a_second_click_sends_nothing() {
         let pushes = pushes["pushes"].as_array().unwrap();
         assert_eq!((pushes.len(), &pushes[0]["alert"]), (1, &json!("It's <b>here</b>")));
         assert_eq!(pushes[0]["origin"]["type"], "schedule");
+        assert_eq!(pushes[0]["author"], "account owner@example.com");
         let log = app.operator().get("/operator/audit?action=schedule.create").await.expect(200);
         assert_eq!(log["entries"][0]["credential"], "account owner@example.com");
         app.stop().await;
@@ -141,6 +142,180 @@ async fn conditions_come_and_go_and_a_message_can_wait() {
         let schedules = app.master().get("/api/schedules").await.expect(200);
         let audience: &Value = &schedules["schedules"][0]["push"]["audience"];
         assert_eq!(audience, &json!({"or": [{"tag": "a"}, {"tag": "b"}]}));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_preview_shows_each_platform_and_language_and_the_room_that_is_left() {
+    on_each_database(async |app| {
+        let editor = Visitor::with_role(&app, "editor").await;
+        let compose = format!("/console/{}/compose", app.app.key);
+        editor.get(&compose).await.shows("Write a text");
+        let fields = [
+            ("who", "all"),
+            ("title", "Spring"),
+            ("text", "It is <i>here</i>"),
+            ("ios_text", "Only on phones with an apple"),
+            ("web_image", "https://pictures.example/a.png"),
+            ("buttons", "ua_shop_now"),
+            ("lang0", "de"),
+            ("ltitle0", "Frühling"),
+            ("ltext0", "Er ist da"),
+            ("inbox_title", "More"),
+            ("inbox_body", "<h1>More</h1><script>alert(1)</script>"),
+            ("do", "check"),
+        ];
+        let page = editor.post(&compose, &fields).await;
+        for words in [
+            "It is &lt;i&gt;here&lt;/i&gt;",
+            "Only on phones with an apple",
+            "Picture from pictures.example",
+            "Shop Now",
+            "In de",
+            "Frühling",
+            "bytes",
+            "<meter",
+            "Inbox",
+        ] {
+            page.shows(words);
+        }
+        assert!(!page.text.contains("<script>alert"));
+        let added = editor.post(&compose, &[&fields[..11], &[("do", "add-language")]].concat()).await;
+        added.shows(r#"name="lang1""#);
+        let removed = editor.post(&compose, &[&fields[..11], &[("do", "remove-language-0")]].concat()).await;
+        assert!(!removed.text.contains("Er ist da"));
+        let wrong = editor.post(&compose, &[("who", "all"), ("text", "x"), ("more", r#"{"notifikation": 1}"#)]).await;
+        wrong.shows("notifikation");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn times_repeat_and_texts_are_compared() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let compose = format!("/console/{}/compose", app.app.key);
+        let send = async |fields: &[(&str, &str)]| {
+            let review = sender.post(&compose, &[&[("do", "review"), ("who", "all")], fields].concat()).await;
+            review.expect(200);
+            let once = hidden(&review.text, "once").to_owned();
+            let rest = [("do", "send"), ("who", "all"), ("expected", "0"), ("once", &once)];
+            (review, sender.post(&compose, &[&rest[..], fields].concat()).await)
+        };
+        let berlin = [
+            ("text", "Lunch"),
+            ("when", "at"),
+            ("at", "2030-07-31T12:00"),
+            ("zone", "Europe/Berlin"),
+            ("repeat", "weekly"),
+            ("every", "2"),
+            ("day", "monday"),
+        ];
+        let (review, sent) = send(&berlin).await;
+        review.shows("then every 2 weeks on monday");
+        sent.shows("Scheduled");
+        let (review, _) = send(&[("text", "Soon"), ("when", "best"), ("at", "2030-07-31T12:00")]).await;
+        review.shows("mostly opened");
+        let schedules = app.master().get("/api/schedules").await.expect(200);
+        let schedule = |n: usize| schedules["schedules"][n]["schedule"].clone();
+        assert_eq!(schedule(0)["scheduled_time"], "2030-07-31T10:00:00");
+        assert_eq!(schedule(0)["recurring"]["cadence"]["days_of_week"], json!(["monday"]));
+        assert_eq!(schedule(1), json!({"best_time": {"send_date": "2030-07-31"}}));
+        let (review, sent) = send(&[("text", "A"), ("b_text", "B"), ("control", "20")]).await;
+        review.shows("2 texts are compared");
+        review.shows("20 percent get nothing");
+        sender.get(sent.location()).await.shows("Delete the experiment");
+        let experiments = app.master().get("/api/experiments").await.expect(200);
+        assert_eq!(experiments["experiments"][0]["variants"].as_array().unwrap().len(), 2);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_editor_tries_a_message_out_on_the_test_group_only() {
+    on_each_database(async |app| {
+        let (editor, admin) = (Visitor::with_role(&app, "editor").await, Visitor::with_role(&app, "admin").await);
+        let home = format!("/console/{}", app.app.key);
+        for (address, tags) in [("tester", json!(["test"])), ("customer", json!([]))] {
+            let channel = json!({"device_type": "android", "opt_in": true, "push_address": address, "tags": tags});
+            app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        }
+        let compose = format!("{home}/compose");
+        let test = [("who", "all"), ("text", "Hi"), ("name", "Spring"), ("do", "test")];
+        let refused = editor.post(&compose, &test).await;
+        refused.expect(409);
+        refused.shows("no test group");
+        let settings = format!("{home}/settings");
+        admin.post(&format!("{settings}/sending"), &[("test_group", "test")]).await.expect_to(&settings);
+        admin.get(&settings).await.shows(r#"value="test""#);
+        editor.post(&format!("{settings}/sending"), &[("test_group", "all")]).await.expect(403);
+        let wrong = [("test_group", "{"), ("approval_above", "")];
+        admin.post(&format!("{settings}/sending"), &wrong).await.expect(400);
+        editor.post(&compose, &test).await.shows("A test was sent");
+        app.step_all().await;
+        let pushes = app.master().get("/api/pushes").await.expect(200);
+        let sent = &pushes["pushes"][0];
+        assert_eq!((&sent["name"], &sent["total"]["targeted"]), (&json!("Test: Spring"), &json!(1)));
+        assert!(sent["author"].as_str().unwrap().starts_with("account editor-"), "{sent}");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn places_are_chosen_by_name_and_shown_on_a_map() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let compose = format!("/console/{}/compose", app.app.key);
+        let named = |name: &'static str| [("who", "some"), ("kind0", "location"), ("value0", name), ("text", "x")];
+        let offered = sender.post(&compose, &[&named("Portland")[..], &[("do", "check")]].concat()).await;
+        offered.shows("Which one is meant?");
+        offered.shows("Oregon");
+        let choice = offered.text.split("value=\"place-0-").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        let chosen =
+            sender.post(&compose, &[&named("Portland")[..], &[("do", &format!("place-0-{choice}"))]].concat()).await;
+        chosen.shows("<svg class=\"map\"");
+        chosen.shows(&format!("value=\"{choice}\""));
+        let fields = [("who", "some"), ("kind0", "location"), ("value0", &*choice), ("text", "x"), ("do", "save")];
+        sender.post(&compose, &fields).await.expect(303);
+        let list = app.master().get("/api/drafts").await.expect(200);
+        let id = list["drafts"][0]["draft_id"].as_str().unwrap().to_owned();
+        let draft = app.master().get(&format!("/api/drafts/{id}")).await.expect(200);
+        let location = &draft["draft"]["document"]["audience"]["location"];
+        assert_eq!(location["date"], json!({"recent": {"days": 30}}));
+        assert!(choice.contains(location["id"].as_str().unwrap()));
+        sender
+            .post(&compose, &[&named("Xyzzyplugh")[..], &[("do", "check")]].concat())
+            .await
+            .shows("No place is called");
+        sender.post(&compose, &[&named("x (0) 3 days")[..], &[("do", "check")]].concat()).await.expect(200);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn values_are_completed_with_what_there_is() {
+    on_each_database(async |app| {
+        let editor = Visitor::with_role(&app, "editor").await;
+        let channel =
+            json!({"device_type": "android", "opt_in": true, "push_address": "a", "set_tags": true, "tags": ["news"]});
+        let made = app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        let attributes = json!([{"action": "set", "key": "plan", "value": "gold"}]);
+        let body = json!({"audience": {"channel": made["channel_id"]}, "attributes": attributes});
+        app.master().post("/api/channels/attributes", body).await.expect(200);
+        let compose = format!("/console/{}/compose", app.app.key);
+        let rows =
+            [("who", "some"), ("kind0", "tag"), ("value0", ""), ("kind1", "attribute"), ("value1", "plan equals gold")];
+        let page = editor.post(&compose, &rows).await;
+        page.shows(r#"<option value="news">1 device</option>"#);
+        page.shows(r#"<option value="plan equals gold">"#);
+        let one = [("who", "some"), ("kind0", "attribute"), ("value0", "plan equals gold"), ("text", "x")];
+        editor.post(&compose, &one).await.shows("device will see it");
         app.stop().await;
     })
     .await;

@@ -1,7 +1,7 @@
 //! An audience as rows that people can click together. What rows cannot show stays JSON in a row of its own: nothing is lost on
 //! the way there and back.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::join_of;
 use crate::form::Fields;
@@ -34,8 +34,13 @@ pub(crate) enum Kind {
     Tag,
     /// A tag of a group, as `group:tag`.
     GroupTag,
+    /// A comparison of an attribute, as `name operator value`.
+    Attribute,
     Segment,
     List,
+    Subscription,
+    /// Who was at a place lately, as `name (id) 30 days`; the name is for people.
+    Place,
     NamedUser,
     Channel,
     /// Those whom an earlier push reached in some way, as `outcome:id`.
@@ -45,11 +50,14 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 11] = [
         Kind::Tag,
         Kind::GroupTag,
+        Kind::Attribute,
         Kind::Segment,
         Kind::List,
+        Kind::Subscription,
+        Kind::Place,
         Kind::NamedUser,
         Kind::Channel,
         Kind::PastPush,
@@ -60,8 +68,11 @@ impl Kind {
         match self {
             Kind::Tag => "tag",
             Kind::GroupTag => "group_tag",
+            Kind::Attribute => "attribute",
             Kind::Segment => "segment",
             Kind::List => "static_list",
+            Kind::Subscription => "subscription_list",
+            Kind::Place => "location",
             Kind::NamedUser => "named_user",
             Kind::Channel => "channel",
             Kind::PastPush => "push",
@@ -73,8 +84,11 @@ impl Kind {
         match self {
             Kind::Tag => "tagged",
             Kind::GroupTag => "tagged in a group",
+            Kind::Attribute => "with the attribute",
             Kind::Segment => "in the segment",
             Kind::List => "on the list",
+            Kind::Subscription => "subscribed to",
+            Kind::Place => "lately at the place",
             Kind::NamedUser => "the user",
             Kind::Channel => "the device",
             Kind::PastPush => "by an earlier message",
@@ -86,8 +100,11 @@ impl Kind {
         match self {
             Kind::Tag => "news",
             Kind::GroupTag => "loyalty:gold",
+            Kind::Attribute => "plan equals gold",
             Kind::Segment => "the id of a segment",
             Kind::List => "name of a list",
+            Kind::Subscription => "weekly",
+            Kind::Place => "name of a place, to choose from",
             Kind::NamedUser => "kim-7",
             Kind::Channel => "id of a channel",
             Kind::PastPush => "not_opened:id of a push",
@@ -139,6 +156,13 @@ impl Conditions {
         self.is_everybody = false;
         if self.rows.len() < MOST_ROWS {
             self.rows.push(Row { is_negated: false, kind: Kind::Tag, value: String::new() });
+        }
+    }
+
+    /// Fills in the value of a row.
+    pub(crate) fn fill(&mut self, n: usize, value: &str) {
+        if let Some(row) = self.rows.get_mut(n) {
+            value.clone_into(&mut row.value);
         }
     }
 
@@ -204,12 +228,23 @@ impl Row {
             return None;
         }
         let plain = match self.kind {
-            Kind::Tag | Kind::Segment | Kind::List | Kind::NamedUser | Kind::Channel => {
+            Kind::Tag | Kind::Segment | Kind::List | Kind::Subscription | Kind::NamedUser | Kind::Channel => {
                 Value::Object(Map::from_iter([(self.kind.word().to_owned(), json!(value))]))
+            }
+            Kind::Attribute => {
+                let mut parts = value.splitn(3, ' ');
+                let (name, operator, value) = (parts.next()?, parts.next()?, parts.next()?);
+                // What looks like a number is one.
+                let value = value.parse::<Number>().map_or_else(|_| json!(value), Value::Number);
+                json!({"attribute": name, "operator": operator, "value": value})
             }
             Kind::GroupTag => {
                 let (group, tag) = value.split_once(':')?;
                 json!({"tag": tag, "group": group})
+            }
+            Kind::Place => {
+                let (id, days) = place_of(value)?;
+                json!({"location": {"id": id, "date": {"recent": {"days": days}}}})
             }
             Kind::PastPush => {
                 let (outcome, id) = value.split_once(':')?;
@@ -224,12 +259,26 @@ impl Row {
 /// The value by which a row of this kind would show a selector.
 fn value_of(kind: Kind, selector: &Value) -> Option<String> {
     match kind {
-        Kind::Tag | Kind::Segment | Kind::List | Kind::NamedUser | Kind::Channel => {
+        Kind::Tag | Kind::Segment | Kind::List | Kind::Subscription | Kind::NamedUser | Kind::Channel => {
             only_key(selector, kind.word())?.as_str().map(str::to_owned)
         }
         Kind::GroupTag => {
             let fields = selector.as_object().filter(|fields| fields.len() == 2)?;
             Some(format!("{}:{}", fields.get("group")?.as_str()?, fields.get("tag")?.as_str()?))
+        }
+        Kind::Attribute => {
+            let fields = selector.as_object().filter(|fields| fields.len() == 3)?;
+            let value = match fields.get("value")? {
+                Value::String(text) => text.clone(),
+                Value::Number(number) => number.to_string(),
+                _ => return None,
+            };
+            Some(format!("{} {} {value}", fields.get("attribute")?.as_str()?, fields.get("operator")?.as_str()?))
+        }
+        Kind::Place => {
+            let fields = only_key(selector, "location")?.as_object().filter(|fields| fields.len() == 2)?;
+            let days = only_key(only_key(fields.get("date")?, "recent")?, "days")?.as_u64()?;
+            Some(format!("({}) {days} days", fields.get("id")?.as_str()?))
         }
         Kind::PastPush => {
             let fields = only_key(selector, "push")?.as_object().filter(|fields| fields.len() == 2)?;
@@ -237,6 +286,14 @@ fn value_of(kind: Kind, selector: &Value) -> Option<String> {
         }
         Kind::Json => None,
     }
+}
+
+/// The id and the days of a condition about a place: what follows the name.
+pub(super) fn place_of(value: &str) -> Option<(&str, u64)> {
+    let (id, days) = value.rsplit_once('(')?.1.split_once(')')?;
+    let is_id = !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric());
+    let id = Some(id).filter(|_| is_id)?;
+    Some((id, days.trim().strip_suffix("days")?.trim().parse().ok()?))
 }
 
 /// The value of an object that has this key and no other.
@@ -265,7 +322,18 @@ mod tests {
         ];
         assert_eq!((conditions.join, conditions.rows.as_slice()), (Join::And, rows.as_slice()));
         assert_eq!(conditions.audience(), Ok(audience));
-        let odd = json!({"location": {"id": "4oFkxX7RcUdirjtaenEQIV", "date": {"recent": {"days": 4}}}});
+        let compared = json!({"and": [{"attribute": "plan", "operator": "equals", "value": "very gold"},
+                                      {"attribute": "age", "operator": "greater", "value": 7},
+                                      {"attribute": "zip", "operator": "equals", "value": "0815"}]});
+        let rows = Conditions::of(&compared).rows;
+        let shown: Vec<_> = rows.iter().map(|row| (row.kind, row.value.as_str())).collect();
+        assert_eq!(shown[..2], [(Kind::Attribute, "plan equals very gold"), (Kind::Attribute, "age greater 7")]);
+        assert_eq!(Conditions::of(&compared).audience(), Ok(compared));
+        let place = json!({"location": {"id": "4oFkxX7RcUdirjtaenEQIV", "date": {"recent": {"days": 4}}}});
+        assert_eq!(Conditions::of(&place).rows, [row(false, Kind::Place, "(4oFkxX7RcUdirjtaenEQIV) 4 days")]);
+        let named = row(true, Kind::Place, "Oregon (4oFkxX7RcUdirjtaenEQIV) 4 days");
+        assert_eq!(named.selector(), Some(json!({"not": place})));
+        let odd = json!({"location": {"id": "4oFkxX7RcUdirjtaenEQIV", "date": {"recent": {"months": 4}}}});
         assert_eq!(Conditions::of(&odd).rows, [row(false, Kind::Json, &odd.to_string())]);
         let empty = Conditions { is_everybody: false, join: Join::Or, rows: vec![row(false, Kind::Tag, " ")] };
         assert_eq!(empty.audience(), Err(0));
@@ -283,6 +351,13 @@ mod tests {
             (text, text).prop_map(|(id, outcome)| json!({"push": {"id": id, "outcome": outcome}})),
             proptest::collection::vec(text, 0..3).prop_map(|tags| json!({"tag": tags})),
             any::<i64>().prop_map(|n| json!({"attribute": "x", "operator": "equals", "value": n})),
+            any::<f64>().prop_map(|n| json!({"attribute": "x", "operator": "less", "value": n})),
+            (text, text, "[a-z0-9 .-]{0,6}").prop_map(|(name, operator, value)| {
+                json!({"attribute": name, "operator": operator, "value": value})
+            }),
+            text.prop_map(|list| json!({"subscription_list": list})),
+            ("[a-z()]{0,4}", any::<u64>())
+                .prop_map(|(id, days)| { json!({"location": {"id": id, "date": {"recent": {"days": days}}}}) }),
         ];
         leaf.prop_recursive(4, 24, 4, |inner| {
             prop_oneof![

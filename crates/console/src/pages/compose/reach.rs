@@ -4,29 +4,30 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::draft::Draft;
+use super::written::Written;
 use crate::error::Error;
 use crate::parts::numbers::{count, grouped};
 use crate::visit::Visit;
 
 /// The reach, or why it cannot be told.
-pub(super) struct Reach(Result<Explanation, Error>);
+pub(crate) struct Reach(Result<Explanation, Error>);
 
 #[derive(Clone, Deserialize)]
-pub(super) struct Explanation {
-    pub(super) matched: u64,
-    pub(super) reachable: u64,
-    pub(super) platforms: BTreeMap<String, Platform>,
+pub(crate) struct Explanation {
+    matched: u64,
+    pub(crate) reachable: u64,
+    platforms: BTreeMap<String, Platform>,
     warnings: Vec<Warning>,
 }
 
 #[derive(Clone, Deserialize)]
-pub(super) struct Platform {
+struct Platform {
+    matched: u64,
     reachable: u64,
-    pub(super) opted_out: u64,
-    pub(super) without_address: u64,
+    opted_out: u64,
+    without_address: u64,
 }
 
 #[derive(Clone, Deserialize)]
@@ -38,11 +39,30 @@ struct Warning {
 }
 
 impl Reach {
-    pub(super) async fn of(visit: &Visit, draft: &Draft) -> Self {
-        Self(explain(visit, draft).await)
+    pub(super) async fn of(visit: &Visit, written: &Written) -> Self {
+        Self(explain(visit, written).await)
     }
 
-    pub(super) fn show(&self) -> Markup {
+    /// Of an audience that is written down.
+    pub(crate) async fn of_audience(visit: &Visit, audience: &Value) -> Self {
+        Self(explain_audience(visit, audience).await)
+    }
+
+    pub(super) fn known(explanation: &Explanation) -> Self {
+        Self(Ok(explanation.clone()))
+    }
+
+    pub(crate) fn explanation(&self) -> Option<&Explanation> {
+        self.0.as_ref().ok()
+    }
+
+    /// Whether the message is for devices of a type.
+    pub(super) fn has_devices_of(&self, device_type: &str) -> bool {
+        let platforms = self.0.as_ref().map(|explanation| &explanation.platforms);
+        platforms.is_ok_and(|platforms| platforms.get(device_type).is_some_and(|at| at.matched > 0))
+    }
+
+    pub(crate) fn show(&self) -> Markup {
         html! {
             section.reach aria-live="polite" {
                 h2 { "Reach, as of now" }
@@ -65,8 +85,19 @@ impl Reach {
     }
 }
 
-pub(super) async fn explain(visit: &Visit, draft: &Draft) -> Result<Explanation, Error> {
-    visit.post("/api/audience/explain", json!({"audience": draft.audience()?, "device_types": "all"})).await
+pub(super) async fn explain(visit: &Visit, written: &Written) -> Result<Explanation, Error> {
+    explain_audience(visit, &written.audience()?).await
+}
+
+async fn explain_audience(visit: &Visit, audience: &Value) -> Result<Explanation, Error> {
+    visit.post("/api/audience/explain", json!({"audience": audience, "device_types": "all"})).await
+}
+
+impl Explanation {
+    /// How many match and get nothing.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.platforms.values().map(|at| at.opted_out + at.without_address).sum()
+    }
 }
 
 fn platforms(reach: &Explanation) -> Markup {

@@ -1,107 +1,118 @@
 //! The last page before a message is sent: what will happen, in words, with the number of people.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use maud::{Markup, html};
 use model::account::Role;
 use model::ids::OperationId;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::draft::{Draft, When};
-use super::preview;
-use super::reach::{Explanation, Platform, explain};
-use super::sending;
+use super::reach::{Reach, explain};
+use super::saving::Identity;
+use super::written::{Document, Written};
+use super::{preview, saving, sending, words};
 use crate::answer::Answer;
-use crate::dates::moment;
 use crate::error::{Error, Result};
-use crate::parts::fields::Field;
-use crate::parts::numbers::{count, grouped};
+use crate::form::Fields;
+use crate::parts::numbers::grouped;
 use crate::visit::Visit;
 
-/// From how many on the number has to be typed.
-const TYPED_ABOVE: u64 = 10_000;
-const FIELDS: [&str; 9] = ["who", "join", "title", "text", "url", "name", "when", "at", "expires"];
+#[derive(Deserialize)]
+struct Made {
+    experiment_id: String,
+}
 
-pub(super) async fn show(visit: &Arc<Visit>, draft: &Draft) -> Result<Answer> {
-    if !visit.may(Role::Sender) {
-        return Err(Error::NotAllowed("Sending is for people with the role sender.".to_owned()));
-    }
-    let (path, body) = draft.call()?;
-    let reach = explain(visit, draft).await?;
+pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer> {
+    refuse_others(visit)?;
+    let Document { kind, body } = written.document(true)?;
+    let reach = explain(visit, written).await?;
     // Problems of the message itself are told now, and not after the click that sends.
-    if path == "/api/push" {
-        visit.post::<Value>("/api/push/validate", body).await?;
-    }
-    let needs_typing = reach.reachable > TYPED_ABOVE;
-    let body = html! {
+    let (path, checked) = match kind {
+        "experiment" => ("/api/experiments/validate", body.clone()),
+        _ => ("/api/push/validate", words::push_of(kind, &body)),
+    };
+    visit.post::<Value>(path, checked).await?;
+    let approval = words::approval_above(visit, &reach);
+    let shown = preview::of(visit, written, &Reach::known(&reach)).await;
+    let page = html! {
         div.compose {
             form method="post" action=(visit.to("/compose")) {
-                (words(draft, &reach)?)
-                (kept(visit, draft))
+                (words::of(kind, &body, &reach))
+                (kept(&visit.form))
                 input type="hidden" name="once" value=(OperationId::random());
-                @if needs_typing {
-                    (Field::text("number", "Type the number of devices").hint("Because it is large.").show(None))
-                }
-                input type="hidden" name="expected" value=(reach.reachable);
+                @if let Some(most) = approval { (words::needs_approval(most)) } @else { (words::confirmation(&reach)) }
                 div.actions {
-                    button.main name="do" value="send" {
-                        @match draft.when { When::Now => { "Send to " (grouped(reach.reachable)) } When::At | When::Local => "Schedule it" }
+                    @if approval.is_some() {
+                        button.main name="do" value="submit" { "Ask for approval" }
+                    } @else {
+                        button.main name="do" value="send" {
+                            @match kind { "push" => { "Send to " (grouped(reach.reachable)) } "experiment" => "Begin to compare", _ => "Schedule it" }
+                        }
                     }
                     button name="do" value="check" formnovalidate { "Back" }
                 }
-                @if draft.when == When::Now { p.quiet { "After that you have ten seconds to take it back." } }
+                @if kind == "push" && approval.is_none() { p.quiet { "After that you have ten seconds to take it back." } }
             }
-            aside { (preview::show(draft)) }
+            aside { (shown) }
         }
     };
-    Answer::page("Ready to send?", body)
+    Answer::page("Ready to send?", page)
 }
 
-pub(super) async fn send(visit: &Arc<Visit>, draft: &Draft) -> Result<Answer> {
-    if !visit.may(Role::Sender) {
-        return Err(Error::NotAllowed("Sending is for people with the role sender.".to_owned()));
-    }
-    let expected: u64 = visit.form.text("expected").and_then(|number| number.parse().ok()).unwrap_or(u64::MAX);
-    let typed = visit.form.text("number").map(|typed| typed.chars().filter(char::is_ascii_digit).collect::<String>());
-    if expected > TYPED_ABOVE && typed.is_none_or(|typed| typed != expected.to_string()) {
+pub(super) async fn send(visit: &Arc<Visit>, written: &Written) -> Result<Answer> {
+    refuse_others(visit)?;
+    if !words::is_confirmed(visit) {
         return Err(Error::invalid("number", "The number of devices was not typed as shown; nothing was sent."));
     }
     let once = visit.form.text("once").ok_or_else(|| Error::invalid("once", "Review the message once more."))?;
-    if draft.when == When::Now {
-        return sending::begin(visit, draft, once).await;
+    if let Some(draft) = Identity::in_form(&visit.form) {
+        return saving::send_changed(visit, written, &draft).await;
     }
-    let (path, body) = draft.call()?;
-    // A second click with the same form schedules nothing more.
-    visit.post_once::<Value>(path, body, once).await?;
-    let body = html! {
-        p { "It is sent at " (moment(draft.time()?)) @if draft.when == When::Local { ", by the clock of each device" } "." }
-        p { a href=(visit.to("")) { "Back to the start" } }
-    };
-    Answer::page("Scheduled", body)
+    let Document { kind, body } = written.document(true)?;
+    // A second click with the same form sends and schedules nothing more.
+    match kind {
+        "push" => sending::begin(visit, body, once).await,
+        "experiment" => {
+            let made: Made = visit.post_once("/api/experiments", in_a_moment(visit, body), once).await?;
+            Answer::to(visit.to(&format!("/experiments/{}", made.experiment_id)))
+        }
+        _ => {
+            visit.post_once::<Value>("/api/schedules", body.clone(), once).await?;
+            let page = html! {
+                p { "It is sent " (words::when(kind, &body)) "." }
+                p { a href=(visit.to("/schedules")) { "All schedules" } }
+            };
+            Answer::page("Scheduled", page)
+        }
+    }
 }
 
-fn words(draft: &Draft, reach: &Explanation) -> Result<Markup> {
-    let sum = |of: fn(&Platform) -> u64| reach.platforms.values().map(of).sum::<u64>();
-    let left_out = sum(|at| at.opted_out) + sum(|at| at.without_address);
-    let when = match draft.when {
-        When::Now => html! { "now" },
-        When::At => html! { "at " (moment(draft.time()?)) },
-        When::Local => html! { "when it is " (draft.time()?.to_api().replace('T', " ")) " where they are" },
-    };
-    Ok(html! {
-        p.value { (count(reach.reachable, "device", "devices")) ", " (when) "." }
-        @if left_out > 0 { p { (count(left_out, "device", "devices")) " that opted out or cannot be reached get nothing." } }
-        @if draft.when != When::Now { p.quiet { "Who fits then is decided then; the number is as of now." } }
-    })
+/// An experiment that begins at once can still be deleted for ten seconds.
+pub(super) fn in_a_moment(visit: &Visit, mut experiment: Value) -> Value {
+    let at = sending::after(visit, Duration::from_secs(10));
+    for variant in experiment["variants"].as_array_mut().into_iter().flatten() {
+        if variant.get("schedule").is_none() {
+            variant["schedule"] = json!({"scheduled_time": at});
+        }
+    }
+    experiment
+}
+
+fn refuse_others(visit: &Visit) -> Result<()> {
+    match visit.may(Role::Sender) {
+        true => Ok(()),
+        false => Err(Error::NotAllowed("Sending is for people with the role sender.".to_owned())),
+    }
 }
 
 /// What was filled in, for the next step.
-fn kept(visit: &Visit, draft: &Draft) -> Markup {
-    let conditions = draft.conditions.fields();
+fn kept(form: &Fields) -> Markup {
+    let steering = ["do", "json", "once", "expected", "number"];
     html! {
-        @for name in FIELDS.iter().filter(|name| !["who", "join"].contains(name)) {
-            @if let Some(value) = visit.form.exact(name) { input type="hidden" name=(name) value=(value); }
+        @for (name, value) in form.pairs().filter(|(name, _)| !steering.contains(name)) {
+            input type="hidden" name=(name) value=(value);
         }
-        @for (name, value) in &conditions { input type="hidden" name=(name) value=(value); }
     }
 }

@@ -11,7 +11,6 @@ use model::time::UtcMillis;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::draft::Draft;
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
@@ -38,11 +37,8 @@ struct When {
 }
 
 /// Has a message sent in ten seconds.
-pub(super) async fn begin(visit: &Arc<Visit>, draft: &Draft, once: &str) -> Result<Answer> {
-    let at = visit.console.engine.clock().now().plus(UNDO);
-    // The API knows whole seconds; none of the ten is to be lost.
-    let at = UtcMillis(at.0 + 999).whole_second();
-    let mut schedule = json!({"schedule": {"scheduled_time": at.to_api()}, "push": draft.push()?});
+pub(super) async fn begin(visit: &Arc<Visit>, push: Value, once: &str) -> Result<Answer> {
+    let mut schedule = json!({"schedule": {"scheduled_time": after(visit, UNDO)}, "push": push});
     if let Some(name) = visit.form.text("name") {
         schedule["name"] = json!(name);
     }
@@ -50,6 +46,13 @@ pub(super) async fn begin(visit: &Arc<Visit>, draft: &Draft, once: &str) -> Resu
     let made: Made = visit.post_once("/api/schedules", schedule, once).await?;
     let id = made.schedule_ids.first().ok_or_else(|| Error::internal("a schedule without an id"))?;
     Answer::to(visit.to(&format!("/compose/sending/{id}")))
+}
+
+/// The time after a while, as the API takes it.
+pub(super) fn after(visit: &Visit, wait: Duration) -> String {
+    let at = visit.console.engine.clock().now().plus(wait);
+    // The API knows whole seconds; none of the wait is to be lost.
+    UtcMillis(at.0 + 999).whole_second().to_api()
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Deserialize)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     scheduled_time: Option<String>,
     local_scheduled_time: Option<String>,
     best_time: Option<BestTime>,
@@ -45,7 +45,7 @@ struct Exclusion {
 
 /// The first time.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Start<'s> {
+pub(crate) enum Start<'s> {
     /// In UTC.
     At(&'s str),
     Local(String),
@@ -54,7 +54,7 @@ pub(super) enum Start<'s> {
 }
 
 impl Schedule {
-    pub(super) fn start(&self) -> Start<'_> {
+    pub(crate) fn start(&self) -> Start<'_> {
         match (&self.scheduled_time, &self.local_scheduled_time, &self.best_time) {
             (Some(at), ..) => Start::At(at),
             (None, Some(at), _) => Start::Local(plain(at)),
@@ -80,7 +80,7 @@ impl Schedule {
     }
 
     /// How often it is sent: `Every 2 weeks on Monday and Friday, until 2035-12-31 23:59`.
-    pub(super) fn rhythm(&self) -> Option<String> {
+    pub(crate) fn rhythm(&self) -> Option<String> {
         let Recurring { cadence, end_time, .. } = self.recurring.as_ref()?;
         let unit = match cadence.r#type.as_str() {
             "hourly" => "hour",
