@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::app::{TestApp, on_each_database};
 
 /// Every listing with a limit, with the name of the limit and the most.
-const LISTINGS: [(&str, &str, u32); 23] = [
+const LISTINGS: [(&str, &str, u32); 24] = [
     ("/api/channels?", "limit", 1000),
     ("/api/named_users?", "limit", 1000),
     ("/api/segments?", "limit", 200),
