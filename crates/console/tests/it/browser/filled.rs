@@ -12,14 +12,22 @@ pub(super) async fn fill(app: &TestApp) -> Shown {
         json!({"audience": {"tag": "news"}, "device_types": "all", "notification": {"alert": "A <b>bold</b> claim"}});
     let sent = app.master().post("/api/push", push).await.expect(200);
     app.step_all().await;
+    app.master().post("/api/push", json!({"audience": "all", "device_types": "toasters"})).await.expect(400);
+    app.master().post("/api/lists", json!({"name": "readers"})).await.expect(201);
     let segment = json!({"display_name": "Readers of the news", "criteria": {"tag": "news"}});
     app.master().post("/api/segments", segment).await.expect(201);
     let experiment = planned(app).await;
     let webhook = installed(app).await;
+    let soon = json!({"audience": {"tag": "news"}, "device_types": "all", "notification": {"alert": "Soon"}});
     let export = json!({"channel_id": channel});
     let privacy = app.master().post("/api/privacy/export", export).await.expect(202);
     app.step_all().await;
+    let draft = text(
+        &app.master().post("/api/drafts", json!({"name": "Soon", "document": soon})).await.expect(201)["draft"]["draft_id"],
+    );
+    app.master().post(&format!("/api/drafts/{draft}/submit"), json!({"version": 1})).await.expect(200);
     vec![
+        ("{draft}", draft),
         ("{push}", text(&sent["push_ids"][0])),
         ("{channel}", channel),
         ("{experiment}", experiment),

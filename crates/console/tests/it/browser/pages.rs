@@ -17,6 +17,20 @@ use crate::visitor::on_each_database;
 type Screen = (u32, bool);
 const SCREENS: [Screen; 4] = [(1280, false), (1280, true), (390, false), (320, true)];
 
+/// Compose with something in every part of it.
+const EVERYTHING_WRITTEN: &str = "/console/{app}/compose?who=some&kind0=tag&value0=news&kind1=location&value1=Portland&title=Spring\
+    &text=It+is+here&lang0=de&ltitle0=Fr%C3%BChling&ltext0=Er+ist+da&ios_sound=bell&web_image=https%3A%2F%2Fa.example%2Fb.png\
+    &buttons=ua_shop_now&inbox_title=More&inbox_body=%3Cp%3EMore&when=at&at=2030-01-31T12:00&repeat=weekly&day=monday&b_text=Or+there";
+/// Views of pages that have several.
+const VIEWS: [&str; 6] = [
+    "/console/{app}/find?q=bold",
+    "/console/{app}/audience?show=tags",
+    "/console/{app}/audience?show=attributes",
+    "/console/{app}/audience?show=lists",
+    "/console/{app}/reports?cohort=day",
+    EVERYTHING_WRITTEN,
+];
+
 /// The text of axe-core, by which accessibility is judged; `scripts/browser` puts it there.
 fn axe() -> String {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("axe/axe.min.js");
@@ -31,7 +45,8 @@ async fn every_page_is_in_order() {
         let tab = browser.tab().await;
         owner(&app, &tab).await;
         let shown = fill(&app).await;
-        for path in paths(&app, &shown, |_| true) {
+        let views = VIEWS.map(|view| view.replace("{app}", &app.app.key));
+        for path in paths(&app, &shown, |_| true).into_iter().chain(views) {
             for screen in SCREENS {
                 look(&app, &tab, &axe, &path, screen, true).await;
             }
@@ -90,7 +105,10 @@ async fn look(app: &TestApp, tab: &Tab, axe: &str, path: &str, (width, is_dark):
     assert_eq!(tab.complaints(), [""; 0], "{path} at {width}");
     let theme = if is_dark { "dark" } else { "light" };
     if keep {
-        let name = path.replace(&app.app.key, "app").replace("/console/", "").replace('/', "-");
+        let (page, view) = path.split_once('?').unwrap_or((path, ""));
+        let view: String = view.chars().take(20).collect();
+        let name =
+            format!("{}{view}", page.replace(&app.app.key, "app").replace("/console/", "")).replace(['/', '='], "-");
         tab.screenshot(&pictures().join(format!("{name}-{width}-{theme}.png"))).await;
     }
     let violations = judge(tab, axe).await;

@@ -39,6 +39,54 @@ async fn a_newcomer_sees_a_first_push_arrive() {
     .await;
 }
 
+/// An editor writes, a sender approves and sends, both see it go out, and the report has it.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn marketers_write_approve_send_and_look_at_the_report() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        for n in 0..3 {
+            let channel = json!({"device_type": "android", "opt_in": true, "push_address": format!("token-{n}"), "tags": ["news"]});
+            app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        }
+        let of_app = format!("/operator/apps/{}", app.app.key);
+        app.operator().patch(&of_app, json!({"approval_above": 2})).await.expect(200);
+        let home = app.url(&format!("/console/{}", app.app.key));
+        let (writer, approver) = (browser.tab().await, browser.tab().await);
+        for (tab, role) in [(&writer, "editor"), (&approver, "sender")] {
+            tab.resize(1280, 900).await;
+            member(&app, tab, role).await;
+        }
+        writer.open(&format!("{home}/compose")).await;
+        writer.fill("#title", "Storm").await;
+        writer.fill("#text", "Stay at home tonight").await;
+        writer.wait_for("document.querySelector('#beside').innerText.includes('Stay at home tonight')").await;
+        writer.shows("3 devices").await;
+        writer.follow("button[value=submit]").await;
+        writer.shows("awaiting approval").await;
+        approver.open(&format!("{home}/drafts")).await;
+        approver.follow("main table a").await;
+        approver.shows("Stay at home tonight").await;
+        approver.screenshot(&pictures().join("approval.png")).await;
+        approver.follow("form[action$='approve-and-send'] button").await;
+        approver.shows("Undo").await;
+        app.advance(Duration::from_secs(11));
+        app.step_all().await;
+        // Nobody touches the page: it follows by itself.
+        approver.shows("done").await;
+        writer.open(&format!("{home}/messages")).await;
+        writer.follow("main table a").await;
+        writer.shows("Stay at home tonight").await;
+        approver.open(&format!("{home}/reports")).await;
+        approver.shows("Sent").await;
+        for tab in [&writer, &approver] {
+            assert_eq!(tab.complaints(), [""; 0]);
+        }
+        app.stop().await;
+    })
+    .await;
+}
+
 /// "Why did Kim's tablet not get it?", asked on the phone.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
@@ -115,6 +163,49 @@ async fn an_operator_mends_a_platform_that_refuses_us() {
         tab.shows("done").await;
         assert_eq!(sim.deliveries(10).len(), 1);
         assert_eq!(tab.complaints(), [""; 0]);
+        app.stop().await;
+    })
+    .await;
+}
+
+/// A developer sees what is wrong with a request while it is made, and gets around by keys.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_developer_sees_a_bad_request_arrive() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let tab = browser.tab().await;
+        tab.resize(1280, 900).await;
+        member(&app, &tab, "editor").await;
+        tab.open(&app.url(&format!("/console/{}/requests", app.app.key))).await;
+        tab.wait_for("document.getElementById('live').dataset.state === 'on'").await;
+        let wrong = json!({"audience": "all", "device_types": "all", "notification": {"ios": {"badge": "many"}}});
+        app.master().post("/api/push", wrong).await.expect(400);
+        // Nobody touches the page: it follows by itself.
+        tab.shows("notification.ios.badge").await;
+        tab.run("document.querySelector('#content details summary').click()").await;
+        tab.shows("curl -X POST").await;
+        app.device().get("/api/tags").await.expect(200);
+        tab.shows("/api/tags").await;
+        tab.shows("curl -X POST").await;
+        let key = |key: &str| {
+            format!("document.body.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }}))")
+        };
+        tab.run(&key("?")).await;
+        tab.wait_for("document.querySelector('dialog[open]')?.innerText.includes('compose a message')").await;
+        tab.run("document.querySelector('dialog button').click()").await;
+        tab.run(&key("/")).await;
+        tab.wait_for("document.activeElement.name === 'q'").await;
+        tab.run("document.activeElement.blur()").await;
+        assert_eq!(tab.complaints(), [""; 0]);
+        // From here on the browser complains that nobody has touched the pages that keys lead away from.
+        tab.run(&key("g")).await;
+        tab.run(&key("s")).await;
+        tab.wait_for("location.pathname.endsWith('/sandbox')").await;
+        tab.wait_for("document.readyState === 'complete' && document.getElementById('live').dataset.state === 'on'")
+            .await;
+        tab.run(&key("c")).await;
+        tab.wait_for("location.pathname.endsWith('/compose')").await;
         app.stop().await;
     })
     .await;
