@@ -20,6 +20,7 @@ mod secrets;
 mod segments;
 mod sim;
 mod timeline;
+mod token;
 mod user;
 mod webhook;
 mod why;
@@ -66,6 +67,8 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     /// Create, list and change apps
     App(app::App),
+    /// Make, list and revoke tokens for servers
+    Token(token::Token),
     /// Let people in to the console
     Console(console::Console),
     /// Show who asked for which change
@@ -118,6 +121,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Secrets(secrets) => one_thread(Box::pin(secrets.run())),
         Command::Doctor(doctor) => one_thread(Box::pin(doctor.run(sources))),
         Command::App(app) => one_thread(Box::pin(app.run())),
+        Command::Token(token) => one_thread(Box::pin(token.run())),
         Command::Console(console) => one_thread(Box::pin(console.run())),
         Command::Audit(audit) => one_thread(Box::pin(audit.run())),
         Command::Platform(platform) => one_thread(Box::pin(platform.run())),

@@ -27,7 +27,7 @@ pub(crate) use callers::{Callers, GrowthSettings};
 pub(crate) use campaigns::PipelineSettings;
 pub(crate) use database::DatabaseUse;
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
-pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, number_in, secret};
+pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, network, number_in, secret};
 
 const HEADING: &str = "Settings";
 const LISTEN: &str = "127.0.0.1:8080";

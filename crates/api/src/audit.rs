@@ -36,7 +36,7 @@ pub(crate) async fn request(
     let credential = match (actor, access, request.extensions().get()) {
         (Some(actor), ..) => actor,
         (None, Access::Operator, _) => Arc::clone(&edge.operator_credential),
-        (None, _, Some(Calling(caller))) if caller.rights == Rights::Master => Arc::clone(caller.master_credential()),
+        (None, _, Some(Calling(caller))) if caller.rights == Rights::Master => Arc::clone(caller.server_credential()),
         _ => return None,
     };
     let address = request.extensions().get().map(|CallerAddress(address)| *address);

@@ -2,6 +2,7 @@
 //! enforces for a route.
 
 mod calling;
+mod token_limits;
 mod user_rights;
 
 use axum::RequestExt;
@@ -161,6 +162,9 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
                 false => caller(edge, request.headers()).await?,
             };
             permit(access, &caller, request).await?;
+            if let Some(token) = caller.token() {
+                token_limits::enforce(edge, token, request)?;
+            }
             let (rights, app) = (caller.rights, caller.app().id);
             request.extensions_mut().insert(Calling(caller));
             if rights == Rights::KeyOnly {
@@ -290,7 +294,7 @@ fn named_key(headers: &HeaderMap) -> Option<&str> {
 
 fn refused(refusal: Refusal) -> Error {
     let why = match refusal {
-        Refusal::Wrong => "The token is wrong, or was signed with another secret.",
+        Refusal::Wrong => "The token is wrong, was revoked, or was signed with another secret.",
         Refusal::NoAppSecret => {
             "Signatures of this app cannot be checked before a device has presented the app secret by HTTP Basic \
              authentication once, or the secret was replaced."
@@ -298,6 +302,7 @@ fn refused(refusal: Refusal) -> Error {
         Refusal::Skewed => "X-UA-Timestamp must be in UTC and within ten minutes of the time of the service.",
         Refusal::Repeated => "This signed request was sent before; sign every request anew.",
         Refusal::Expired => "The token has expired; get a new one.",
+        Refusal::OfAnotherApp => "The token belongs to another app than the one that X-UA-Appkey names.",
     };
     Error::Unauthorized { why, challenge: BASIC, is_guess: refusal == Refusal::Wrong }
 }
@@ -319,6 +324,13 @@ fn credentials<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
     let value = values.next()?.to_str().ok()?;
     let (scheme, credentials) = value.trim().split_once(' ')?;
     (values.next().is_none() && scheme.eq_ignore_ascii_case(wanted)).then(|| credentials.trim())
+}
+
+/// The name and the secret of HTTP Basic authentication.
+pub(crate) fn basic_credentials(headers: &HeaderMap) -> Option<(String, String)> {
+    let basic = credentials(headers, "basic").and_then(decoded)?;
+    let (name, secret) = basic.split_once(':')?;
+    Some((name.to_owned(), secret.to_owned()))
 }
 
 /// A name and a secret with a colon between them.

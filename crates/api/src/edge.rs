@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use engine::Engine;
 use model::ids::AppId;
+use model::network::Network;
 use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -65,6 +66,7 @@ pub(crate) struct Parts {
     pub(crate) wrong_credentials: WrongCredentials,
     pub(crate) recent_requests: RecentRequests,
     pub(crate) keep_alive: Duration,
+    pub(crate) trusted_proxies: Vec<Network>,
     pub(crate) body_patience: BodyPatience,
     pub(crate) bodies: Room,
     pub(crate) operator_bodies: Room,
@@ -89,6 +91,7 @@ impl Edge {
             wrong_credentials: WrongCredentials::new(settings.limits.wrong_credentials_per_minute),
             recent_requests: RecentRequests::default(),
             keep_alive: settings.keep_alive,
+            trusted_proxies: settings.trusted_proxies,
             body_patience: settings.limits.bodies,
             bodies: Room::new(MOST_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),
             operator_bodies: Room::new(MOST_OPERATOR_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),

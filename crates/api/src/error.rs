@@ -1,5 +1,7 @@
 //! Every error that a caller can get, in one table: status, public code and sentence. No other file makes errors.
 
+mod texts;
+
 use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +16,10 @@ use model::problem::{ProblemKind, Problems};
 use model::static_list::RowError;
 use schemars::JsonSchema;
 use serde::Serialize;
+use tenancy::GrantRefusal;
 
 use crate::answer::json_response;
+use texts::{all_of, cut, loggable};
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -37,6 +41,11 @@ pub(crate) enum Error {
         challenge: &'static str,
         /// Whether the credentials were wrong, and not just missing, too old or of another kind.
         is_guess: bool,
+    },
+    /// An OAuth client gets no access token. The form of the error is the one that such clients know.
+    Grant {
+        refusal: GrantRefusal,
+        status: StatusCode,
     },
     Forbidden(String),
     /// There is nothing under this path.
@@ -94,6 +103,9 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::BAD_REQUEST, 40000, text)
         }
         Error::Unauthorized { why, .. } => (StatusCode::UNAUTHORIZED, 40100, (*why).to_owned()),
+        Error::Grant { refusal, status } => {
+            (*status, u32::from(status.as_u16()) * 100, refusal.error.word().to_owned())
+        }
         Error::Forbidden(why) => (StatusCode::FORBIDDEN, 40300, why.clone()),
         Error::NoSuchPath => {
             let text = "There is nothing under this path; see the API reference for the paths there are.";
@@ -188,6 +200,9 @@ pub(crate) struct ErrorBody {
     operation_id: OperationId,
     error: String,
     error_code: u32,
+    /// Only for OAuth clients, whose `error` is a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_description: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,8 +219,6 @@ pub(crate) struct Details {
 
 /// How many problems the body has.
 const PROBLEMS: HeaderName = HeaderName::from_static("aerogram-problems");
-/// Texts that quote the request are cut here, so that an answer never outgrows the question.
-const MOST_QUOTED_CHARS: usize = 1000;
 const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 impl Error {
@@ -232,6 +245,9 @@ impl Error {
             Error::Unauthorized { challenge, .. } => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
             }
+            Error::Grant { status: StatusCode::UNAUTHORIZED, .. } => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"aerogram\""));
+            }
             Error::Busy | Error::Unavailable(_) | Error::Stopping | Error::NotReady(_) => {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS);
             }
@@ -249,6 +265,7 @@ impl Error {
             Error::ListRenamed
             | Error::MethodNotAllowed
             | Error::BatchRows(_)
+            | Error::Grant { .. }
             | Error::Forbidden(_)
             | Error::NoSuchPath
             | Error::OnlySends
@@ -310,6 +327,7 @@ impl IntoResponse for Error {
         let operation_id = OperationId::random();
         let (status, error_code, error) = row(&self);
         let (details, headers) = (self.details(), self.headers());
+        let error_description = if let Error::Grant { refusal, .. } = &self { Some(refusal.why) } else { None };
         let is_app_gone = matches!(self, Error::AppGone);
         let is_told = matches!(self, Error::Unavailable(_));
         let (mut errors, mut cause) = (None, None);
@@ -320,7 +338,7 @@ impl IntoResponse for Error {
         }
         let path = details.as_ref().map(|details| loggable(&details.path));
         let told = Told { error: error.clone(), path: details.as_ref().map(|details| details.path.clone()) };
-        let body = ErrorBody { ok: false, operation_id, error, error_code, details, errors };
+        let body = ErrorBody { ok: false, operation_id, error, error_code, error_description, details, errors };
         let text = serde_json::to_vec(&body).expect("an error body is JSON by construction");
         let mut response = json_response(status, headers, text);
         if is_app_gone {
@@ -354,39 +372,5 @@ impl From<engine::Error> for Error {
 impl From<Problems> for Error {
     fn from(problems: Problems) -> Self {
         Error::Invalid(problems)
-    }
-}
-
-/// Every problem, since strict clients leave no other place for the second one.
-fn all_of(problems: &Problems) -> String {
-    let sentences: Vec<String> = problems
-        .iter()
-        .map(|problem| match problem.path.as_str() {
-            "" => cut(&problem.message),
-            path => format!("{}: {}", cut(path), cut(&problem.message)),
-        })
-        .collect();
-    match sentences.len() {
-        1 => sentences.concat(),
-        several => format!("{several} problems: {}", sentences.join(" | ")),
-    }
-}
-
-/// The path of a problem as the log may show it. Callers choose some of the names in it, such as those of tag groups, and may
-/// choose the address of a person: a path with a name that is no plain word is not shown at all, because a name with a dot in it
-/// looks like two.
-fn loggable(path: &str) -> String {
-    const MOST_NAME_CHARS: usize = 40;
-    let is_of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':');
-    let is_plain = |name: &str| name.len() <= MOST_NAME_CHARS && name.chars().all(is_of_word);
-    // The lines of an uploaded list are the only places without a key.
-    let is_line = path.strip_prefix("line ").is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()));
-    if is_line || path.split(['.', '[', ']']).all(is_plain) { path.to_owned() } else { "*".to_owned() }
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MOST_QUOTED_CHARS) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }

@@ -20,6 +20,7 @@ use crate::auth::{Access, Admission, Calling};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::holder::Holder;
+use crate::roles::{least_role, permit};
 
 /// The API, for callers in the same process.
 #[derive(Clone)]
@@ -132,36 +133,6 @@ pub(crate) async fn admit(edge: &Edge, access: Access, actor: &Actor, request: &
     Ok(Admission::among_requests(edge.admit(Holder::of(request))?))
 }
 
-/// The least role that may make a call of a server. Pages ask for more where they show people; this keeps a page that asks for too
-/// little from changing anything.
-fn least_role(method: &Method, path: &str) -> Role {
-    let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| path.starts_with(beginning));
-    let changes_nothing = path.ends_with("/validate")
-        || begins(&["/api/audience/explain", "/api/push/preview", "/api/events", "/api/reports/perpush/detail"]);
-    let decides = begins(&["/api/drafts/"]) && (path.ends_with("/approve") || path.ends_with("/send"));
-    let is_read = [Method::GET, Method::HEAD].contains(method);
-    if begins(&["/api/privacy"]) || (path == "/api/push/test-group" && !is_read) {
-        Role::Admin
-    } else if is_read || changes_nothing {
-        Role::Viewer
-    } else if decides {
-        Role::Sender
-    } else if begins(&["/api/segments", "/api/templates", "/api/lists", "/api/drafts", "/api/sandbox"])
-        || path == "/api/push/test"
-    {
-        Role::Editor
-    } else {
-        Role::Sender
-    }
-}
-
-fn permit(own: Role, least: Role) -> Result<()> {
-    if own >= least {
-        return Ok(());
-    }
-    Err(Error::Forbidden(format!("This needs the role {} in the app.", least.word())))
-}
-
 async fn caller(edge: &Edge, app: &AppKey) -> Result<Caller> {
     let caller = edge.engine.tenancy().caller_for_member(app.as_str()).await?;
     caller.ok_or_else(|| Error::NotFound("There is no such app.".to_owned()))
@@ -175,32 +146,4 @@ async fn names(request: &mut Request, app: &AppKey) -> bool {
 
 fn forbidden(why: &str) -> Error {
     Error::Forbidden(why.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_call_has_a_least_role() {
-        for (method, path, role) in [
-            (Method::GET, "/api/pushes", Role::Viewer),
-            (Method::POST, "/api/push/validate", Role::Viewer),
-            (Method::POST, "/api/segments", Role::Editor),
-            (Method::POST, "/api/push", Role::Sender),
-            (Method::DELETE, "/api/schedules/x", Role::Sender),
-            (Method::PUT, "/api/drafts/x", Role::Editor),
-            (Method::POST, "/api/drafts/x/submit", Role::Editor),
-            (Method::POST, "/api/drafts/x/approve", Role::Sender),
-            (Method::POST, "/api/drafts/x/send", Role::Sender),
-            (Method::POST, "/api/push/test", Role::Editor),
-            (Method::GET, "/api/push/test-group", Role::Viewer),
-            (Method::PUT, "/api/push/test-group", Role::Admin),
-            (Method::POST, "/api/privacy/erase", Role::Admin),
-            (Method::GET, "/api/privacy/x/result", Role::Admin),
-        ] {
-            assert_eq!(least_role(&method, path), role, "{method} {path}");
-        }
-        assert!(permit(Role::Sender, Role::Admin).is_err() && permit(Role::Admin, Role::Sender).is_ok());
-    }
 }

@@ -9,6 +9,7 @@ mod cors;
 mod edge;
 mod error;
 mod fair_share;
+mod form;
 mod holder;
 mod host;
 mod input;
@@ -23,6 +24,7 @@ mod path_vars;
 mod query;
 mod recent_requests;
 mod request_log;
+mod roles;
 mod router;
 mod routes;
 mod serve;
@@ -32,9 +34,12 @@ mod wrong_credentials;
 
 use std::time::Duration;
 
+use model::network::Network;
+
 pub use audit::Audited;
 pub use auth::Access;
 pub use body::BodyPatience;
+pub use form::form_decoded;
 pub use inside::{Actor, Inside};
 pub use limits::Limits;
 pub use openapi::document as openapi_document;
@@ -59,6 +64,8 @@ pub struct Settings {
     /// How long callers that keep their connection are still served after the node was told to stop.
     pub drain: Duration,
     pub limits: Limits,
+    /// Proxies whose `X-Forwarded-For` is believed where the address of a caller decides.
+    pub trusted_proxies: Vec<Network>,
     /// The pages of the console, if they are served.
     pub pages: Option<Pages>,
 }

@@ -4,7 +4,7 @@ use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 use model::ids::{
     AccountKind, ChannelKind, ContactKind, DraftKind, ExperimentKind, Id, PipelineKind, PrivacyKind, PushKind,
-    ScheduleKind, SegmentKind, SignInKind, WebhookKind,
+    ScheduleKind, SegmentKind, ServerTokenKind, SignInKind, WebhookKind,
 };
 use model::payload::template::TemplateKind;
 use serde::de::DeserializeOwned;
@@ -49,6 +49,10 @@ impl<Kind: Named> FromRequestParts<Edge> for PathId<Kind> {
 
 impl Named for AccountKind {
     const NOUN: &'static str = "account";
+}
+
+impl Named for ServerTokenKind {
+    const NOUN: &'static str = "token or client";
 }
 
 impl Named for SignInKind {

@@ -31,6 +31,7 @@ mod messages;
 mod named_user_record;
 mod named_users;
 mod newest_events;
+mod oauth;
 mod open_channels;
 mod operator_nodes;
 mod operator_pushes;
@@ -50,6 +51,7 @@ mod sandbox;
 mod schedules;
 mod search;
 mod segments;
+mod server_tokens;
 mod subscription_lists;
 mod tags;
 mod tags_in_use;
@@ -308,6 +310,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         patch("/operator/apps/{key}", Operator, apps::change),
         delete("/operator/apps/{key}", Operator, apps::delete),
         post("/operator/apps/{key}/rotate", Operator, apps::rotate).takes_idempotency_key(),
+        get("/operator/apps/{key}/former-secrets", Operator, apps::former_secrets),
+        delete("/operator/apps/{key}/former-secrets/{secret}", Operator, apps::end_former_secret),
         post("/operator/apps/{key}/webhooks", Operator, webhooks::create).takes_idempotency_key(),
         get("/operator/apps/{key}/webhooks", Operator, webhooks::list),
         get("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::look_up),
@@ -319,6 +323,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::dead_letters),
         delete("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::discard),
         post("/operator/apps/{key}/webhooks/{webhook_id}/dead/redeliver", Operator, webhooks::redeliver),
+        post("/operator/apps/{key}/tokens", Operator, server_tokens::create).takes_idempotency_key(),
+        get("/operator/apps/{key}/tokens", Operator, server_tokens::list),
+        delete("/operator/apps/{key}/tokens/{token_id}", Operator, server_tokens::revoke),
+        post("/operator/apps/{key}/oauth-clients", Operator, oauth::create).takes_idempotency_key(),
+        get("/operator/apps/{key}/oauth-clients", Operator, oauth::list),
+        delete("/operator/apps/{key}/oauth-clients/{client_id}", Operator, oauth::revoke),
         get("/operator/apps/{key}/team", Operator, team::list),
         post("/operator/apps/{key}/team", Operator, team::add),
         put("/operator/apps/{key}/team/{account_id}", Operator, team::change),
@@ -349,6 +359,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/operator/apps/{key}/platforms/{platform}/resume", Operator, platforms::resume),
         post("/operator/apps/{key}/platforms/{platform}/keys", Operator, platforms::add_keys),
         delete("/operator/apps/{key}/platforms/{platform}/keys/{fingerprint}", Operator, platforms::remove_key),
+        post("/token", Public, oauth::grant),
+        get("/verify/public_key/{kid}", Public, oauth::public_key),
         get("/pages/{key}/{push_id}/{number}", Public, pages::show),
         get("/health", Probe, health::health),
         get("/ready", Probe, health::ready),

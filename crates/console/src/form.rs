@@ -4,6 +4,8 @@ pub(crate) mod multipart;
 
 use std::borrow::Cow;
 
+use api::form_decoded;
+
 /// Fields with their values, in order. A name may occur more than once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields(Vec<(String, String)>);
@@ -13,7 +15,7 @@ impl Fields {
         let pairs = encoded.split('&').filter(|pair| !pair.is_empty());
         let pair = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decode(name), decode(value))
+            (form_decoded(name), form_decoded(value))
         };
         Self(pairs.map(pair).collect())
     }
@@ -73,27 +75,6 @@ pub(crate) fn encode(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
-/// What a form or a query has encoded. Bytes that are no text become the sign for that.
-pub(crate) fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let hex = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        let escaped = match (first, after) {
-            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high << 4 | low),
-            _ => None,
-        };
-        let (byte, n) = match escaped {
-            Some(byte) => (byte, 3),
-            None if *first == b'+' => (b' ', 1),
-            None => (*first, 1),
-        };
-        bytes.push(byte);
-        rest = &rest[n..];
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +92,6 @@ mod tests {
             fields.with(&[("tag", "c d"), ("flag", ""), ("bad", "")]),
             "?q=%20sn%C3%B6w%20%26%20ice%20&tag=c%20d"
         );
-        assert_eq!(decode(&encode("a/ü b+%")), "a/ü b+%");
+        assert_eq!(form_decoded(&encode("a/ü b+%")), "a/ü b+%");
     }
 }

@@ -30,4 +30,5 @@ pub(crate) mod schedules;
 pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod team;
+pub(crate) mod tokens;
 pub(crate) mod webhooks;

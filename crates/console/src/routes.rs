@@ -19,7 +19,7 @@ use crate::live;
 use crate::pages::{
     accounts, apps, audience, audit, automation, calendar, compose, doctor, drafts, events, experiments, find, help,
     home, login, message, messages, nodes, people, person, platforms, profile, recipients, reports, requests, sandbox,
-    schedules, settings, start, team, webhooks,
+    schedules, settings, start, team, tokens, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -150,6 +150,10 @@ fn all() -> Vec<Page> {
         post("/console/{app}/team", ADMIN, team::add),
         post("/console/{app}/team/{account}/change", ADMIN, team::change),
         post("/console/{app}/team/{account}/remove", ADMIN, team::remove),
+        post("/console/{app}/settings/former/{secret}/end", ADMIN, settings::end_former),
+        get("/console/{app}/tokens", ADMIN, tokens::list),
+        post("/console/{app}/tokens", ADMIN, tokens::create),
+        post("/console/{app}/tokens/{token}/revoke", ADMIN, tokens::revoke),
         get("/console/{app}/settings", ADMIN, settings::show),
         post("/console/{app}/settings", ADMIN, settings::change),
         post("/console/{app}/settings/sending", ADMIN, settings::sending::change),

@@ -38,6 +38,7 @@ const APP_PAGES: &[Entry] = &[
     Entry { name: "Events", path: "/events", least: Role::Support, key: Some("e") },
     Entry { name: "Platforms", path: "/platforms", least: Role::Admin, key: None },
     Entry { name: "Webhooks", path: "/webhooks", least: Role::Admin, key: None },
+    Entry { name: "Tokens", path: "/tokens", least: Role::Admin, key: None },
     Entry { name: "Team", path: "/team", least: Role::Admin, key: None },
     Entry { name: "Audit", path: "/audit", least: Role::Admin, key: None },
     Entry { name: "Settings", path: "/settings", least: Role::Admin, key: None },

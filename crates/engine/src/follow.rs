@@ -46,6 +46,7 @@ impl Engine {
                 _ = regularly.tick() => {
                     self.rooms.events.forget_unused_webhooks();
                     self.check_database().await;
+                    self.write_token_uses().await;
                     self.look_at_apps().await;
                 }
                 _ = noting.tick() => self.note_node().await,
@@ -60,7 +61,16 @@ impl Engine {
         }
         checking.abort();
         self.rooms.index.save_indexes().await;
+        self.write_token_uses().await;
         self.leave().await;
+    }
+
+    async fn write_token_uses(&self) {
+        if let Err(error) = self.rooms.tenancy.write_token_uses().await
+            && !error.is_of_database()
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "when tokens were used cannot be written");
+        }
     }
 
     async fn on_signal(&self, signal: Signal) {

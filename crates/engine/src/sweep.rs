@@ -37,11 +37,12 @@ enum Old {
     Pushes,
     PrivacyRequests,
     AuditRows,
+    FormerSecrets,
 }
 
 impl Old {
     /// Pushes come after the messages, which keep their pushes.
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Old::Uploads,
         Old::ActivityDays,
         Old::Places,
@@ -56,6 +57,7 @@ impl Old {
         Old::Pushes,
         Old::PrivacyRequests,
         Old::AuditRows,
+        Old::FormerSecrets,
     ];
 }
 
@@ -169,6 +171,7 @@ impl Rooms {
             Old::Pushes => self.forget_old_pushes(app).await,
             Old::PrivacyRequests => self.forget_old_requests(app).await,
             Old::AuditRows => self.shorten_audit_log(app).await.map(all_gone),
+            Old::FormerSecrets => self.tenancy.forget_ended_secrets(app).await.map(all_gone),
         }
     }
 }

@@ -80,6 +80,9 @@ pub struct AppChange {
 pub struct Rotation {
     /// Which secret to replace.
     pub secret: SecretChoice,
+    /// For how many seconds the old one stays good.
+    #[body(default = 0, range = 0..=limits::OVERLAP_SECONDS)]
+    pub overlap: u32,
 }
 
 /// One secret of an app, or both.

@@ -39,6 +39,7 @@ pub enum WebhookKind {}
 pub enum PrivacyKind {}
 pub enum AccountKind {}
 pub enum SignInKind {}
+pub enum ServerTokenKind {}
 
 /// One installation of an app on a device, or one address of an open platform.
 pub type ChannelId = Id<ChannelKind>;
@@ -72,6 +73,8 @@ pub type PrivacyId = Id<PrivacyKind>;
 pub type AccountId = Id<AccountKind>;
 /// One time that a person has logged in to the console, until the person logs out.
 pub type SignInId = Id<SignInKind>;
+/// One token or OAuth client of a server of an app.
+pub type ServerTokenId = Id<ServerTokenKind>;
 
 impl<Kind> Id<Kind> {
     pub const fn from_uuid(uuid: Uuid) -> Self {

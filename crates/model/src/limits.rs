@@ -22,6 +22,14 @@ pub const DISPLAY_NAME_CHARS: usize = 128;
 pub const EMAIL_CHARS: usize = 254;
 /// Of the passwords of people, after which nobody types more.
 pub const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 12..=256;
+/// Tokens and OAuth clients that an app can have.
+pub const TOKENS_PER_APP: usize = 100;
+pub const SCOPES_PER_TOKEN: usize = 20;
+pub const NETWORKS_PER_TOKEN: usize = 50;
+/// For how many seconds a token can be made that ends: ten years.
+pub const TOKEN_SECONDS: u32 = 10 * 366 * 24 * 60 * 60;
+/// For how long a secret that was replaced can stay good: 90 days.
+pub const OVERLAP_SECONDS: u32 = 90 * 24 * 60 * 60;
 pub const STATIC_LIST_NAME_CHARS: usize = 64;
 pub const SUBSCRIPTION_LIST_ID_CHARS: usize = 32;
 /// The telephone number of a person, without the plus sign.

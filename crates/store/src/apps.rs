@@ -4,7 +4,7 @@ use model::app::{AppKey, Mode, UserRule, UserRules};
 use model::ids::{AppId, Ordinal, TermId};
 use model::time::UtcMillis;
 
-use crate::{Constraint, Error, Result, Row, Signal, Tx, Value, accounts, app_numbers, inbox_users};
+use crate::{Constraint, Error, Result, Row, Signal, Tx, Value, accounts, app_numbers, inbox_users, server_tokens};
 
 /// The number of rows that belong to no app; apps are counted from 1.
 pub const OPERATOR: AppId = AppId(0);
@@ -143,6 +143,7 @@ pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Resul
 pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
     tx.execute("delete from app_numbers where app = $1", &[app.into()])?;
     accounts::remove_roles_in(tx, app)?;
+    server_tokens::remove_of(tx, app)?;
     let n_deleted = tx.execute("delete from app where id = $1", &[app.into()])?;
     tx.note_deleted_app(app);
     tx.signal(Signal::Apps);
@@ -192,6 +193,7 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("webhook_dead_letter", "webhook, event_offset"),
     ("document", "kind, id"),
     ("idempotency", "key"),
+    ("former_secret", "secret"),
     ("named_user", "id"),
     ("pending_association", "channel"),
     ("contact", "id"),

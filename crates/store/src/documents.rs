@@ -18,6 +18,8 @@ pub enum DocumentKind {
     WebKeys,
     /// The app secret, encrypted: signatures of devices can only be checked with it.
     AppSecret,
+    /// The key pair that access tokens of OAuth clients are signed with, encrypted: of the installation.
+    OauthKey,
     /// What the contact ids of an app's named users follow from.
     ContactKey,
     /// Why a platform is not sent to: refused by its provider, without an answer, or held by the operator.
@@ -70,6 +72,7 @@ impl DocumentKind {
             DocumentKind::Provider => "provider",
             DocumentKind::WebKeys => "web_keys",
             DocumentKind::AppSecret => "app_secret",
+            DocumentKind::OauthKey => "oauth_key",
             DocumentKind::ContactKey => "contact_key",
             DocumentKind::PlatformHealth => "platform_health",
             DocumentKind::Segment => "segment",
@@ -108,6 +111,7 @@ impl DocumentKind {
             | DocumentKind::Provider
             | DocumentKind::WebKeys
             | DocumentKind::AppSecret
+            | DocumentKind::OauthKey
             | DocumentKind::ContactKey
             | DocumentKind::PlatformHealth
             | DocumentKind::DeletedList

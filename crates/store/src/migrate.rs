@@ -38,6 +38,8 @@ const STEPS: &[Step] = &[
     Step { name: "0020_accounts", sql: include_str!("../migrations/0020_accounts.sql") },
     Step { name: "0021_audit_by_app", sql: include_str!("../migrations/0021_audit_by_app.sql") },
     Step { name: "0022_approval", sql: include_str!("../migrations/0022_approval.sql") },
+    Step { name: "0023_server_tokens", sql: include_str!("../migrations/0023_server_tokens.sql") },
+    Step { name: "0024_former_secrets", sql: include_str!("../migrations/0024_former_secrets.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

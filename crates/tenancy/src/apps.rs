@@ -1,18 +1,21 @@
 //! Apps: creating, changing and deleting them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{Error, Result};
 use boxed::boxed;
 use jobs::{ClaimedJob, Job, Stop};
-use model::app::{AppChange, AppKey, Mode, NewApp, Secret, SecretChoice};
+use model::app::{AppChange, AppKey, Mode, NewApp, Rotation, Secret, SecretChoice};
 use model::ids::{AppId, OperationId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::apps::OPERATOR;
 use store::apps::{App, SecretHashes};
+use store::former_secrets::{self, FormerSecret, SecretKind};
 
+use crate::callers::sealed_app_secret;
 use crate::{IdempotencyKey, Tenancy, credentials};
 
 /// Rows of a deleted app that go in one transaction: few enough that other apps do not wait long.
@@ -36,6 +39,9 @@ pub struct RotatedSecrets {
     pub operation_id: OperationId,
     pub app_secret: Option<String>,
     pub master_secret: Option<String>,
+    /// Until when the old ones are good, if they are.
+    #[serde(default)]
+    pub former_ends: Option<UtcMillis>,
 }
 
 #[boxed]
@@ -123,11 +129,11 @@ impl Tenancy {
         self.app(key).await
     }
 
-    /// Replaces secrets at once; the old ones stop working when this returns.
+    /// Replaces secrets. The old ones stop working when this returns, or after `overlap`; those before them stop in any case.
     pub async fn rotate(
         &self,
         key: &str,
-        choice: SecretChoice,
+        Rotation { secret: choice, overlap }: Rotation,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<RotatedSecrets> {
         let app = self.app(key).await?;
@@ -138,20 +144,26 @@ impl Tenancy {
         };
         let (tenancy, now) = (self.clone(), self.0.clock.now());
         let operation_id = OperationId::at(now);
+        let former_ends = (overlap > 0).then(|| now.plus(Duration::from_secs(u64::from(overlap))));
         let written = self.write_once(app.id, idempotency_key, move |tx| {
             let (_, mut hashes) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
             if let Some(secret) = &new_app {
+                let sealed = sealed_app_secret(tx, app.id)?;
+                replace(tx, app.id, (SecretKind::App, hashes.app, sealed), former_ends)?;
                 hashes.app = credentials::hash(secret.reveal());
                 tenancy.put_app_secret(tx, app.id, secret, now)?;
             }
             if let Some(secret) = &new_master {
+                replace(tx, app.id, (SecretKind::Master, hashes.master, None), former_ends)?;
                 hashes.master = credentials::hash(secret.reveal());
             }
             store::apps::set_secrets(tx, app.id, &hashes)?;
             tx.note_detail("app_secret", new_app.is_some());
             tx.note_detail("master_secret", new_master.is_some());
+            tx.note_detail("overlap", overlap);
             let reveal = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.reveal().to_owned());
-            Ok(RotatedSecrets { operation_id, app_secret: reveal(&new_app), master_secret: reveal(&new_master) })
+            let (app_secret, master_secret) = (reveal(&new_app), reveal(&new_master));
+            Ok(RotatedSecrets { operation_id, app_secret, master_secret, former_ends })
         });
         let rotated = written.await?;
         self.0.apps.clear();
@@ -174,6 +186,20 @@ impl Tenancy {
         self.0.apps.clear();
         Ok(())
     }
+}
+
+/// Keeps a secret that is replaced until it ends, instead of any that was replaced before.
+fn replace(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (kind, hash, sealed): (SecretKind, [u8; 32], Option<String>),
+    ends: Option<UtcMillis>,
+) -> Result<()> {
+    match ends {
+        Some(ends) => former_secrets::put(tx, app, &FormerSecret { kind, hash, sealed, ends })?,
+        None => former_secrets::delete(tx, app, kind).map(drop)?,
+    }
+    Ok(())
 }
 
 /// Deletes everything that a deleted app left behind.

@@ -9,7 +9,6 @@ use boxed::boxed;
 use model::app::AppKey;
 use model::time::UtcMillis;
 use store::Tx;
-use store::apps::SecretHashes;
 use store::audit::{self, AuditRow, Filter, Request, Rows, Wanted};
 
 use crate::Tenancy;
@@ -43,8 +42,8 @@ pub struct AuditEntry {
 #[boxed]
 impl Tenancy {
     /// What a server is called that has the master secret.
-    pub(crate) fn master_credential(&self, hashes: &SecretHashes) -> Arc<str> {
-        format!("master secret {}", self.fingerprint(&hashes.master)).into()
+    pub(crate) fn master_credential(&self, hash: &[u8; 32]) -> Arc<str> {
+        format!("master secret {}", self.fingerprint(hash)).into()
     }
 
     /// What the operator is called, by the hash of the token.

@@ -2,7 +2,7 @@
 
 mod known_apps;
 
-pub(crate) use known_apps::KnownApps;
+pub(crate) use known_apps::{Known, KnownApps};
 
 use std::sync::Arc;
 
@@ -15,9 +15,11 @@ use model::time::UtcMillis;
 use ring::hmac::{self, HMAC_SHA256};
 use store::apps::{App, SecretHashes};
 use store::documents::{self, DocumentKind};
+use store::former_secrets::SecretKind;
 use store::{Signal, Tx};
 
-use crate::{Tenancy, credentials};
+use crate::former_secrets::Formers;
+use crate::{Tenancy, TokenLimits, credentials};
 
 /// A caller who speaks for an app, and with which rights.
 #[derive(Clone)]
@@ -25,6 +27,10 @@ pub struct Caller {
     known: Arc<KnownApp>,
     pub rights: Rights,
     pub known_by: KnownBy,
+    /// What a server is limited by that has a token, and not the master secret.
+    token: Option<Arc<TokenLimits>>,
+    /// Of the secret that the caller gave, if it did.
+    given: Option<[u8; 32]>,
 }
 
 /// The credentials that a caller gave.
@@ -37,6 +43,8 @@ pub enum KnownBy {
     Token,
     /// The account of a person of the app's team.
     Account,
+    /// A token that was made for a server, or one that an OAuth client has got.
+    ServerToken,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,25 +80,57 @@ pub(crate) struct KnownApp {
     /// The secret that devices sign with. Apps that were created before the service kept their secrets have none until one of
     /// their devices presents it.
     pub(crate) signing: Option<hmac::Key>,
+    /// Secrets that were replaced and may be good yet.
+    pub(crate) formers: Formers,
+}
+
+impl KnownApp {
+    /// Whether a secret with this hash is good for servers.
+    fn takes_master(&self, hash: &[u8; 32], now: UtcMillis) -> bool {
+        credentials::matches(hash, &self.hashes.master)
+            || self.formers.master(now).is_some_and(|former| former.is(hash))
+    }
+
+    /// Whether a secret with this hash is good for devices.
+    fn takes_device(&self, hash: &[u8; 32], now: UtcMillis) -> bool {
+        credentials::matches(hash, &self.hashes.app) || self.formers.app(now).is_some_and(|former| former.is(hash))
+    }
 }
 
 impl Caller {
     pub(crate) fn new(known: &Arc<KnownApp>, rights: Rights, known_by: KnownBy) -> Self {
-        Self { known: known.clone(), rights, known_by }
+        Self { known: known.clone(), rights, known_by, token: None, given: None }
+    }
+
+    /// A server with a token, which may do what servers may as far as the limits of the token go.
+    pub(crate) fn with_token(known: &Arc<KnownApp>, limits: Arc<TokenLimits>) -> Self {
+        let (rights, known_by) = (Rights::Master, KnownBy::ServerToken);
+        Self { known: known.clone(), rights, known_by, token: Some(limits), given: None }
     }
 
     pub fn app(&self) -> &Arc<App> {
         &self.known.app
     }
 
-    /// What the audit log calls a server of the app: the kind of its credential, with a fingerprint.
-    pub fn master_credential(&self) -> &Arc<str> {
-        &self.known.master_credential
+    /// What the audit log calls a server of the app: the kind of its credential, with a fingerprint or a name.
+    pub fn server_credential(&self) -> &Arc<str> {
+        if let Some(token) = &self.token {
+            return &token.credential;
+        }
+        // Whether it is still good was decided when the caller came.
+        let former = self.known.formers.master(UtcMillis(i64::MIN));
+        let used = former.filter(|former| self.given.is_some_and(|given| former.is(&given)));
+        used.map_or(&self.known.master_credential, |former| &former.credential)
     }
 
-    /// What is kept of the master secret.
-    pub(crate) fn master_hash(&self) -> &[u8; 32] {
-        &self.known.hashes.master
+    /// The limits of a server that has a token, and not the master secret.
+    pub fn token(&self) -> Option<&TokenLimits> {
+        self.token.as_deref()
+    }
+
+    /// What is kept of the master secret, and of the one before it, if that is good yet.
+    pub(crate) fn master_hashes(&self, now: UtcMillis) -> (&[u8; 32], Option<&[u8; 32]>) {
+        (&self.known.hashes.master, self.known.formers.master(now).map(|former| &former.hash))
     }
 }
 
@@ -100,9 +140,15 @@ impl Tenancy {
     pub async fn is_current(&self, caller: &Caller) -> Result<bool> {
         let then = &caller.known;
         let Some(now) = self.known_app(then.app.key.as_str()).await? else { return Ok(false) };
+        if let Some(token) = caller.token() {
+            return Ok(now.app.id == then.app.id && self.is_token_current(token).await?);
+        }
+        let time = self.0.clock.now();
         let has_secret = match caller.rights {
-            Rights::Master => now.hashes.master == then.hashes.master,
-            Rights::Device | Rights::Channel(_) | Rights::Contact(_) => now.hashes.app == then.hashes.app,
+            Rights::Master => now.takes_master(&caller.given.unwrap_or(then.hashes.master), time),
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) => {
+                now.takes_device(&caller.given.unwrap_or(then.hashes.app), time)
+            }
             Rights::KeyOnly => true,
         };
         Ok(now.app.id == then.app.id && has_secret)
@@ -121,9 +167,9 @@ impl Tenancy {
     /// The caller with this key and secret; `None` when they do not fit together.
     pub async fn authenticate(&self, key: &str, secret: &str) -> Result<Option<Caller>> {
         let Some(known) = self.known_app(key).await? else { return Ok(None) };
-        let given = credentials::hash(secret);
-        let is_master = credentials::matches(&given, &known.hashes.master);
-        let is_device = credentials::matches(&given, &known.hashes.app);
+        let (given, now) = (credentials::hash(secret), self.0.clock.now());
+        let is_master = known.takes_master(&given, now);
+        let is_device = known.takes_device(&given, now);
         let rights = match (is_master, is_device) {
             (true, _) => Rights::Master,
             (false, true) => Rights::Device,
@@ -132,7 +178,7 @@ impl Tenancy {
         if is_device && known.signing.is_none() {
             self.learn_app_secret(&known, secret).await?;
         }
-        Ok(Some(Caller::new(&known, rights, KnownBy::Secret)))
+        Ok(Some(Caller { given: Some(given), ..Caller::new(&known, rights, KnownBy::Secret) }))
     }
 
     /// The app with this key as long as this node remembers it, which it does of every app that was called lately.
@@ -146,19 +192,21 @@ impl Tenancy {
         }
         // A malformed key belongs to no app, and need not even be a text that a database can hold.
         let Some(wanted) = AppKey::new(key) else { return Ok(None) };
-        self.0.apps.read(key, self.read_app(wanted)).await
+        self.0.apps.read(key.to_owned(), self.read_app(wanted)).await
     }
 
     async fn read_app(&self, key: AppKey) -> Result<Option<KnownApp>> {
         let read = move |tx: &mut Tx<'_>| {
             let Some((app, hashes)) = store::apps::by_key(tx, key.as_str())? else { return Ok(None) };
             let sealed = documents::get(tx, app.id, DocumentKind::AppSecret, APP_SECRET)?;
-            Ok::<_, store::Error>(Some((app, hashes, sealed)))
+            let formers = store::former_secrets::of_app(tx, app.id)?;
+            Ok::<_, store::Error>(Some((app, hashes, sealed, formers)))
         };
-        let Some((app, hashes, sealed)) = self.0.store.read(read).await? else { return Ok(None) };
+        let Some((app, hashes, sealed, formers)) = self.0.store.read(read).await? else { return Ok(None) };
         let signing = sealed.and_then(|sealed| self.signing_key(app.id, &sealed.body));
-        let master_credential = self.master_credential(&hashes);
-        Ok(Some(KnownApp { app: Arc::new(app), hashes, master_credential, signing }))
+        let master_credential = self.master_credential(&hashes.master);
+        let formers = self.formers(app.id, formers);
+        Ok(Some(KnownApp { app: Arc::new(app), hashes, master_credential, signing, formers }))
     }
 
     /// Keeps the app secret in a form that can be read again, in the transaction that makes it the app's.
@@ -169,7 +217,7 @@ impl Tenancy {
 
     /// A secret that cannot be read again, because the key of the installation is another one now, is as good as none: the
     /// next device that presents it brings it back.
-    fn signing_key(&self, app: AppId, sealed: &str) -> Option<hmac::Key> {
+    pub(crate) fn signing_key(&self, app: AppId, sealed: &str) -> Option<hmac::Key> {
         let secret = self.0.seal_key.open(&app_secret_purpose(app), sealed).ok()?;
         Some(hmac::Key::new(HMAC_SHA256, secret.as_bytes()))
     }
@@ -195,8 +243,14 @@ impl Tenancy {
 
 const APP_SECRET: &str = "current";
 
+/// The app secret in a form that can be read again, if the service has it.
+pub(crate) fn sealed_app_secret(tx: &mut Tx<'_>, app: AppId) -> Result<Option<String>> {
+    Ok(documents::get(tx, app, DocumentKind::AppSecret, APP_SECRET)?.map(|sealed| sealed.body))
+}
+
 /// The next device that presents the secret brings it back.
 pub fn forget_app_secret(tx: &mut Tx<'_>, app: AppId) -> store::Result<()> {
+    store::former_secrets::delete(tx, app, SecretKind::App)?;
     documents::delete(tx, app, DocumentKind::AppSecret, APP_SECRET).map(drop)
 }
 

@@ -28,6 +28,12 @@ pub fn random_bytes<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
+/// For key pairs and signatures.
+#[expect(clippy::disallowed_methods, reason = "keys of OAuth are made and used with this")]
+pub(crate) fn randomness() -> SystemRandom {
+    SystemRandom::new()
+}
+
 fn random_text() -> Result<String> {
     loop {
         let text = BASE64_URL.encode(random_bytes::<16>()?);

@@ -32,6 +32,11 @@ pub(crate) fn has_shape(token: &str) -> bool {
     token.contains('.')
 }
 
+/// Whether a token has the header of ours, which no other kind of token has.
+pub(crate) fn has_header(token: &str) -> bool {
+    token.trim_start().strip_prefix(HEADER).is_some_and(|rest| rest.starts_with('.'))
+}
+
 #[boxed]
 impl Tenancy {
     pub async fn channel_token(&self, app: &App, channel: ChannelId) -> Result<DeviceToken> {
@@ -47,17 +52,19 @@ impl Tenancy {
         let exp = self.0.clock.now().plus(LIFETIME).seconds();
         let claims = serde_json::to_vec(&Claims { app: app.key.clone(), sub, exp }).map_err(Error::internal)?;
         let signed = format!("{HEADER}.{}", BASE64_URL.encode(claims));
-        let signature = BASE64_URL.encode(self.0.seal_key.sign(&purpose(&known), &signed));
+        let signature = BASE64_URL.encode(self.0.seal_key.sign(&purpose(&known, &known.hashes.app), &signed));
         Ok(DeviceToken { text: format!("{signed}.{signature}"), expires_in: LIFETIME })
     }
 
     pub(crate) async fn authenticate_device_token(&self, token: &str) -> Result<Result<Caller, Refusal>> {
         let Some((signed, signature, claims)) = take_apart(token) else { return Ok(Err(Refusal::Wrong)) };
         let Some(known) = self.known_app(claims.app.as_str()).await? else { return Ok(Err(Refusal::Wrong)) };
-        if !self.0.seal_key.has_signed(&purpose(&known), signed, &signature) {
+        let now = self.0.clock.now();
+        let has_signed = |hash: &[u8; 32]| self.0.seal_key.has_signed(&purpose(&known, hash), signed, &signature);
+        if !has_signed(&known.hashes.app) && !known.formers.app(now).is_some_and(|former| has_signed(&former.hash)) {
             return Ok(Err(Refusal::Wrong));
         }
-        if self.0.clock.now().seconds() >= claims.exp {
+        if now.seconds() >= claims.exp {
             return Ok(Err(Refusal::Expired));
         }
         let rights = match claims.sub {
@@ -69,6 +76,6 @@ impl Tenancy {
 }
 
 /// Another secret, or another app under the same key, makes it another purpose.
-fn purpose(known: &KnownApp) -> String {
-    format!("{PURPOSE} {} {}", known.app.id.0, BASE64_URL.encode(known.hashes.app))
+fn purpose(known: &KnownApp, app_secret: &[u8; 32]) -> String {
+    format!("{PURPOSE} {} {}", known.app.id.0, BASE64_URL.encode(app_secret))
 }

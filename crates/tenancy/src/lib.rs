@@ -7,8 +7,11 @@ pub mod credentials;
 mod device_tokens;
 mod exports;
 mod feeds;
+mod former_secrets;
 mod idempotency;
+mod oauth;
 mod seal;
+mod server_tokens;
 mod signatures;
 mod user_proofs;
 mod web_keys;
@@ -28,14 +31,22 @@ pub use callers::{Caller, KnownBy, Rights, app_secret_purpose, forget_app_secret
 pub use device_tokens::DeviceToken;
 pub use feeds::News;
 pub use idempotency::{IdempotencyKey, KEPT_FOR as ANSWERS_KEPT_FOR};
+pub use oauth::{
+    AccessToken, Asked, CreatedClient, GrantError, GrantRefusal, OAUTH_KEY_PURPOSE, forget_oauth_key, sealed_oauth_key,
+};
 pub use seal::SealKey;
+pub use server_tokens::{CreatedToken, TokenLimits};
 pub use signatures::{Bearer, Refusal};
 pub use store::apps::{App, OPERATOR};
+pub use store::former_secrets::SecretKind;
+pub use store::server_tokens::{ServerToken, TokenKind};
 pub use user_proofs::{ProofRefusal, UserProof};
 pub use web_keys::{forget as forget_web_keys, purpose as web_keys_purpose};
 
 use apps::EraseApp;
 use callers::KnownApps;
+use oauth::AccessTokens;
+use server_tokens::KnownTokens;
 
 /// The apps and their callers; clones share everything.
 #[derive(Clone)]
@@ -46,6 +57,8 @@ struct Parts {
     clock: Clock,
     seal_key: SealKey,
     apps: KnownApps,
+    tokens: KnownTokens,
+    access_tokens: AccessTokens,
     /// Logged once: after the key was lost there may be many of them.
     unreadable_answers: Once,
 }
@@ -58,6 +71,8 @@ impl Tenancy {
             clock: base.clock.clone(),
             seal_key,
             apps: KnownApps::default(),
+            tokens: KnownTokens::default(),
+            access_tokens: AccessTokens::default(),
             unreadable_answers: Once::new(),
         }))
     }
@@ -66,10 +81,11 @@ impl Tenancy {
         &self.0.seal_key
     }
 
-    /// Reads apps from the database again when they are next needed: one may have been changed or deleted, here or on another
-    /// node.
+    /// Reads apps and tokens from the database again when they are next needed: one may have been changed or deleted, here or on
+    /// another node.
     pub fn forget_known_apps(&self) {
         self.0.apps.clear();
+        self.0.tokens.clear();
     }
 
     /// The kinds of jobs of this room.

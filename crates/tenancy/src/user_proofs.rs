@@ -73,7 +73,12 @@ impl Audience {
 impl Tenancy {
     /// The key that servers of the caller's app sign proofs with, as a text of 43 characters. For servers only.
     pub fn proof_key(&self, caller: &Caller) -> String {
-        let of_secret = BASE64_URL.encode(caller.master_hash());
+        let (current, _) = caller.master_hashes(self.0.clock.now());
+        self.proof_key_of(caller, current)
+    }
+
+    fn proof_key_of(&self, caller: &Caller, master: &[u8; 32]) -> String {
+        let of_secret = BASE64_URL.encode(master);
         let key = self.0.seal_key.sign(&format!("{PURPOSE} {}", caller.app().id.0), &of_secret);
         BASE64_URL.encode(key)
     }
@@ -88,8 +93,15 @@ impl Tenancy {
         if header.alg != "HS256" {
             return Err(ProofRefusal::Wrong);
         }
-        let key = hmac::Key::new(HMAC_SHA256, self.proof_key(caller).as_bytes());
-        hmac::verify(&key, signed.as_bytes(), &part(signature)?).map_err(|_| ProofRefusal::Wrong)?;
+        let signature = part(signature)?;
+        let has_signed = |master: &[u8; 32]| {
+            let key = hmac::Key::new(HMAC_SHA256, self.proof_key_of(caller, master).as_bytes());
+            hmac::verify(&key, signed.as_bytes(), &signature).is_ok()
+        };
+        let (current, former) = caller.master_hashes(self.0.clock.now());
+        if !has_signed(current) && !former.is_some_and(has_signed) {
+            return Err(ProofRefusal::Wrong);
+        }
         let claims: Claims = serde_json::from_slice(&part(claims)?).map_err(|_| ProofRefusal::Malformed)?;
         if !claims.aud.is_some_and(|audience| audience.has(&caller.app().key)) {
             return Err(ProofRefusal::OfAnotherApp);

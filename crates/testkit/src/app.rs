@@ -47,6 +47,8 @@ struct Setup {
     limits: api::Limits,
     growth: GrowthLimits,
     pipelines: PipelineLimits,
+    /// Whether addresses of this machine are those of a trusted proxy.
+    behind_proxy: bool,
     pages: Option<MakePages>,
 }
 
@@ -61,6 +63,7 @@ impl Default for Setup {
             limits: limits(),
             growth: GrowthLimits::NONE,
             pipelines: PipelineLimits::DEFAULT,
+            behind_proxy: false,
             pages: None,
         }
     }
@@ -117,6 +120,11 @@ impl TestApp {
     /// A service whose callers have other limits.
     pub async fn with_limits(database: Database, limits: api::Limits) -> Self {
         Self::start(Home::new(database), Setup { limits, ..Setup::default() }).await
+    }
+
+    /// A service that believes what a proxy on this machine says about its callers.
+    pub async fn behind_proxy(database: Database) -> Self {
+        Self::start(Home::new(database), Setup { behind_proxy: true, ..Setup::default() }).await
     }
 
     /// A service with pages for people.
@@ -246,7 +254,7 @@ impl TestApp {
 
 impl Parts {
     async fn start(home: &Home, clock: &Clock, snapshots: &Path, setup: Setup) -> Self {
-        let Setup { locations, retention, limits, growth, pipelines, pages } = setup;
+        let Setup { locations, retention, limits, growth, pipelines, behind_proxy, pages } = setup;
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));
@@ -272,6 +280,7 @@ impl Parts {
             keep_alive: api::KEEP_ALIVE,
             drain: Duration::ZERO,
             limits,
+            trusted_proxies: behind_proxy.then(|| "127.0.0.0/8".parse().expect("a network")).into_iter().collect(),
             pages: pages.map(|pages| pages(engine.clone())),
         };
         let server = tokio::spawn(api::serve(listener, engine.clone(), settings, stops.clone()));

@@ -40,6 +40,7 @@ impl WatchedServer {
                     keep_alive: api::KEEP_ALIVE,
                     drain: Duration::ZERO,
                     limits: limits(),
+                    trusted_proxies: Vec::new(),
                     pages: None,
                 };
                 api::serve(listener, engine, settings, stops).await;

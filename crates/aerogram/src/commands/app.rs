@@ -10,13 +10,14 @@ use bytes::Bytes;
 use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 use model::app::{AppKey, Secret};
+use model::limits;
 use serde::Deserialize;
 use serde_json::{Map, json};
 
 use self::named_users::NamedUsers;
 use super::Operator;
 use crate::client::{Client, Reply};
-use crate::config::{app_key, secret};
+use crate::config::{app_key, number_in, secret};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -33,7 +34,7 @@ enum Action {
     Create(Create),
     /// List the apps
     List,
-    /// Replace a secret and print the new one, which is shown only now; the old one is refused at once
+    /// Replace a secret and print the new one, which is shown only now; the old one is refused at once, or after a chosen time
     Rotate {
         /// Key of the app
         #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
@@ -41,9 +42,21 @@ enum Action {
         /// Which secret to replace
         #[arg(long, value_name = "WHICH")]
         secret: Which,
+        /// For how many hours the old one stays good, at most 2160
+        #[arg(long, value_name = "HOURS", default_value_t = 0, value_parser = number_in(0..=limits::OVERLAP_SECONDS / SECONDS_PER_HOUR))]
+        overlap_hours: u32,
         /// Confirm that the apps that are installed are to be cut off, which have the old app secret
         #[arg(long)]
         yes: bool,
+    },
+    /// End a replaced secret that is good yet, before its time
+    EndFormerSecret {
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+        app: AppKey,
+        /// Which secret was replaced
+        #[arg(long, value_name = "WHICH")]
+        secret: One,
     },
     /// Delete an app with its channels and everything else it has
     Delete {
@@ -111,6 +124,14 @@ enum Which {
     Both,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum One {
+    /// What servers use
+    Master,
+    /// What installed apps use
+    App,
+}
+
 #[derive(Deserialize)]
 struct Apps {
     apps: Vec<Shown>,
@@ -136,7 +157,10 @@ struct Created {
 struct Secrets {
     app_secret: Option<String>,
     master_secret: Option<String>,
+    former_ends: Option<String>,
 }
+
+const SECONDS_PER_HOUR: u32 = 60 * 60;
 
 impl App {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
@@ -149,13 +173,16 @@ impl Action {
         match self {
             Action::Create(create) => client.send_raw(Method::POST, "/operator/apps", create.body()?).await,
             Action::List => client.get("/operator/apps").await,
-            Action::Rotate { app, secret: Which::App | Which::Both, yes: false } => bail!(
-                "Apps that are installed have the app secret of {app} built in, and are refused from the moment it is replaced \
-                 until they are updated. Repeat it with --yes to confirm, or replace only what your servers have with \
-                 --secret master."
+            Action::Rotate { app, secret: Which::App | Which::Both, yes: false, .. } => bail!(
+                "Apps that are installed have the app secret of {app} built in, and are refused from the moment it is replaced, or \
+                 after --overlap-hours, until they are updated. Repeat it with --yes to confirm, or replace only what your servers \
+                 have with --secret master."
             ),
-            Action::Rotate { app, secret, yes: _ } => {
-                let body = json!({ "secret": secret.name() });
+            Action::EndFormerSecret { app, secret } => {
+                client.delete(&format!("/operator/apps/{app}/former-secrets/{}", secret.name())).await
+            }
+            Action::Rotate { app, secret, overlap_hours, yes: _ } => {
+                let body = json!({ "secret": secret.name(), "overlap": overlap_hours * SECONDS_PER_HOUR });
                 client.send(Method::POST, &format!("/operator/apps/{app}/rotate"), &body).await
             }
             Action::Delete { yes: false, app } => {
@@ -183,9 +210,21 @@ impl Action {
                 output::table(["KEY", "MODE", "CREATED", "NAME"], &rows)
             }
             Action::Rotate { app, .. } => {
-                output::line(format_args!("Replaced for {app}; what was there before is refused from now on."))?;
-                reply.read::<Secrets>()?.show()
+                let secrets: Secrets = reply.read()?;
+                match &secrets.former_ends {
+                    Some(ends) => {
+                        output::line(format_args!("Replaced for {app}; what was there before is good until {ends}."))?
+                    }
+                    None => {
+                        output::line(format_args!("Replaced for {app}; what was there before is refused from now on."))?
+                    }
+                }
+                secrets.show()
             }
+            Action::EndFormerSecret { app, secret } => output::line(format_args!(
+                "The {} secret of {app} that was replaced is refused from now on.",
+                secret.name()
+            )),
             Action::Delete { app, .. } => output::line(format_args!("Deleted {app}.")),
             Action::Mode { app, mode } => output::line(format_args!("{app} is in {} mode.", mode.name())),
             Action::NamedUsers(_) => NamedUsers::show(reply),
@@ -226,6 +265,15 @@ impl Which {
             Which::Master => "master",
             Which::App => "app",
             Which::Both => "both",
+        }
+    }
+}
+
+impl One {
+    fn name(self) -> &'static str {
+        match self {
+            One::Master => "master",
+            One::App => "app",
         }
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use api::Limits;
 use clap::Args;
 use engine::{GrowthLimits, Quota};
+use model::network::Network;
 
-use super::{HEADING, number_in};
+use super::{HEADING, network, number_in};
 
 /// How much callers may have and try, whoever they are.
 #[derive(Args, Debug)]
@@ -39,6 +40,10 @@ pub(crate) struct Callers {
         value_parser = number_in(1_u32..=1_000_000)
     )]
     pub(crate) wrong_credentials_per_minute: u32,
+
+    /// Networks of proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8; it decides where a token may be used from
+    #[arg(long, value_name = "NETWORKS", value_delimiter = ',', value_parser = network)]
+    pub(crate) trusted_proxies: Vec<Network>,
 
     /// For how many seconds a node that stops still serves callers that keep their connection; a service manager has to wait half a
     /// minute longer

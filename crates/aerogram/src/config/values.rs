@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Uri;
 use model::app::{AppKey, CREDENTIAL_SHAPE, Secret};
+use model::network::{NETWORK_SHAPE, Network};
 use providers::percent_encoded;
 use tenancy::SealKey;
 use tracing_subscriber::filter::Targets;
@@ -165,6 +166,10 @@ pub(crate) fn number_in<T: FromStr + PartialOrd + Clone + fmt::Display>(
         let number = text.parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| format!("It must be a number from {} to {}.", range.start(), range.end()))
     }
+}
+
+pub(crate) fn network(text: &str) -> Result<Network, &'static str> {
+    text.parse().map_err(|_| NETWORK_SHAPE)
 }
 
 pub(crate) fn app_key(text: &str) -> Result<AppKey, &'static str> {

@@ -38,6 +38,7 @@ impl Parts {
             keep_alive: api::KEEP_ALIVE,
             drain: node.callers.drain(),
             limits: limits::of(node),
+            trusted_proxies: node.callers.trusted_proxies.clone(),
             pages: node.serves_console().then(|| console::pages(engine.clone(), console_settings(node))),
         };
         let server = tokio::spawn(api::serve(listener, engine, settings, listening_stops));

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::auth::Access;
 
 /// The order of the reference, since objects have none.
-const ORDER: [&str; 7] =
-    ["master_secret", "app_secret", "operator_token", "inbox", "device_token", "signature", "app_key"];
+const ORDER: [&str; 8] =
+    ["master_secret", "server_token", "app_secret", "operator_token", "inbox", "device_token", "signature", "app_key"];
 
 /// The credentials there are.
 pub(super) fn schemes() -> Value {
@@ -14,6 +14,10 @@ pub(super) fn schemes() -> Value {
     let bearer = |text: &str| json!({"type": "http", "scheme": "bearer", "description": text});
     let mut schemes = json!({
         "master_secret": basic("App key and master secret of an app: for servers."),
+        "server_token": bearer(
+            "A token for a server (from `POST /operator/apps/{key}/tokens`), or the access token of an OAuth client (from `POST /token`): \
+             what its role and its scopes allow."
+        ),
         "app_secret": basic("App key and app secret: for devices, for one channel or named user at a time."),
         "signature": bearer(
             "A signature made with the app secret over the nonce and the timestamp in `X-UA-Nonce` and `X-UA-Timestamp`, \
@@ -40,12 +44,12 @@ pub(super) fn schemes() -> Value {
 pub(super) fn of(access: Access) -> Value {
     let names: &[&str] = match access {
         Access::Probe | Access::Public | Access::Open => &[],
-        Access::Master => &["master_secret"],
-        Access::Device | Access::Signed => &["app_secret", "master_secret", "signature"],
+        Access::Master => &["master_secret", "server_token"],
+        Access::Device | Access::Signed => &["app_secret", "master_secret", "server_token", "signature"],
         Access::Channel | Access::OwnChannel | Access::Contact => {
-            &["app_secret", "master_secret", "signature", "device_token"]
+            &["app_secret", "master_secret", "server_token", "signature", "device_token"]
         }
-        Access::Events => &["app_key", "app_secret", "master_secret", "signature", "device_token"],
+        Access::Events => &["app_key", "app_secret", "master_secret", "server_token", "signature", "device_token"],
         Access::Inbox => &["inbox"],
         Access::Operator | Access::Scrape => &["operator_token"],
     };
@@ -59,15 +63,13 @@ pub(super) const fn is_checked(access: Access) -> bool {
 /// Whether there are credentials that are right, but not for what a request is about.
 pub(super) const fn may_be_forbidden(access: Access) -> bool {
     match access {
-        Access::Device | Access::Channel | Access::OwnChannel | Access::Signed | Access::Contact | Access::Events => {
-            true
-        }
-        Access::Probe
-        | Access::Public
-        | Access::Open
-        | Access::Inbox
-        | Access::Master
-        | Access::Operator
-        | Access::Scrape => false,
+        Access::Device
+        | Access::Channel
+        | Access::OwnChannel
+        | Access::Signed
+        | Access::Contact
+        | Access::Events
+        | Access::Master => true,
+        Access::Probe | Access::Public | Access::Open | Access::Inbox | Access::Operator | Access::Scrape => false,
     }
 }

@@ -30,6 +30,8 @@ pub(super) fn variable(name: &'static str) -> Option<Parameter> {
         "pipeline_id" => (uuid(), "The id of a pipeline."),
         "account_id" => (uuid(), "The id of an account."),
         "sign_in_id" => (uuid(), "The id of a sign-in, from the list of an account's."),
+        "token_id" => (uuid(), "The id of a token."),
+        "client_id" => (uuid(), "The id of an OAuth client."),
         "webhook_id" => (uuid(), "The id of a webhook."),
         "privacy_id" => (uuid(), "The id of a request to export or erase a person."),
         "group_id" => (uuid(), "The id of the schedule, experiment or pipeline that the pushes belong to."),

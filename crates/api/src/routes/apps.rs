@@ -6,11 +6,11 @@ use model::app::{AppChange, AppKey, Mode, NewApp, Rotation, UserAspect, UserRule
 use model::ids::OperationId;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tenancy::{App, CreatedApp, RotatedSecrets};
+use tenancy::{App, CreatedApp, RotatedSecrets, SecretKind};
 
 use crate::answer::Answer;
 use crate::edge::Edge;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
 use crate::path_vars::PathVars;
@@ -63,6 +63,22 @@ pub(super) struct Rotated {
     app_secret: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     master_secret: Option<String>,
+    /// Until when the old ones are good; not there if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    former_ends: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FormerSecrets {
+    former_secrets: Vec<FormerSecret>,
+}
+
+/// A secret that was replaced and is good yet.
+#[derive(Serialize, JsonSchema)]
+struct FormerSecret {
+    /// `app` or `master`.
+    secret: &'static str,
+    ends: String,
 }
 
 pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input) -> Result<Answer> {
@@ -97,10 +113,27 @@ pub(super) async fn delete(State(edge): State<Edge>, PathVars(key): PathVars<Str
 }
 
 pub(super) async fn rotate(State(edge): State<Edge>, PathVars(key): PathVars<String>, input: Input) -> Result<Answer> {
-    let Rotation { secret } = input.parse(Rotation::parse).await?;
-    let RotatedSecrets { operation_id, app_secret, master_secret } =
-        edge.engine.tenancy().rotate(&key, secret, input.idempotency_key).await?;
-    Answer::changed(operation_id, Rotated { app_secret, master_secret })
+    let rotation = input.parse(Rotation::parse).await?;
+    let RotatedSecrets { operation_id, app_secret, master_secret, former_ends } =
+        edge.engine.tenancy().rotate(&key, rotation, input.idempotency_key).await?;
+    let former_ends = former_ends.map(|ends| ends.to_api());
+    Answer::changed(operation_id, Rotated { app_secret, master_secret, former_ends })
+}
+
+pub(super) async fn former_secrets(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
+    let found = edge.engine.tenancy().former_secrets(&key).await?;
+    let shown = found.into_iter().map(|(kind, ends)| FormerSecret { secret: kind.word(), ends: ends.to_api() });
+    Answer::ok(FormerSecrets { former_secrets: shown.collect() })
+}
+
+pub(super) async fn end_former_secret(
+    State(edge): State<Edge>,
+    PathVars((key, secret)): PathVars<(String, String)>,
+) -> Result<Answer> {
+    let kind = [SecretKind::App, SecretKind::Master].into_iter().find(|kind| kind.word() == secret);
+    let kind = kind.ok_or_else(|| Error::NotFound("There is no such secret; it is app or master.".to_owned()))?;
+    edge.engine.tenancy().end_former_secret(&key, kind).await?;
+    Ok(Answer::nothing())
 }
 
 impl From<&App> for AppRecord {

@@ -25,6 +25,7 @@ mod sandbox;
 mod schedules;
 mod search;
 mod segments;
+mod server_tokens;
 mod service;
 mod subscription_lists;
 mod tags;
@@ -62,6 +63,7 @@ pub(crate) fn areas() -> Vec<Area> {
         contacts::area(),
         operator::area(),
         accounts::area(),
+        server_tokens::area(),
         platforms::area(),
         webhooks::area(),
         service::area(),

@@ -19,7 +19,7 @@ use crate::limits::Limits;
 pub struct CallerAddress(pub IpAddr);
 
 impl CallerAddress {
-    pub(super) fn of(address: IpAddr) -> Self {
+    pub(crate) fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(address) => {
                 const HOST_BITS: u32 = 64;

@@ -30,7 +30,8 @@ pub(crate) fn fill(path: &str) -> String {
     let filled = filled.replace("{segment_id}", id).replace("{tag}", "nothing").replace("{list}", "none");
     let filled = filled.replace("{group_id}", id).replace("{send_id}", id).replace("{message_id}", "none");
     let filled = filled.replace("{pipeline_id}", id).replace("{webhook_id}", id).replace("{privacy_id}", id);
-    let filled = filled.replace("{account_id}", id).replace("{sign_in_id}", id);
+    let filled = filled.replace("{account_id}", id).replace("{sign_in_id}", id).replace("{token_id}", id);
+    let filled = filled.replace("{client_id}", id).replace("{kid}", "0123456789abcdef").replace("{secret}", "master");
     let filled = filled.replace("{experiment_id}", id).replace("{variant}", "0");
     let filled = filled.replace("{user_id}", UNKNOWN_KEY).replace("{*below}", "a/b").replace("{below}", "a");
     assert!(!filled.contains('{'), "{filled}: fill in the new variable here");
@@ -262,6 +263,7 @@ async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
             keep_alive: api::KEEP_ALIVE,
             drain: Duration::ZERO,
             limits: api::Limits::default(),
+            trusted_proxies: Vec::new(),
             pages: None,
         };
         let (_stop, stops) = tokio::sync::watch::channel(false);

@@ -122,7 +122,8 @@ async fn operate(app: &TestApp) {
     let created = operator.post("/operator/apps", json!({"name": "Second", "mode": "production"})).await.expect(201);
     let path = format!("/operator/apps/{}", created["app"]["key"].as_str().unwrap());
     operator.patch(&path, json!({"name": "Renamed"})).await.expect(200);
-    operator.post(&format!("{path}/rotate"), json!({"secret": "master"})).await.expect(200);
+    operator.post(&format!("{path}/rotate"), json!({"secret": "master", "overlap": 60})).await.expect(200);
+    operator.delete(&format!("{path}/former-secrets/master")).await.expect(204);
     let adm = format!("{path}/platforms/adm");
     let key = |n: u32| json!({"client_id": format!("client {n}"), "client_secret": "hunter2"});
     operator.put(&adm, key(1)).await.expect(200);

@@ -34,6 +34,20 @@ const SECRETS: [(&str, &str); 3] = [
     ("both", "Both"),
 ];
 
+const OVERLAPS: [(&str, &str); 4] =
+    [("0", "At once"), ("3600", "After an hour"), ("86400", "After a day"), ("604800", "After a week")];
+
+#[derive(Deserialize)]
+struct FormerSecrets {
+    former_secrets: Vec<FormerSecret>,
+}
+
+#[derive(Deserialize)]
+struct FormerSecret {
+    secret: String,
+    ends: String,
+}
+
 #[derive(Deserialize)]
 struct One {
     app: App,
@@ -76,11 +90,19 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Result<Answer> {
 }
 
 pub(crate) async fn rotate(visit: Arc<Visit>) -> Result<Answer> {
-    let body = json!({"secret": visit.form.text("secret").unwrap_or_default()});
+    let overlap: u32 = visit.form.text("overlap").and_then(|seconds| seconds.parse().ok()).unwrap_or(0);
+    let body = json!({"secret": visit.form.text("secret").unwrap_or_default(), "overlap": overlap});
     match visit.post::<Rotated>(&format!("{}/rotate", call(&visit)?), body).await {
         Ok(rotated) => draw(&visit, Some(&rotated), None).await,
         Err(error) => Ok(draw(&visit, None, Some(&error)).await?.refused(&error)),
     }
+}
+
+/// Ends a secret that was replaced, before its time.
+pub(crate) async fn end_former(visit: Arc<Visit>) -> Result<Answer> {
+    let path = format!("{}/former-secrets/{}", call(&visit)?, encode(visit.var("secret")));
+    visit.change(Method::DELETE, &path, None).await?;
+    Answer::to(visit.to("/settings"))
 }
 
 /// For owners of the installation, who type the name so that they do not delete another app.
@@ -130,6 +152,7 @@ fn changes(app: &App, typed: &Fields) -> Value {
 
 async fn draw(visit: &Visit, rotated: Option<&Rotated>, error: Option<&Error>) -> Result<Answer> {
     let One { app } = visit.get(&call(visit)?).await?;
+    let FormerSecrets { former_secrets } = visit.get(&format!("{}/former-secrets", call(visit)?)).await?;
     let typed = |name: &str, stored: &str| visit.form.text(name).unwrap_or(stored).to_owned();
     let is_owner = visit.visitor()?.account.is_owner;
     let body = html! {
@@ -153,9 +176,17 @@ async fn draw(visit: &Visit, rotated: Option<&Rotated>, error: Option<&Error>) -
         section {
             h2 { "New secrets" }
             form.narrow method="post" action=(visit.to("/settings/rotate")) {
-                p { "The old secret stops working at once: change it in your servers, or ship your app anew, right after." }
+                p { "When the old secret stops working, your servers must have the new one, and of your app only versions with the new one \
+                     reach the service. Leave no time to a secret that has leaked." }
                 (choice("secret", "Replace", &SECRETS, "master"))
+                (choice("overlap", "The old one stops working", &OVERLAPS, "0"))
                 button.danger { "Replace" }
+            }
+            @for former in &former_secrets {
+                form method="post" action=(visit.to(&format!("/settings/former/{}/end", former.secret))) {
+                    p { "The " (former.secret) " secret that was replaced is good until " (time(&former.ends)) ". "
+                        button.small.danger { "End it now" } }
+                }
             }
         }
         @if is_owner {

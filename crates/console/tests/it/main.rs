@@ -39,6 +39,8 @@ mod settings;
 #[cfg(test)]
 mod teams;
 #[cfg(test)]
+mod tokens;
+#[cfg(test)]
 mod visitor;
 #[cfg(test)]
 mod webhooks;

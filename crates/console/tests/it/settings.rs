@@ -40,6 +40,12 @@ async fn settings_change_and_secrets_are_shown_once() {
         assert!(!admin.get(&page).await.expect(200).contains(&secret));
         Visitor::with_role(&app, "sender").await.get(&page).await.expect(403);
 
+        let overlapping = admin.post(&format!("{page}/rotate"), &[("secret", "app"), ("overlap", "3600")]).await;
+        overlapping.shows("good until");
+        app.device().get("/api/tags").await.expect(200);
+        admin.post(&format!("{page}/former/app/end"), &[]).await.expect_to(&page);
+        app.device().get("/api/tags").await.expect(401);
+
         let owner = Visitor::owner(&app).await;
         owner.get(&page).await.shows("Delete for good");
         let delete = format!("/console/-/apps/{}/delete", app.app.key);

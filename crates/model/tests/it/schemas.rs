@@ -25,6 +25,7 @@ use model::sandbox::SandboxFaults;
 use model::schedule::ScheduledPush;
 use model::segment::SegmentBody;
 use model::selector::Selector;
+use model::server_token::{NewOauthClient, NewServerToken};
 use model::static_list::{ListUpdate, NewList};
 use model::subscription::{ScopedUpdate, SubscriptionUpdate};
 use model::tagging::{ChannelTagging, NamedUserTagging};
@@ -45,7 +46,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 58] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 60] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<OneOrMany<ScheduledPush>>,
@@ -70,6 +71,8 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<AccountChange>,
         add::<NewMember>,
         add::<Membership>,
+        add::<NewServerToken>,
+        add::<NewOauthClient>,
         add::<RegistrationBody>,
         add::<OpenRegistration>,
         add::<OpenAddress>,

@@ -168,6 +168,7 @@ pub const PLAN: &[Entry] = &[
     entry("log_posting", Treatment::Kept("ordinals and hashes of users with positions in the log, deleted with it")),
     entry("seen_event", Treatment::Kept("ids of events; those of the records that are emptied are deleted with them")),
     entry("signed_request", Treatment::Kept(DIGESTS)),
+    entry("former_secret", Treatment::Kept("hashes of secrets of the app")),
     entry("counter", Treatment::Kept(COUNTS)),
     entry("counter_day", Treatment::Kept(COUNTS)),
     entry("push_counter", Treatment::Kept(COUNTS)),

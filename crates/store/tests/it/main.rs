@@ -51,6 +51,7 @@ mod report_sums;
 mod sample;
 mod sandbox;
 mod schema;
+mod server_tokens;
 mod signals;
 mod terms;
 mod time_limits;

@@ -1,6 +1,9 @@
-//! Apps by key, so that authentication does not cost a query. Emptied whenever any app changes, on any node.
+//! Apps by key, and tokens of servers, so that authentication does not cost a query. Emptied whenever any app or token changes, on
+//! any node.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use base::Result;
@@ -9,30 +12,40 @@ use tokio::sync::OnceCell;
 
 use super::KnownApp;
 
-/// The app with a key, once it was read; `None` when there is none.
-type Found = OnceCell<Option<Arc<KnownApp>>>;
+/// The thing with a key, once it was read; `None` when there is none.
+type Found<V> = OnceCell<Option<Arc<V>>>;
 
-#[derive(Default)]
-pub(crate) struct KnownApps(RwLock<HashMap<String, Arc<Found>>>);
+pub(crate) struct Known<K, V>(RwLock<HashMap<K, Arc<Found<V>>>>);
 
-impl KnownApps {
-    /// An app that was read since the last change of any app.
-    pub(super) fn get(&self, key: &str) -> Option<Arc<KnownApp>> {
+pub(crate) type KnownApps = Known<String, KnownApp>;
+
+impl<K, V> Default for Known<K, V> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<K: Hash + Eq + Clone, V> Known<K, V> {
+    /// A thing that was read since the last change of any.
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<Arc<V>>
+    where
+        K: Borrow<Q>,
+    {
         self.0.read().get(key)?.get()?.clone()
     }
 
-    /// Reads an app, once for all who ask for it at the same time: after a change everybody does. An app that is read while the
-    /// cache is emptied is given to those who wait for it, and not kept. Keys of no app are not kept either, because there is no
-    /// end of them.
-    pub(super) async fn read(
+    /// Reads a thing, once for all who ask for it at the same time: after a change everybody does. What is read while the cache is
+    /// emptied is given to those who wait for it, and not kept. Keys of nothing are not kept either, because there is no end of
+    /// them.
+    pub(crate) async fn read(
         &self,
-        key: &str,
-        reading: impl Future<Output = Result<Option<KnownApp>>>,
-    ) -> Result<Option<Arc<KnownApp>>> {
-        let cell = self.cell(key);
+        key: K,
+        reading: impl Future<Output = Result<Option<V>>>,
+    ) -> Result<Option<Arc<V>>> {
+        let cell = self.cell(&key);
         let found = cell.get_or_try_init(|| async { Ok(reading.await?.map(Arc::new)) }).await;
         if !matches!(found, Ok(Some(_))) {
-            self.forget(key, &cell);
+            self.forget(&key, &cell);
         }
         found.cloned()
     }
@@ -41,13 +54,13 @@ impl KnownApps {
         self.0.write().clear();
     }
 
-    fn cell(&self, key: &str) -> Arc<Found> {
+    fn cell(&self, key: &K) -> Arc<Found<V>> {
         let mut cells = self.0.write();
-        cells.entry(key.to_owned()).or_default().clone()
+        cells.entry(key.clone()).or_default().clone()
     }
 
     /// Unless another has taken its place.
-    fn forget(&self, key: &str, useless: &Arc<Found>) {
+    fn forget(&self, key: &K, useless: &Arc<Found<V>>) {
         let mut cells = self.0.write();
         if cells.get(key).is_some_and(|cell| Arc::ptr_eq(cell, useless)) {
             cells.remove(key);
@@ -66,6 +79,7 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
+    use crate::former_secrets::Formers;
     use base::Error;
 
     const KEY: &str = "an-app-with-22-letters";
@@ -81,7 +95,13 @@ mod tests {
             created: UtcMillis(0),
         };
         let hashes = SecretHashes { app: [1; 32], master: [2; 32] };
-        KnownApp { app: Arc::new(app), hashes, master_credential: "".into(), signing: None }
+        KnownApp {
+            app: Arc::new(app),
+            hashes,
+            master_credential: "".into(),
+            signing: None,
+            formers: Formers::default(),
+        }
     }
 
     #[tokio::test]
@@ -92,14 +112,14 @@ mod tests {
             tokio::task::yield_now().await;
             Ok(found)
         };
-        let asked = (0..100).map(|_| apps.read(KEY, read(Some(named("A")))));
+        let asked = (0..100).map(|_| apps.read(KEY.to_owned(), read(Some(named("A")))));
         let answers = futures_util::future::try_join_all(asked).await.unwrap();
         assert!(answers.iter().all(|app| app.as_ref().is_some_and(|app| app.app.name == "A")));
         assert_eq!(n_reads.get(), 1);
         assert_eq!(apps.get(KEY).unwrap().app.name, "A");
         apps.clear();
         assert!(apps.get(KEY).is_none());
-        let asked = (0..100).map(|_| apps.read(KEY, read(None)));
+        let asked = (0..100).map(|_| apps.read(KEY.to_owned(), read(None)));
         let answers = futures_util::future::try_join_all(asked).await.unwrap();
         assert!(answers.iter().all(Option::is_none));
         assert_eq!(n_reads.get(), 2);
@@ -108,13 +128,13 @@ mod tests {
     #[tokio::test]
     async fn what_was_read_before_a_change_is_not_kept() {
         let (apps, gate) = (KnownApps::default(), Semaphore::new(0));
-        let early = apps.read(KEY, async {
+        let early = apps.read(KEY.to_owned(), async {
             let _turn = gate.acquire().await.map_err(Error::internal)?;
             Ok(Some(named("old")))
         });
         let change = async {
             apps.clear();
-            let late = apps.read(KEY, async { Ok(Some(named("new"))) }).await.unwrap();
+            let late = apps.read(KEY.to_owned(), async { Ok(Some(named("new"))) }).await.unwrap();
             gate.add_permits(1);
             late.unwrap().app.name.clone()
         };
@@ -126,8 +146,8 @@ mod tests {
     #[tokio::test]
     async fn only_apps_are_kept() {
         let apps = KnownApps::default();
-        assert!(apps.read("nobody", async { Ok(None) }).await.unwrap().is_none());
-        assert!(apps.read(KEY, async { Err(Error::NotFound("app")) }).await.is_err());
+        assert!(apps.read("nobody".to_owned(), async { Ok(None) }).await.unwrap().is_none());
+        assert!(apps.read(KEY.to_owned(), async { Err(Error::NotFound("app")) }).await.is_err());
         assert!(apps.0.read().is_empty());
     }
 }

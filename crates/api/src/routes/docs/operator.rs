@@ -27,9 +27,27 @@ pub(super) fn area() -> Area {
         "Credentials stop working at once; data is erased in the background.",
     )
     .nothing("Deleted.");
-    area.post("/operator/apps/{key}/rotate", "Replace secrets", "The old ones stop working at once.")
-        .body(body::of::<Rotation>, json!({"secret": "master"}))
-        .changed::<apps::Rotated>("The new secrets, which are shown only now.");
+    area.post(
+        "/operator/apps/{key}/rotate",
+        "Replace secrets",
+        "The old ones stop working at once, or after the seconds of `overlap`, on all nodes. Of secrets that were replaced one of \
+         each kind is good at most: a new replacement ends the one before.",
+    )
+    .body(body::of::<Rotation>, json!({"secret": "master", "overlap": 86_400}))
+    .changed::<apps::Rotated>("The new secrets, which are shown only now.");
+    area.get(
+        "/operator/apps/{key}/former-secrets",
+        "List replaced secrets that are good yet",
+        "Only which they are and until when; secrets are never shown again.",
+    )
+    .ok::<apps::FormerSecrets>("The replaced secrets.");
+    area.delete(
+        "/operator/apps/{key}/former-secrets/{secret}",
+        "End a replaced secret",
+        "Before its time. It is refused at once, on all nodes.",
+    )
+    .variable("secret", json!({"type": "string", "enum": ["app", "master"]}), "Which of the two.")
+    .nothing("Ended.");
     area.get(
         "/operator/audit",
         "Show who asked for which change",

@@ -20,6 +20,11 @@ pub(super) async fn invite(app: &TestApp, path: &str) {
     operator.delete(&format!("{account}/sign-ins/{sign_in}")).await.expect(204);
     operator.delete(&format!("{account}/one-time-codes")).await.expect(204);
     operator.patch(&account, json!({"name": "Kim Lee"})).await.expect(200);
+    let token = operator.post(&format!("{path}/tokens"), json!({"name": "Shop", "role": "sender"})).await.expect(201);
+    operator.delete(&format!("{path}/tokens/{}", token["token_id"].as_str().unwrap())).await.expect(204);
+    let client =
+        operator.post(&format!("{path}/oauth-clients"), json!({"name": "CRM", "role": "viewer"})).await.expect(201);
+    operator.delete(&format!("{path}/oauth-clients/{}", client["client_id"].as_str().unwrap())).await.expect(204);
     let member = json!({"email": "kim@example.com", "role": "viewer"});
     let added = operator.post(&format!("{path}/team"), member).await.expect(201);
     assert_eq!((&added["account_id"], added.get("link")), (&invited["account_id"], None));

@@ -1,0 +1,179 @@
+//! `aerogram token`: credentials of servers that can do less than the master secret.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum};
+use http::Method;
+use model::app::AppKey;
+use model::limits;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::Operator;
+use crate::client::{Client, Reply};
+use crate::config::{Name, app_key, network, number_in};
+use crate::output;
+
+#[derive(Args, Debug)]
+pub(crate) struct Token {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Make a token for a server and print it, which is shown only now
+    Create(Create),
+    /// List the tokens of an app, without the tokens themselves
+    List {
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+        app: AppKey,
+    },
+    /// End a token at once
+    Revoke {
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+        app: AppKey,
+        /// Id of the token, as `token list` has it
+        #[arg(value_name = "TOKEN")]
+        token: Name,
+    },
+}
+
+#[derive(Args, Debug)]
+struct Create {
+    /// Key of the app
+    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+    app: AppKey,
+    /// Name of the server that gets it, for people
+    name: String,
+    /// What it may do, as for people
+    #[arg(long, value_name = "ROLE")]
+    role: Role,
+    /// Limit it to parts of the API, such as psh, nu and rpt
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',')]
+    scopes: Vec<String>,
+    /// Limit it to callers from these networks, such as 10.0.0.0/8
+    #[arg(long, value_name = "NETWORKS", value_delimiter = ',', value_parser = network)]
+    addresses: Vec<model::network::Network>,
+    /// In how many days it ends; without this it does not end by itself
+    #[arg(long, value_name = "DAYS", value_parser = number_in(1_u32..=limits::TOKEN_SECONDS / SECONDS_PER_DAY))]
+    days: Option<u32>,
+}
+
+const SECONDS_PER_DAY: u32 = 24 * 60 * 60;
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Role {
+    /// Reports, messages and counts
+    Viewer,
+    /// People, their timelines, the sandbox and events, too
+    Support,
+    /// Segments, templates and lists, too
+    Editor,
+    /// Sending, scheduling and changing people, too
+    Sender,
+    /// Everything that the master secret can
+    Admin,
+}
+
+#[derive(Deserialize)]
+struct Created {
+    token_id: String,
+    token: String,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    tokens: Vec<Shown>,
+}
+
+#[derive(Deserialize)]
+struct Shown {
+    token_id: String,
+    name: String,
+    prefix: String,
+    role: String,
+    expires: Option<String>,
+    last_used: Option<String>,
+    created_by: String,
+}
+
+impl Token {
+    pub(crate) async fn run(&self) -> Result<ExitCode> {
+        self.operator.run(async |client| self.action.ask(client).await, |reply| self.action.show(reply)).await
+    }
+}
+
+impl Action {
+    async fn ask(&self, client: &Client) -> Result<Reply> {
+        match self {
+            Action::Create(create) => client.send(Method::POST, &tokens(&create.app), &create.body()).await,
+            Action::List { app } => client.get(&tokens(app)).await,
+            Action::Revoke { app, token } => client.delete(&format!("{}/{}", tokens(app), token.segment())).await,
+        }
+    }
+
+    fn show(&self, reply: &Reply) -> Result<()> {
+        match self {
+            Action::Create(Create { app, name, .. }) => {
+                let Created { token_id, token } = reply.read()?;
+                output::line(format_args!("Made a token for '{name}' of {app}, with the id {token_id}."))?;
+                output::line(format_args!("  token  {token}"))
+            }
+            Action::List { .. } => {
+                let Tokens { tokens } = reply.read()?;
+                let rows: Vec<_> = tokens.into_iter().map(Shown::row).collect();
+                output::table(["TOKEN", "NAME", "BEGINS", "ROLE", "ENDS", "LAST USED", "MADE BY"], &rows)
+            }
+            Action::Revoke { token, .. } => output::line(format_args!("Revoked {}.", token.as_str())),
+        }
+    }
+}
+
+impl Create {
+    fn body(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("name".to_owned(), self.name.as_str().into());
+        body.insert("role".to_owned(), self.role.name().into());
+        if !self.scopes.is_empty() {
+            body.insert("scopes".to_owned(), self.scopes.clone().into());
+        }
+        if !self.addresses.is_empty() {
+            let networks: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
+            body.insert("addresses".to_owned(), networks.into());
+        }
+        if let Some(days) = self.days {
+            body.insert("expires_in".to_owned(), (days * SECONDS_PER_DAY).into());
+        }
+        body.into()
+    }
+}
+
+impl Role {
+    const fn name(self) -> &'static str {
+        match self {
+            Role::Viewer => "viewer",
+            Role::Support => "support",
+            Role::Editor => "editor",
+            Role::Sender => "sender",
+            Role::Admin => "admin",
+        }
+    }
+}
+
+impl Shown {
+    fn row(self) -> [String; 7] {
+        let ends = self.expires.unwrap_or_else(|| "never".to_owned());
+        let used = self.last_used.unwrap_or_else(|| "never".to_owned());
+        [self.token_id, self.name, self.prefix, self.role, ends, used, self.created_by]
+    }
+}
+
+fn tokens(app: &AppKey) -> String {
+    format!("/operator/apps/{app}/tokens")
+}

@@ -1,0 +1,165 @@
+//! What a role may call, of all that servers of an app may, and which scope a call belongs to. People have roles in the console, and
+//! tokens have them, too.
+
+use http::Method;
+use model::account::Role;
+use model::server_token::Scope;
+
+use crate::error::{Error, Result};
+
+/// Calls whose answers are about single people, or let somebody speak for one.
+const ABOUT_PEOPLE: &[&str] = &[
+    "/api/channels",
+    "/api/named_users",
+    "/api/contacts",
+    "/api/remote-data-contact",
+    "/api/events",
+    "/api/sandbox",
+    "/api/search",
+    "/api/requests",
+    "/api/subscription_lists/channels",
+    "/api/subscription_lists/contacts",
+    "/api/subscription_lists/named_users",
+];
+/// What is sent is said elsewhere, or nothing is.
+const ONLY_LOOK: &[&str] =
+    &["/api/audience/explain", "/api/push/preview", "/api/events", "/api/reports/perpush/detail"];
+const DRAFTS: &[&str] = &["/api/segments", "/api/templates", "/api/lists", "/api/drafts", "/api/sandbox"];
+/// Below the paths of drafts, but these send.
+const TEMPLATES_SENT: &[&str] = &["/api/templates/push", "/api/templates/schedules"];
+
+/// The least role that may make a call of a server.
+pub(crate) fn least_role(method: &Method, path: &str) -> Role {
+    let changes_nothing =
+        [Method::GET, Method::HEAD].contains(method) || path.ends_with("/validate") || is_below(path, ONLY_LOOK);
+    let decides = is_below(path, &["/api/drafts"]) && (path.ends_with("/approve") || path.ends_with("/send"));
+    let is_draft = is_below(path, DRAFTS) && !is_below(path, TEMPLATES_SENT) && !decides;
+    if is_below(path, &["/api/privacy", "/api/auth/proof-key"])
+        || (!changes_nothing && is_below(path, &["/api/push/test-group"]))
+    {
+        Role::Admin
+    } else if !changes_nothing && (is_draft || is_below(path, &["/api/push/test"])) {
+        Role::Editor
+    } else if !changes_nothing || is_below(path, &["/api/auth"]) {
+        // The latter gives out tokens of channels, which may change them.
+        Role::Sender
+    } else if is_below(path, ABOUT_PEOPLE) || is_about_recipients(path) {
+        Role::Support
+    } else {
+        Role::Viewer
+    }
+}
+
+/// The scope that lets a token with scopes make a call; `None` for calls that no scope is about.
+pub(crate) fn scope(method: &Method, path: &str) -> Option<Scope> {
+    let scopes: &[(Scope, &[&str])] = &[
+        (Scope::Push, &["/api/push", "/api/pushes", "/api/create-and-send", "/api/bulk-send"]),
+        (Scope::Push, &["/api/schedules/create-and-send", "/api/schedules/bulk-send"]),
+        (Scope::Push, &["/api/templates/push", "/api/templates/schedules"]),
+        (Scope::Schedules, &["/api/schedules"]),
+        (Scope::NamedUsers, &["/api/named_users", "/api/subscription_lists/named_users"]),
+        (Scope::Channels, &["/api/channels", "/api/subscription_lists/channels"]),
+        (Scope::Contacts, &["/api/contacts"]),
+        (Scope::Lists, &["/api/lists", "/api/tag-lists", "/api/attribute-lists", "/api/subscription_lists"]),
+        (Scope::CustomEvents, &["/api/custom-events"]),
+        (Scope::Pipelines, &["/api/pipelines"]),
+        (Scope::Reports, &["/api/reports"]),
+        (Scope::ContentTemplates, &["/api/content/templates"]),
+        (Scope::Attachments, &["/api/attachments"]),
+        (Scope::Journeys, &["/api/journeys"]),
+        (Scope::RemoteConfig, &["/api/remote-config"]),
+    ];
+    if *method == Method::POST && path == "/api/schedules" {
+        return Some(Scope::Push);
+    }
+    scopes.iter().find(|(_, paths)| is_below(path, paths)).map(|(scope, _)| *scope)
+}
+
+pub(crate) fn permit(own: Role, least: Role) -> Result<()> {
+    if own >= least {
+        return Ok(());
+    }
+    Err(Error::Forbidden(format!("This needs the role {} in the app.", least.word())))
+}
+
+/// Whether a path is one of these, or goes on after one of them.
+fn is_below(path: &str, beginnings: &[&str]) -> bool {
+    beginnings
+        .iter()
+        .any(|beginning| path.strip_prefix(beginning).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+/// Of a push, who got it and why; of a list, who is in it.
+fn is_about_recipients(path: &str) -> bool {
+    let is = |ending: &str| path.ends_with(ending);
+    (is_below(path, &["/api/push"]) && (is("/recipients") || is("/recipients/csv") || is("/why")))
+        || (is_below(path, &["/api/lists"]) && (is("/csv") || is("/errors")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_has_a_least_role() {
+        for (method, path, role) in [
+            (Method::GET, "/api/pushes", Role::Viewer),
+            (Method::GET, "/api/push/x", Role::Viewer),
+            (Method::POST, "/api/push/validate", Role::Viewer),
+            (Method::POST, "/api/reports/perpush/detail", Role::Viewer),
+            (Method::GET, "/api/lists/vip", Role::Viewer),
+            (Method::GET, "/api/push/x/recipients", Role::Support),
+            (Method::GET, "/api/push/x/recipients/csv", Role::Support),
+            (Method::GET, "/api/push/x/why", Role::Support),
+            (Method::GET, "/api/channels", Role::Support),
+            (Method::GET, "/api/channels/x/timeline", Role::Support),
+            (Method::GET, "/api/named_users", Role::Support),
+            (Method::GET, "/api/search", Role::Support),
+            (Method::GET, "/api/lists/vip/csv", Role::Support),
+            (Method::POST, "/api/events", Role::Support),
+            (Method::GET, "/api/requests", Role::Support),
+            (Method::POST, "/api/segments", Role::Editor),
+            (Method::PUT, "/api/sandbox/faults", Role::Editor),
+            (Method::POST, "/api/templates/x", Role::Editor),
+            (Method::PUT, "/api/drafts/x", Role::Editor),
+            (Method::POST, "/api/drafts/x/submit", Role::Editor),
+            (Method::POST, "/api/drafts/x/approve", Role::Sender),
+            (Method::POST, "/api/drafts/x/send", Role::Sender),
+            (Method::POST, "/api/push/test", Role::Editor),
+            (Method::GET, "/api/push/test-group", Role::Viewer),
+            (Method::PUT, "/api/push/test-group", Role::Admin),
+            (Method::POST, "/api/templates/push", Role::Sender),
+            (Method::POST, "/api/templates/schedules", Role::Sender),
+            (Method::POST, "/api/push", Role::Sender),
+            (Method::POST, "/api/channels/tags", Role::Sender),
+            (Method::DELETE, "/api/schedules/x", Role::Sender),
+            (Method::GET, "/api/auth/device", Role::Sender),
+            (Method::GET, "/api/auth/proof-key", Role::Admin),
+            (Method::POST, "/api/privacy/erase", Role::Admin),
+            (Method::GET, "/api/privacy/x/result", Role::Admin),
+        ] {
+            assert_eq!(least_role(&method, path), role, "{method} {path}");
+        }
+        assert!(permit(Role::Sender, Role::Admin).is_err() && permit(Role::Admin, Role::Sender).is_ok());
+    }
+
+    #[test]
+    fn scopes_are_about_whole_paths() {
+        for (method, path, expected) in [
+            (Method::POST, "/api/push", Some(Scope::Push)),
+            (Method::GET, "/api/pushes", Some(Scope::Push)),
+            (Method::POST, "/api/schedules", Some(Scope::Push)),
+            (Method::GET, "/api/schedules", Some(Scope::Schedules)),
+            (Method::POST, "/api/schedules/x/pause", Some(Scope::Schedules)),
+            (Method::POST, "/api/schedules/bulk-send", Some(Scope::Push)),
+            (Method::GET, "/api/named_users", Some(Scope::NamedUsers)),
+            (Method::GET, "/api/subscription_lists", Some(Scope::Lists)),
+            (Method::GET, "/api/subscription_lists/named_users/jo", Some(Scope::NamedUsers)),
+            (Method::GET, "/api/pushed", None),
+            (Method::GET, "/api/segments", None),
+            (Method::POST, "/api/privacy/erase", None),
+        ] {
+            assert_eq!(scope(&method, path), expected, "{method} {path}");
+        }
+    }
+}
