@@ -2,6 +2,7 @@
 
 mod attempts;
 mod links;
+mod oidc;
 mod own_account;
 mod passwords;
 mod people;
@@ -23,6 +24,9 @@ use passwords::Passwords;
 use visitors::Visitors;
 
 pub use links::{Invitation, LinkFor, NewPassword, UsedLink};
+pub use oidc::{
+    BegunLogin, Grant, GroupRole, Identity, LOGIN_LASTS, LoginRefusal, Oidc, OidcSettings, ProviderSignIn, Returned,
+};
 pub use sign_in::{Login, Origin, SignInView, SignedIn};
 pub use store::accounts::Account;
 pub use team::Member;

@@ -8,6 +8,7 @@ mod campaigns;
 mod database;
 mod file;
 mod layers;
+mod oidc;
 mod values;
 
 use std::fmt;
@@ -27,6 +28,7 @@ pub(crate) use callers::{Callers, GrowthSettings};
 pub(crate) use campaigns::PipelineSettings;
 pub(crate) use database::DatabaseUse;
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
+pub(crate) use oidc::Oidc;
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, network, number_in, secret};
 
 const HEADING: &str = "Settings";
@@ -85,6 +87,8 @@ pub(crate) struct Node {
     pub(crate) database: DatabaseUse,
     #[command(flatten)]
     pub(crate) callers: Callers,
+    #[command(flatten)]
+    pub(crate) oidc: Oidc,
     #[command(flatten)]
     pub(crate) growth: GrowthSettings,
     #[command(flatten)]

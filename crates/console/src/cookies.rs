@@ -57,15 +57,31 @@ impl Connection {
 
     /// The secret of the cookie that a request has.
     pub(crate) fn secret(self, headers: &HeaderMap) -> Option<&str> {
+        self.cookie(headers, self.name())
+    }
+
+    fn cookie<'h>(self, headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
         let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(name, _)| *name == self.name()).map(|(_, secret)| secret).filter(|_| self != Self::Open)
+        pairs.find(|(name, _)| *name == wanted).map(|(_, secret)| secret).filter(|_| self != Self::Open)
     }
 
     pub(crate) fn set(self, secret: &str) -> Result<HeaderValue> {
         let secure = if self == Self::Secure { "; Secure" } else { "" };
         let text = format!("{}={secret}; Path=/; HttpOnly; SameSite=Lax{secure}", self.name());
         HeaderValue::from_str(&text).map_err(Error::internal)
+    }
+
+    /// What a browser has to bring back from the provider of logins, for a few minutes.
+    pub(crate) fn set_login(self, sealed: &str) -> Result<HeaderValue> {
+        let secure = if self == Self::Secure { "; Secure" } else { "" };
+        let (name, seconds) = (self.name(), accounts::LOGIN_LASTS.as_secs());
+        let text = format!("{name}-login={sealed}; Path=/; HttpOnly; SameSite=Lax{secure}; Max-Age={seconds}");
+        HeaderValue::from_str(&text).map_err(Error::internal)
+    }
+
+    pub(crate) fn login(self, headers: &HeaderMap) -> Option<&str> {
+        self.cookie(headers, &format!("{}-login", self.name()))
     }
 
     pub(crate) fn clear(self) -> Result<HeaderValue> {

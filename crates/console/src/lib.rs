@@ -21,6 +21,7 @@ mod visit;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use accounts::{Oidc, OidcSettings};
 use api::{Inside, Pages};
 use engine::Engine;
 use tokio::sync::Semaphore;
@@ -39,6 +40,8 @@ const MOST_UPLOADS: usize = 4;
 pub struct Settings {
     /// Where people reach the service, if it is known. Cookies are for secure connections only if this begins with `https:`.
     pub public_url: Option<String>,
+    /// The provider by which people may log in.
+    pub oidc: Option<OidcSettings>,
 }
 
 /// The pages, for the server to serve below `/console`.
@@ -46,7 +49,10 @@ pub fn pages(engine: Engine, settings: Settings) -> Pages {
     Box::new(move |inside| {
         let is_public_https = settings.public_url.as_deref().is_some_and(|url| url.starts_with("https:"));
         let live = Arc::new(Semaphore::new(MOST_LIVE));
+        let oidc = settings.oidc.map(|oidc| Oidc::new(engine.accounts(), oidc));
         routes::router(Console(Arc::new(Parts {
+            public_url: settings.public_url,
+            oidc,
             engine,
             inside,
             is_public_https,
@@ -64,6 +70,8 @@ pub(crate) struct Console(Arc<Parts>);
 pub(crate) struct Parts {
     pub(crate) engine: Engine,
     pub(crate) inside: Inside,
+    pub(crate) public_url: Option<String>,
+    pub(crate) oidc: Option<Oidc>,
     /// Whether people come by way of a proxy that ends TLS.
     pub(crate) is_public_https: bool,
     pub(crate) live: Arc<Semaphore>,

@@ -22,6 +22,7 @@ pub(crate) mod people;
 pub(crate) mod person;
 pub(crate) mod platforms;
 pub(crate) mod profile;
+pub(crate) mod provider;
 pub(crate) mod recipients;
 pub(crate) mod reports;
 pub(crate) mod requests;

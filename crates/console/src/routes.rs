@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::live;
 use crate::pages::{
     accounts, apps, audience, audit, automation, calendar, compose, doctor, drafts, events, experiments, find, help,
-    home, login, message, messages, nodes, people, person, platforms, profile, recipients, reports, requests, sandbox,
+    home, login, message, messages, nodes, people, person, platforms, profile, provider, recipients, reports, requests, sandbox,
     schedules, settings, start, team, tokens, webhooks,
 };
 use crate::visit::{Refused, Visit};
@@ -68,6 +68,8 @@ fn all() -> Vec<Page> {
         get("/console", Nobody, login::enter),
         get("/console/login", Nobody, login::show),
         post("/console/login", Nobody, login::log_in),
+        get("/console/login/provider", Nobody, provider::begin),
+        get("/console/login/provider/return", Nobody, provider::finish),
         post("/console/logout", Account, login::log_out),
         get("/console/start", Nobody, start::show),
         post("/console/start", Nobody, start::accept),

@@ -146,6 +146,25 @@ pub fn count_owners_besides(tx: &mut Tx<'_>, id: AccountId) -> Result<u64> {
     tx.query_one(sql, &[id.into()], |row| row.get(0))
 }
 
+/// The account of somebody whom a provider calls by this subject.
+pub fn by_subject(tx: &mut Tx<'_>, issuer: &str, subject: &str) -> Result<Option<Account>> {
+    let sql = format!("select {COLUMNS} from account where issuer = $1 and subject = $2");
+    let found = tx.query_opt(&sql, &[issuer.into(), subject.into()], read_account)?;
+    found.map(|account| with_roles(tx, account)).transpose()
+}
+
+/// Whether the person of an account logs in by a provider.
+pub fn has_subject(tx: &mut Tx<'_>, id: AccountId) -> Result<bool> {
+    let sql = "select count(*) from account where id = $1 and issuer is not null";
+    Ok(tx.query_one(sql, &[id.into()], |row| row.get::<i64>(0))? > 0)
+}
+
+/// From now on the person of an account logs in by a provider.
+pub fn set_subject(tx: &mut Tx<'_>, id: AccountId, issuer: &str, subject: &str) -> Result<()> {
+    let sql = "update account set issuer = $2, subject = $3 where id = $1";
+    tx.execute(sql, &[id.into(), issuer.into(), subject.into()]).map(drop)
+}
+
 /// Up to `at_most` accounts by their addresses, from one that is `start` or would come after it.
 pub fn page(tx: &mut Tx<'_>, start: &str, at_most: u32) -> Result<Vec<Account>> {
     let sql = format!("select {COLUMNS} from account where email >= $1 order by email limit $2");

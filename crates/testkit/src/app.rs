@@ -53,7 +53,7 @@ struct Setup {
 }
 
 /// Makes the pages of the console, which this crate does not know.
-pub type MakePages = fn(engine::Engine) -> api::Pages;
+pub type MakePages = &'static (dyn Fn(engine::Engine) -> api::Pages + Send + Sync);
 
 impl Default for Setup {
     fn default() -> Self {
@@ -150,6 +150,12 @@ impl TestApp {
     /// As [`TestApp::restart`], and apps may have only so many pipelines from then on.
     pub async fn restart_with_pipelines(mut self, pipelines: PipelineLimits) -> Self {
         self.setup.pipelines = pipelines;
+        self.restart().await
+    }
+
+    /// As [`TestApp::restart`], with pages for people from then on.
+    pub async fn restart_with_pages(mut self, pages: MakePages) -> Self {
+        self.setup.pages = Some(pages);
         self.restart().await
     }
 

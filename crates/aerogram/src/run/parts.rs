@@ -31,6 +31,8 @@ impl Parts {
                 background.spawn_blocking(move || runtime.block_on(working));
             }
         }
+        let console = console_settings(node)?;
+        let pages = node.serves_console().then(|| console::pages(engine.clone(), console));
         let settings = api::Settings {
             public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()),
             operator_token: operator_token.reveal().to_owned(),
@@ -39,7 +41,7 @@ impl Parts {
             drain: node.callers.drain(),
             limits: limits::of(node),
             trusted_proxies: node.callers.trusted_proxies.clone(),
-            pages: node.serves_console().then(|| console::pages(engine.clone(), console_settings(node))),
+            pages,
         };
         let server = tokio::spawn(api::serve(listener, engine, settings, listening_stops));
         Ok(Self { server, stop_listening, background, stop_working })
@@ -65,8 +67,9 @@ impl Parts {
     }
 }
 
-fn console_settings(node: &Node) -> console::Settings {
-    console::Settings { public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()) }
+fn console_settings(node: &Node) -> Result<console::Settings> {
+    let oidc = node.oidc.settings(node.allow_private_addresses)?;
+    Ok(console::Settings { public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()), oidc })
 }
 
 /// A worker has a thread to itself, with the connections it opens: a message and its answer that never change threads cost a

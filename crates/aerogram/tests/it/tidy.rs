@@ -23,7 +23,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("base", &["model", "store"]),
     ("jobs", &["boxed", "model", "store", "base"]),
     ("tenancy", &["boxed", "model", "store", "providers", "base", "jobs"]),
-    ("accounts", &["boxed", "model", "store", "base", "tenancy"]),
+    ("accounts", &["boxed", "model", "store", "providers", "base", "tenancy"]),
     ("index", &["boxed", "model", "audience", "store", "base", "tenancy"]),
     ("devices", &["boxed", "model", "audience", "geo", "store", "base", "jobs", "tenancy", "index"]),
     ("targeting", &["boxed", "model", "audience", "geo", "store", "base", "jobs", "tenancy", "index", "devices"]),
@@ -114,7 +114,10 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ),
     ("console", &["model", "tenancy", "accounts", "engine", "api"]),
     ("sim", &["model"]),
-    ("aerogram", &["model", "store", "providers", "tenancy", "devices", "events", "engine", "api", "console", "sim"]),
+    (
+        "aerogram",
+        &["model", "store", "providers", "tenancy", "accounts", "devices", "events", "engine", "api", "console", "sim"],
+    ),
     ("testkit", &["model", "store", "providers", "tenancy", "devices", "engine", "api"]),
     ("bench", &["model", "audience", "geo", "store", "index", "engine", "sim", "testkit"]),
 ];

@@ -187,7 +187,8 @@ impl AccountRecord {
             name: account.name.clone(),
             owner: account.is_owner,
             disabled: account.is_disabled,
-            invited: account.password.is_none(),
+            // Who logs in by a provider never has a password.
+            invited: account.password.is_none() && account.seen.is_none(),
             one_time_codes: account.totp.is_some(),
             created: account.created.to_api(),
             seen: account.seen.map(|seen| seen.to_api()),

@@ -94,7 +94,8 @@ impl From<Member> for MemberRecord {
             name: account.name,
             role: role.word(),
             disabled: account.is_disabled,
-            invited: account.password.is_none(),
+            // Who logs in by a provider never has a password.
+            invited: account.password.is_none() && account.seen.is_none(),
             seen: account.seen.map(|seen| seen.to_api()),
         }
     }

@@ -10,6 +10,7 @@ use tenancy::AuditRows;
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
+use crate::form::encode;
 use crate::parts::fields::{Field, problems};
 use crate::visit::Visit;
 
@@ -92,7 +93,7 @@ pub(crate) async fn log_out(visit: Arc<Visit>) -> Result<Answer> {
 }
 
 /// The form of the first step, or with a ticket that of the second.
-fn form(visit: &Visit, ticket: Option<&str>, has_nobody: bool, error: Option<&Error>) -> Markup {
+pub(super) fn form(visit: &Visit, ticket: Option<&str>, has_nobody: bool, error: Option<&Error>) -> Markup {
     let typed = visit.form.text("email").unwrap_or_default();
     let open = visit.connection.must_be_closed().err();
     html! {
@@ -118,12 +119,15 @@ fn form(visit: &Visit, ticket: Option<&str>, has_nobody: bool, error: Option<&Er
             }
             button.main type="submit" { "Log in" }
         }
+        @if visit.console.oidc.is_some() && ticket.is_none() && open.is_none() {
+            p { a.button href={ "/console/login/provider?next=" (encode(&next(visit))) } { "Log in with your organisation" } }
+        }
         p.quiet { "Lost your password? An owner of the installation can make a link for a new one." }
     }
 }
 
 /// Where the visitor wanted to go, if that is one of our pages.
-fn next(visit: &Visit) -> String {
+pub(super) fn next(visit: &Visit) -> String {
     let wanted = visit.form.text("next").or_else(|| visit.query.text("next")).unwrap_or_default();
     let is_ours = wanted == "/console" || wanted.starts_with("/console/");
     let is_plain = wanted.bytes().all(|b| b.is_ascii_graphic()) && !wanted.contains('\\');

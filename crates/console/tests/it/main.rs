@@ -21,6 +21,8 @@ mod installation;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]
+mod oidc;
+#[cfg(test)]
 mod people;
 #[cfg(test)]
 mod planned;

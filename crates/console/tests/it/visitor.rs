@@ -24,12 +24,12 @@ pub(crate) struct Page {
 /// Runs a test against a service with pages on each database.
 pub(crate) async fn on_each_database(test: impl AsyncFn(TestApp)) {
     for database in databases() {
-        let app = Box::pin(TestApp::with_pages(database, pages)).await;
+        let app = Box::pin(TestApp::with_pages(database, &pages)).await;
         Box::pin(test(app)).await;
     }
 }
 
-fn pages(engine: engine::Engine) -> api::Pages {
+pub(crate) fn pages(engine: engine::Engine) -> api::Pages {
     console::pages(engine, console::Settings::default())
 }
 
