@@ -35,7 +35,7 @@ impl Accounts {
             return Err(Error::invalid("code", "This is not the code that the app shows now; try the next one."));
         };
         let id = visitor.account.id;
-        let sealed = self.0.seal_key.seal(&purpose(id), &secret.text())?;
+        let sealed = self.0.seal_key.seal(&codes_purpose(id), &secret.text())?;
         let totp = Totp { sealed, used: Some(step) };
         self.change_own(id, move |tx| accounts::set_totp(tx, id, Some(&totp))).await
     }
@@ -52,7 +52,7 @@ impl Accounts {
     }
 
     pub(crate) fn totp_secret(&self, account: &Account, totp: &Totp) -> Result<TotpSecret> {
-        let text = self.0.seal_key.open(&purpose(account.id), &totp.sealed)?;
+        let text = self.0.seal_key.open(&codes_purpose(account.id), &totp.sealed)?;
         TotpSecret::from_text(&text).ok_or_else(|| Error::internal("the secret of one-time codes is damaged"))
     }
 
@@ -87,6 +87,17 @@ impl Accounts {
     }
 }
 
-fn purpose(account: AccountId) -> String {
+/// The purpose for which the codes of an account are sealed.
+pub fn codes_purpose(account: AccountId) -> String {
     format!("one-time codes of {account}")
+}
+
+/// The codes of an account cannot be checked any more. The password goes with them, because it alone was not enough to get in; the
+/// person needs a link.
+pub fn forget_codes(tx: &mut Tx<'_>, account: AccountId) -> store::Result<()> {
+    accounts::set_totp(tx, account, None)?;
+    accounts::clear_password(tx, account)?;
+    sign_ins::end_others(tx, account, None)?;
+    tx.signal(Signal::Apps);
+    Ok(())
 }

@@ -37,7 +37,7 @@ pub(crate) struct Reply(Bytes);
 /// An unsuccessful answer, with the server's sentence.
 #[derive(Debug)]
 pub(crate) struct Refused {
-    status: StatusCode,
+    pub(crate) status: StatusCode,
     /// The API's own code, if the API answered.
     pub(crate) code: Option<u32>,
     pub(crate) text: String,

@@ -28,8 +28,6 @@ use tokio::sync::Semaphore;
 
 pub use routes::{Needs, PageRoute, routes};
 
-/// Pages that follow what happens, at once.
-const MOST_LIVE: usize = 1024;
 /// Forms of strangers, such as logins, that are read at once.
 const MOST_AT_DOOR: usize = 128;
 /// Files that are read at once, each of which is in memory as a whole.
@@ -48,7 +46,6 @@ pub struct Settings {
 pub fn pages(engine: Engine, settings: Settings) -> Pages {
     Box::new(move |inside| {
         let is_public_https = settings.public_url.as_deref().is_some_and(|url| url.starts_with("https:"));
-        let live = Arc::new(Semaphore::new(MOST_LIVE));
         let oidc = settings.oidc.map(|oidc| Oidc::new(engine.accounts(), oidc));
         routes::router(Console(Arc::new(Parts {
             public_url: settings.public_url,
@@ -56,7 +53,7 @@ pub fn pages(engine: Engine, settings: Settings) -> Pages {
             engine,
             inside,
             is_public_https,
-            live,
+            live: live::LivePages::default(),
             door: Arc::new(Semaphore::new(MOST_AT_DOOR)),
             uploads: Arc::new(Semaphore::new(MOST_UPLOADS)),
         })))
@@ -74,7 +71,7 @@ pub(crate) struct Parts {
     pub(crate) oidc: Option<Oidc>,
     /// Whether people come by way of a proxy that ends TLS.
     pub(crate) is_public_https: bool,
-    pub(crate) live: Arc<Semaphore>,
+    pub(crate) live: live::LivePages,
     pub(crate) door: Arc<Semaphore>,
     pub(crate) uploads: Arc<Semaphore>,
 }

@@ -1,6 +1,7 @@
 //! Tells a page that something has happened, a few times a second at most. The page then asks for itself again: there is one way
 //! to draw a thing.
 
+mod permits;
 mod source;
 
 use std::convert::Infallible;
@@ -15,7 +16,6 @@ use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use model::account::Role;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Console;
 use crate::answer::{bare, protected};
@@ -23,7 +23,10 @@ use crate::error::{Error, Result};
 use crate::form::Fields;
 use crate::routes::Needs;
 use crate::visit::Visit;
+use permits::LivePage;
 use source::{Heard, Source};
+
+pub(crate) use permits::LivePages;
 
 /// The pause between two messages.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -39,7 +42,7 @@ struct Following {
     source: Source,
     stopping: Option<Stopping>,
     quiet_since: tokio::time::Instant,
-    _permit: OwnedSemaphorePermit,
+    _permit: LivePage,
 }
 
 /// Where a page hears of what happens. The answer to a form cannot be asked for again.
@@ -80,12 +83,11 @@ async fn begin(console: &Console, needs: Needs, request: Request) -> Result<Resp
     let app = request.uri().path().split('/').nth(2).unwrap_or_default().to_owned();
     let vars = [("app".to_owned(), app)].into();
     let visit = Visit::of(console, needs, vars, request).await.map_err(|refused| refused.error)?;
-    let busy = |_| Error::Later {
+    let permit = console.live.begin(visit.visitor()?.account.id).ok_or_else(|| Error::Later {
         status: StatusCode::TOO_MANY_REQUESTS,
-        sentence: "Too many pages are followed at once.".to_owned(),
+        sentence: "Too many pages are followed at once; close some of them.".to_owned(),
         seconds: KEEP_ALIVE.as_secs(),
-    };
-    let permit = console.live.clone().try_acquire_owned().map_err(busy)?;
+    })?;
     let quiet_since = tokio::time::Instant::now();
     // Whatever comes after this is told; what came before, the page asks for when it hears of the stream.
     let source = match needs {

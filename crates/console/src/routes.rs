@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::live;
 use crate::pages::{
     accounts, apps, audience, audit, automation, calendar, compose, doctor, drafts, events, experiments, find, help,
-    home, login, message, messages, nodes, people, person, platforms, profile, provider, recipients, reports, requests, sandbox,
-    schedules, settings, start, team, tokens, webhooks,
+    home, login, message, messages, nodes, people, person, platforms, profile, provider, recipients, reports, requests,
+    sandbox, schedules, settings, start, team, tokens, webhooks,
 };
 use crate::visit::{Refused, Visit};
 

@@ -2,9 +2,10 @@
 //! start: it could not open anything sealed, and other nodes could not open what it seals.
 
 use base::{Error, Result};
+use model::account::Email;
 use model::app::AppKey;
 use model::device_type::OpenPlatform;
-use model::ids::{AppId, WebhookId};
+use model::ids::{AccountId, AppId, WebhookId};
 use model::time::UtcMillis;
 use providers::platform::Provider;
 use sending::PlatformName;
@@ -26,7 +27,8 @@ pub const WRONG_KEY: &str = "This node has another secrets key than the one that
 /// Something that cannot be read with the key that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    pub app: AppKey,
+    /// `None` for what belongs to the installation.
+    pub app: Option<AppKey>,
     pub thing: LostThing,
 }
 
@@ -40,6 +42,11 @@ pub enum LostThing {
     AppSecret,
     /// Deleted, since its target is unknown.
     Webhook(WebhookId),
+    /// The one-time codes of a person. They are switched off, and the password goes with them: it alone never was enough, and must
+    /// not become so. The person needs a link.
+    OneTimeCodes(AccountId, Email),
+    /// The key pair that access tokens of OAuth clients are signed with. Another is made when it is first needed.
+    OauthKey,
 }
 
 /// A sealed text in the store, and what is lost if it cannot be opened.
@@ -71,6 +78,8 @@ pub async fn accept_key(store: &Store, key: &SealKey, now: UtcMillis) -> Result<
                 LostThing::WebKeys => tenancy::forget_web_keys(tx, app)?,
                 LostThing::AppSecret => tenancy::forget_app_secret(tx, app)?,
                 LostThing::Webhook(webhook) => events::remove_webhook(tx, app, *webhook).map(drop)?,
+                LostThing::OneTimeCodes(account, _) => accounts::forget_codes(tx, *account)?,
+                LostThing::OauthKey => tenancy::forget_oauth_key(tx)?,
             }
             all_lost.push(lost);
         }
@@ -110,6 +119,8 @@ impl Sealed {
             LostThing::WebKeys => tenancy::web_keys_purpose(self.app),
             LostThing::AppSecret => tenancy::app_secret_purpose(self.app),
             LostThing::Webhook(webhook) => events::webhook_purpose(self.app, *webhook),
+            LostThing::OneTimeCodes(account, _) => accounts::codes_purpose(*account),
+            LostThing::OauthKey => tenancy::OAUTH_KEY_PURPOSE.to_owned(),
         };
         key.open(&purpose, &self.text).is_ok()
     }
@@ -135,7 +146,7 @@ fn all_sealed(tx: &mut Tx<'_>) -> store::Result<Vec<Sealed>> {
         for (app, key, document) in documents::of_all_apps(tx, &every, kind)? {
             // A platform that only another version knows is skipped.
             let Some(thing) = thing(&document.id) else { continue };
-            all.push(Sealed { app, text: document.body, lost: Lost { app: key, thing } });
+            all.push(Sealed { app, text: document.body, lost: Lost { app: Some(key), thing } });
         }
         Ok::<_, store::Error>(())
     };
@@ -144,8 +155,14 @@ fn all_sealed(tx: &mut Tx<'_>) -> store::Result<Vec<Sealed>> {
     add(DocumentKind::WebKeys, |_| Some(LostThing::WebKeys))?;
     add(DocumentKind::AppSecret, |_| Some(LostThing::AppSecret))?;
     for (app, key, webhook) in store::webhooks::of_all_apps(tx, &every)? {
-        let lost = Lost { app: key, thing: LostThing::Webhook(webhook.id) };
+        let lost = Lost { app: Some(key), thing: LostThing::Webhook(webhook.id) };
         all.push(Sealed { app, text: webhook.config, lost });
     }
+    let of_installation = |text, thing| Sealed { app: OPERATOR, text, lost: Lost { app: None, thing } };
+    for account in store::accounts::list(tx)? {
+        let Some(totp) = account.totp else { continue };
+        all.push(of_installation(totp.sealed, LostThing::OneTimeCodes(account.id, account.email)));
+    }
+    all.extend(tenancy::sealed_oauth_key(tx)?.map(|text| of_installation(text, LostThing::OauthKey)));
     Ok(all)
 }

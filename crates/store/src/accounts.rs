@@ -83,6 +83,11 @@ pub fn set_password(tx: &mut Tx<'_>, id: AccountId, password: &str) -> Result<bo
     Ok(tx.execute(sql, &[id.into(), password.into()])? > 0)
 }
 
+/// The person needs a link to choose another password.
+pub fn clear_password(tx: &mut Tx<'_>, id: AccountId) -> Result<()> {
+    tx.execute("update account set password = null where id = $1", &[id.into()]).map(drop)
+}
+
 /// From now on logging in needs the codes of a secret, or none. Whether there is such an account.
 pub fn set_totp(tx: &mut Tx<'_>, id: AccountId, totp: Option<&Totp>) -> Result<bool> {
     let (sealed, used) = (totp.map(|totp| totp.sealed.clone()), totp.and_then(|totp| totp.used));

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
-use http::Method;
+use http::{Method, StatusCode};
 use providers::percent_encoded;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Operator;
-use crate::client::{Client, Reply};
+use crate::client::{Client, Refused, Reply};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -81,6 +81,12 @@ impl Console {
 }
 
 async fn link(client: &Client, account: Option<&str>) -> Result<Reply> {
+    if client.get("/console/login").await.is_err_and(|refused| is_missing(&refused)) {
+        output::note(format_args!(
+            "aerogram: This server does not serve the console (AEROGRAM_CONSOLE=false), so that the link leads nowhere here; open it at \
+             a node that does."
+        ));
+    }
     let Some(email) = account else {
         return client.send(Method::POST, "/operator/accounts/owner-link", &json!({})).await;
     };
@@ -91,6 +97,10 @@ async fn link(client: &Client, account: Option<&str>) -> Result<Reply> {
         bail!("There is no account of {email}; `aerogram console accounts` lists them.");
     };
     client.send(Method::POST, &format!("/operator/accounts/{}/link", account.account_id), &json!({})).await
+}
+
+fn is_missing(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Refused>().is_some_and(|refused| refused.status == StatusCode::NOT_FOUND)
 }
 
 fn show_link(reply: &Reply) -> Result<()> {

@@ -75,7 +75,8 @@ impl Accept {
         let lost = tenancy::on_behalf_of(request, engine::accept_key(&store, &key.seal_key(), now)).await;
         store.close().await;
         for Lost { app, thing } in lost? {
-            output::line(format_args!("{app}: {}", consequence(&thing)))?;
+            let whose = app.map_or_else(|| "installation".to_owned(), |app| app.to_string());
+            output::line(format_args!("{whose}: {}", consequence(&thing)))?;
         }
         let place = match &self.sealing.secrets_key {
             Some(_) => "the one in the settings".to_owned(),
@@ -95,6 +96,11 @@ fn consequence(thing: &LostThing) -> String {
         LostThing::AppSecret => {
             "signed requests are refused until a device presents the app secret itself, or it is replaced".to_owned()
         }
+        LostThing::OneTimeCodes(_, email) => format!(
+            "the one-time codes of {email} are lost, and the password counts no more without them; make a link with `aerogram console \
+             link --account {email}`"
+        ),
+        LostThing::OauthKey => "access tokens of OAuth clients are refused; clients get new ones".to_owned(),
         LostThing::Webhook(id) => format!("the webhook {id} was deleted; add it again with `aerogram webhook add`"),
     }
 }

@@ -39,4 +39,6 @@ mod tidy;
 #[cfg(test)]
 mod timeline_story;
 #[cfg(test)]
+mod token_story;
+#[cfg(test)]
 mod webhook_story;

@@ -9,6 +9,8 @@ mod browser;
 #[cfg(test)]
 mod composing;
 #[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod drafting;
 #[cfg(test)]
 mod finding;

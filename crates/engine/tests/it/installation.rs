@@ -1,8 +1,11 @@
 //! A database belongs to one key.
 
+use accounts::{Login, NewPassword, Origin, SignedIn, TotpSecret, UsedLink};
 use devices::LocationSettings;
 use engine::{Engine, Error, Lost, LostThing, Retention, Settings};
+use model::account::Email;
 use model::app::AppKey;
+use model::ids::AccountId;
 use model::time::Clock;
 use sending::PlatformName;
 use serde_json::json;
@@ -75,6 +78,7 @@ async fn a_lost_key_can_be_accepted() {
         operator.put(&format!("{path}/platforms/open::fridge"), hook).await.expect(200);
         let webhook = json!({"url": "http://127.0.0.1:9/events", "types": ["OPEN"]});
         let webhook = operator.post(&format!("{path}/webhooks"), webhook).await.expect(201);
+        let (code_of, owner) = owner_with_codes(&app).await;
         let public_key = app.device().get("/api/platforms/web/vapid").await.expect(200);
 
         let lost = engine::accept_key(&store, &SealKey::new(&SECOND), START).await.unwrap();
@@ -86,7 +90,10 @@ async fn a_lost_key_can_be_accepted() {
             LostThing::Webhook(webhook),
         ];
         let key = AppKey::new(&app.app.key).unwrap();
-        assert_eq!(lost, things.map(|thing| Lost { app: key.clone(), thing }));
+        let of_app = things.map(|thing| Lost { app: Some(key.clone()), thing });
+        let of_person =
+            Lost { app: None, thing: LostThing::OneTimeCodes(owner, Email::new("kim@example.com").unwrap()) };
+        assert_eq!(lost, [&of_app[..], &[of_person]].concat());
         assert_eq!(engine::accept_key(&store, &SealKey::new(&SECOND), START).await.unwrap().len(), 1);
         is_refused(&store, FIRST).await;
         let second = start(&store, SECOND).await.unwrap();
@@ -94,6 +101,34 @@ async fn a_lost_key_can_be_accepted() {
         assert!(second.events().webhooks(id).await.unwrap().is_empty());
         assert_ne!(second.sending().web_public_key(id).await.unwrap(), public_key["public_key"].as_str().unwrap());
         assert_eq!(second.sending().platform_notices().await.unwrap().len(), 1);
+        // Neither the password nor the code lets anybody in, and a link does.
+        let login = || Login { email: Email::new("kim@example.com").unwrap(), password: PASSWORD.to_owned() };
+        assert_eq!(second.accounts().sign_in(login(), Origin::default()).await.unwrap(), SignedIn::No);
+        let ticket = second.accounts().sign_in_with_code("", &code_of, Origin::default()).await.unwrap();
+        assert_eq!(ticket, SignedIn::No);
+        let link = second.accounts().password_link(owner).await.unwrap();
+        let new = NewPassword { email: String::new(), name: "Kim".to_owned(), password: PASSWORD.to_owned() };
+        let used = second.accounts().use_link(&link, new, Origin::default()).await.unwrap();
+        assert!(matches!(used, UsedLink::SignedIn(_)), "{used:?}");
+        assert!(matches!(second.accounts().sign_in(login(), Origin::default()).await.unwrap(), SignedIn::Yes(_)));
     })
     .await;
+}
+
+const PASSWORD: &str = "correct horse battery";
+
+/// An owner whose login needs one-time codes: the code of now, and the account.
+async fn owner_with_codes(app: &testkit::app::TestApp) -> (String, AccountId) {
+    let accounts = app.engine().accounts();
+    let link = accounts.new_owner_link().await.unwrap();
+    let (email, password) = ("kim@example.com".to_owned(), PASSWORD.to_owned());
+    let new = NewPassword { email, name: "Kim".to_owned(), password };
+    let UsedLink::SignedIn(cookie) = accounts.use_link(&link, new, Origin::default()).await.unwrap() else {
+        panic!("the link is new")
+    };
+    let visitor = accounts.visitor(&cookie).await.unwrap().unwrap();
+    let secret = TotpSecret::new().unwrap();
+    let code = secret.code_at(app.clock().now());
+    accounts.begin_codes(&visitor, &secret, &code).await.unwrap();
+    (code, visitor.account.id)
 }

@@ -1,0 +1,42 @@
+//! Somebody lets servers in by tokens, and replaces a secret without a break.
+
+use crate::operator_story::Story;
+
+#[test]
+fn tokens_are_made_listed_and_revoked() {
+    let story = Story::begin();
+    let created = story.json(&["app", "create", "Shop"]);
+    let key = created["app"]["key"].as_str().unwrap().to_owned();
+    let make =
+        ["token", "create", &key, "Website", "--role", "sender", "--scopes", "psh,nu", "--addresses", "127.0.0.0/8"];
+    let said = story.says(&[&make[..], &["--days", "90"]].concat());
+    let token = said.split_whitespace().find(|word| word.starts_with("aerogram_")).unwrap();
+    let listed = story.says(&["token", "list", &key]);
+    assert!(listed.contains("Website") && listed.contains("sender") && listed.contains(&token[..15]), "{listed}");
+    assert!(!listed.contains(token), "{listed}");
+    let id = story.json(&["token", "list", &key])["tokens"][0]["token_id"].as_str().unwrap().to_owned();
+    assert!(story.says(&["token", "revoke", &key, &id]).contains(&id));
+    assert!(story.refused(&["token", "revoke", &key, &id]).contains("404"));
+    assert!(
+        story.refused(&["token", "create", &key, "Website", "--role", "sender", "--scopes", "all"]).contains("scopes")
+    );
+
+    let rotated = story.says(&["app", "rotate", &key, "--secret", "master", "--overlap-hours", "24"]);
+    assert!(rotated.contains("good until"), "{rotated}");
+    let old = created["master_secret"].as_str().unwrap();
+    let push = ["pushes", "--app-key", &key, "--master-secret", old];
+    story.says(&push);
+    story.says(&["app", "end-former-secret", &key, "--secret", "master"]);
+    assert!(story.refused(&push).contains("401"));
+}
+
+#[test]
+fn a_link_to_a_console_that_is_not_there_says_so() {
+    let story = Story::begin_with(&["--console=false"]);
+    let output = story.command(&["console", "link"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("AEROGRAM_CONSOLE=false"), "{told}");
+    let story = Story::begin();
+    let output = story.command(&["console", "link"]).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
