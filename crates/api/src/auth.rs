@@ -2,6 +2,7 @@
 //! enforces for a route.
 
 mod calling;
+mod subprotocol;
 mod token_limits;
 mod user_rights;
 
@@ -23,6 +24,7 @@ use crate::holder::Holder;
 use crate::inside::{self, Actor};
 
 pub(crate) use calling::{Calling, CallingApp, CallingChannel, CallingInbox, CallingRights, calling_key};
+pub(crate) use subprotocol::LIVE_PROTOCOL;
 pub(crate) use user_rights::UserRights;
 
 /// Who may call a route.
@@ -157,6 +159,9 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
         | Access::Events
         | Access::Master => {
             let _authentication = edge.begin_authentication()?;
+            if access == Access::OwnChannel {
+                subprotocol::adopt_token(request.headers_mut());
+            }
             let caller = match access == Access::Events {
                 true => telling(edge, request.headers()).await?,
                 false => caller(edge, request.headers()).await?,
@@ -316,6 +321,11 @@ async fn inbox(edge: &Edge, headers: &HeaderMap, path: &str) -> Result<InboxCall
         return Err(NOT_INBOX);
     }
     edge.engine.sending().authenticate_inbox(user, password).await?.ok_or(NOT_INBOX)
+}
+
+/// The token or signature of a caller.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    credentials(headers, "bearer")
 }
 
 /// The credentials after the name of the scheme in the only `Authorization` header.

@@ -63,6 +63,7 @@ pub(crate) struct Parts {
     unproven: FairShare<AppId>,
     streams: FairShare<AppId>,
     transfers: FairShare<AppId>,
+    live: FairShare<AppId>,
     pub(crate) wrong_credentials: WrongCredentials,
     pub(crate) recent_requests: RecentRequests,
     pub(crate) keep_alive: Duration,
@@ -88,6 +89,7 @@ impl Edge {
             unproven: FairShare::new(MOST_UNPROVEN),
             streams: FairShare::new(MOST_STREAMS),
             transfers: FairShare::new(MOST_TRANSFERS),
+            live: FairShare::new(settings.limits.live_connections),
             wrong_credentials: WrongCredentials::new(settings.limits.wrong_credentials_per_minute),
             recent_requests: RecentRequests::default(),
             keep_alive: settings.keep_alive,
@@ -138,6 +140,12 @@ impl Edge {
     pub(crate) fn admit_stream(&self, app: AppId) -> Result<Permit<AppId>> {
         let text = "This app has as many streams open as it may; close one, or try again later.";
         self.streams.take(app).ok_or(Error::TooMany { text, retry_after: STREAMS_RETRY })
+    }
+
+    /// Counts a live connection of a device until it ends.
+    pub(crate) fn admit_live(&self, app: AppId) -> Result<Permit<AppId>> {
+        let text = "The devices of this app have as many live connections as they may; try again later.";
+        self.live.take(app).ok_or(Error::TooMany { text, retry_after: STREAMS_RETRY })
     }
 
     /// Counts a list that is uploaded or downloaded until all of it is transferred.

@@ -9,6 +9,8 @@ pub struct Limits {
     /// Connections in all, and from one address. An address whose share is used up waits for nobody: it is hung up on.
     pub connections: usize,
     pub connections_per_address: usize,
+    /// Live connections of devices, beside those of callers, shared fairly by the apps.
+    pub live_connections: usize,
     /// Requests in work at once, shared fairly by the apps. More than this means that answers would come too late anyway.
     pub requests: usize,
     /// Requests with wrong credentials from one address that are answered without a delay.
@@ -26,6 +28,7 @@ impl Limits {
     pub const CONNECTIONS: usize = 10_000;
     /// Enough for a proxy that all callers come through.
     pub const CONNECTIONS_PER_ADDRESS: usize = 2_500;
+    pub const LIVE_CONNECTIONS: usize = 10_000;
     pub const WRONG_CREDENTIALS_PER_MINUTE: u32 = 60;
 }
 
@@ -34,6 +37,7 @@ impl Default for Limits {
         Self {
             connections: Self::CONNECTIONS,
             connections_per_address: Self::CONNECTIONS_PER_ADDRESS,
+            live_connections: Self::LIVE_CONNECTIONS,
             requests: 4096,
             wrong_credentials_per_minute: Self::WRONG_CREDENTIALS_PER_MINUTE,
             idle: Duration::from_secs(60),

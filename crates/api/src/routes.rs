@@ -25,6 +25,7 @@ mod health;
 mod inbox;
 mod legacy_tags;
 mod lists;
+mod live;
 mod location;
 mod message_deletion;
 mod messages;
@@ -361,6 +362,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/operator/apps/{key}/platforms/{platform}/keys/{fingerprint}", Operator, platforms::remove_key),
         post("/token", Public, oauth::grant),
         get("/verify/public_key/{kid}", Public, oauth::public_key),
+        get("/live", OwnChannel, live::connect),
+        post("/live/ack", OwnChannel, live::acknowledge),
         get("/pages/{key}/{push_id}/{number}", Public, pages::show),
         get("/health", Probe, health::health),
         get("/ready", Probe, health::ready),

@@ -1,14 +1,17 @@
 //! The server: accepts connections, gives paths their normal form, and stops without cutting off callers.
 
 mod connections;
+mod graceful;
 mod guarded;
 mod head_scan;
 mod last_callers;
 mod peer;
+mod socket;
 mod spelling;
 mod unread;
 
 pub use connections::CallerAddress;
+pub(crate) use socket::take_socket;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -16,13 +19,12 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use engine::{Engine, Metrics};
-use http::HeaderValue;
 use http::header::CONNECTION;
+use http::{HeaderValue, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tower::Service;
@@ -32,6 +34,7 @@ use crate::router::router;
 use crate::stopping::Stopping;
 use crate::{Settings, path};
 use connections::Connections;
+use graceful::Graceful;
 use guarded::Guarded;
 use last_callers::take_last;
 use peer::Peer;
@@ -78,7 +81,17 @@ pub async fn serve(listener: TcpListener, engine: Engine, settings: Settings, sh
     let (drain, limits, metrics) = (settings.drain, settings.limits, engine.metrics().clone());
     let listen_on = LISTEN_ON.min(drain / 2);
     let patience = Patience { rest: REST, drain: listen_on, last_call: drain - listen_on, stop: STOP, limits };
-    serve_within(patience, listener, router(engine, settings), metrics, shutdown).await;
+    let live = engine.live().clone();
+    let served = serve_within(patience, listener, router(engine, settings), metrics, shutdown.clone());
+    let mut stopping = Stopping(Some(shutdown));
+    // Live connections are no requests: they end as soon as the node is told to stop, and never take longer than requests may.
+    let ended = async {
+        stopping.wait().await;
+        if tokio::time::timeout(drain + STOP, live.stop()).await.is_err() {
+            tracing::warn!("some live connections did not end in time");
+        }
+    };
+    tokio::join!(served, ended);
 }
 
 async fn serve_within(
@@ -88,7 +101,7 @@ async fn serve_within(
     metrics: Metrics,
     shutdown: watch::Receiver<bool>,
 ) {
-    let graceful = GracefulShutdown::new();
+    let graceful = Graceful::new();
     let connections = Connections::new(&patience.limits, metrics);
     let stopping = Stopping(Some(shutdown));
     let spelling = Spelling::learn();
@@ -99,8 +112,8 @@ async fn serve_within(
         let Some(permit) = connections.admit(address) else { return };
         let peer = Peer::default();
         let caller = Accepted { stream, address, peer: peer.clone() };
-        let connection = connect(caller, router.clone(), stopping.clone(), spelling.clone(), patience);
-        connections.run(permit, peer, to_its_end(graceful.watch(connection)));
+        let served = connect(caller, &graceful, router.clone(), stopping.clone(), spelling.clone(), patience);
+        connections.run(permit, peer, to_its_end(served));
     };
     let drained = async {
         stops.wait().await;
@@ -136,7 +149,7 @@ async fn accept(listener: &TcpListener, begin: impl Fn(TcpStream, SocketAddr)) -
     }
 }
 
-async fn wait_until_gone(connections: &GracefulShutdown, patience: Duration) {
+async fn wait_until_gone(connections: &Graceful, patience: Duration) {
     let began = Instant::now();
     while connections.count() > 0 && began.elapsed() < patience {
         tokio::time::sleep(LOOK_EVERY).await;
@@ -152,11 +165,12 @@ struct Accepted {
 
 fn connect(
     Accepted { stream, address, peer }: Accepted,
+    graceful: &Graceful,
     router: Router,
     stopping: Stopping,
     spelling: Spelling,
     patience: Patience,
-) -> impl GracefulConnection<Error = hyper::Error> + Send + 'static {
+) -> impl Future<Output = Result<(), hyper::Error>> + Send + use<> {
     // Answers are small and written at once; waiting to fill packets would only delay them.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection could not be tuned");
@@ -171,22 +185,24 @@ fn connect(
         let answer = router.clone().call(unread.watch(request));
         async move {
             let mut answer = unread.settle(spelling.keep(answer.await?), patience.rest).await;
-            if is_last {
+            if is_last && answer.status() != StatusCode::SWITCHING_PROTOCOLS {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Infallible>(answer)
         }
     });
     let Limits { idle, head, stalled, .. } = patience.limits;
-    http1::Builder::new()
+    let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(idle)
         .max_buf_size(MOST_HEAD_BYTES)
         .title_case_headers(true)
         .serve_connection(TokioIo::new(Guarded::new(stream, peer, head, stalled)), service)
+        .with_upgrades();
+    graceful.watch(connection)
 }
 
-async fn to_its_end<T>(connection: impl Future<Output = Result<T, hyper::Error>>) {
+async fn to_its_end(connection: impl Future<Output = Result<(), hyper::Error>>) {
     if let Err(error) = connection.await {
         tracing::debug!(%error, "a connection ended early");
     }

@@ -49,6 +49,7 @@ impl Holdings {
                 Term::Tag { .. }
                 | Term::DeviceType(_)
                 | Term::Reach(_)
+                | Term::Live(_)
                 | Term::OwnClock(_)
                 | Term::Day(_)
                 | Term::LastPlace(_) => {}
@@ -81,6 +82,7 @@ impl Holdings {
             Term::Retired { .. }
             | Term::DeviceType(_)
             | Term::Reach(_)
+            | Term::Live(_)
             | Term::OwnClock(_)
             | Term::Day(_)
             | Term::LastPlace(_) => false,

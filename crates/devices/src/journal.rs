@@ -125,6 +125,7 @@ impl Journal {
             ManyEvent::SendRejected(rejection) => {
                 body.extend(postcard::to_stdvec(rejection).map_err(Error::internal)?);
             }
+            ManyEvent::Live(content) => body.extend(postcard::to_stdvec(content).map_err(Error::internal)?),
             ManyEvent::Send { .. } | ManyEvent::Control | ManyEvent::RichDelivery { .. } => {}
         }
         self.record(event.kind(), None, body);

@@ -116,6 +116,7 @@ impl Holdings {
             Term::Tag { .. }
             | Term::DeviceType(_)
             | Term::Reach(_)
+            | Term::Live(_)
             | Term::List(_)
             | Term::OwnClock(_)
             | Term::Day(_)

@@ -25,6 +25,7 @@ use devices::{Devices, LocationSettings};
 use events::Events;
 use index::Indexes;
 use jobs::{Jobs, Worker};
+use live::Live;
 use model::time::Clock;
 use providers::http::{AddressPolicy, Timeouts};
 use providers::webpush::PushHosts;
@@ -92,6 +93,7 @@ struct Rooms {
     devices: Devices,
     targeting: Targeting,
     sending: Sending,
+    live: Live,
     events: Events,
     campaigns: Campaigns,
 }
@@ -110,6 +112,7 @@ impl Engine {
         let Settings { timeouts, push_hosts, public_url, .. } = settings;
         let outside = Outside { address_policy, timeouts, push_hosts, public_url };
         let sending = Sending::new(&base, &tenancy, &index, &devices, &targeting, outside);
+        let live = Live::new(&base, &tenancy, &index);
         let events = Events::new(&base, &tenancy, &index, &devices, &sending, address_policy, settings.locations);
         let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending, settings.pipelines);
         let rooms = Arc::new(Rooms {
@@ -122,6 +125,7 @@ impl Engine {
             devices,
             targeting,
             sending,
+            live,
             events,
             campaigns,
             store: base.store.clone(),
@@ -169,6 +173,11 @@ impl Engine {
     /// Pushes, platforms and inboxes.
     pub fn sending(&self) -> &Sending {
         &self.rooms.sending
+    }
+
+    /// The live connections of devices to this node.
+    pub fn live(&self) -> &Live {
+        &self.rooms.live
     }
 
     /// Events in and out, webhooks and reports.

@@ -28,8 +28,8 @@ pub use devices::{
 pub use face::Face;
 pub use offset::EventOffset;
 pub use pushes::{
-    AssociatedPush, Campaign, Many, MessageContext, PushBody, PushResource, Rejection, RejectionStatus, RichMessage,
-    SharedPush,
+    AssociatedPush, Campaign, LiveContent, Many, MessageContext, PushBody, PushResource, Rejection, RejectionStatus,
+    RichMessage, SharedPush,
 };
 pub use request::{EventConditions, EventRequest, EventStart, NO_OFFSET};
 pub use timeline::{TimelineKind, Told};
@@ -68,10 +68,13 @@ pub enum RecordKind {
     FirstOptIn,
     /// One record for many channels: [`Many`].
     SendRejected,
+    /// One record for many channels, with the message that live connections of them are sent: [`Many`] and [`LiveContent`].
+    /// Not shown to customers: the SEND beside it tells of the delivery.
+    Live,
 }
 
 impl RecordKind {
-    pub const NUMBERED: [(i64, RecordKind); 22] = [
+    pub const NUMBERED: [(i64, RecordKind); 23] = [
         (0, RecordKind::Terms),
         (1, RecordKind::PushBody),
         (2, RecordKind::Send),
@@ -94,6 +97,7 @@ impl RecordKind {
         (19, RecordKind::Unrecognized),
         (20, RecordKind::FirstOptIn),
         (21, RecordKind::SendRejected),
+        (22, RecordKind::Live),
     ];
 
     pub fn number(self) -> i64 {
@@ -107,13 +111,22 @@ impl RecordKind {
 
     /// Whether a record of this kind is about many channels: [`Many`].
     pub const fn is_of_many(self) -> bool {
-        matches!(self, RecordKind::Send | RecordKind::Control | RecordKind::RichDelivery | RecordKind::SendRejected)
+        matches!(
+            self,
+            RecordKind::Send
+                | RecordKind::Control
+                | RecordKind::RichDelivery
+                | RecordKind::SendRejected
+                | RecordKind::Live
+        )
     }
 
     /// The type under which customers know it; `None` for internal records.
     pub const fn public_name(self) -> Option<&'static str> {
         Some(match self {
-            RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => return None,
+            RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn | RecordKind::Live => {
+                return None;
+            }
             RecordKind::PushBody => "PUSH_BODY",
             RecordKind::Send => "SEND",
             RecordKind::SendRejected => "SEND_REJECTED",

@@ -23,6 +23,7 @@ pub mod legacy_tag;
 pub mod lenient_base64;
 pub mod lifecycle;
 pub mod limits;
+pub mod live;
 pub mod message_deletion;
 pub mod name;
 pub mod named_user;

@@ -16,7 +16,7 @@ pub use time_zone::{DeviceClock, device_clocks};
 use crate::channel::Profile;
 use crate::device_type::DeviceType;
 use crate::tag::{Tag, TagGroup};
-use crate::term::{Reach, Term};
+use crate::term::{LiveTerm, Reach, Term};
 use versions::Version;
 
 /// The tag of a property that applies to a channel but is not known.
@@ -54,13 +54,20 @@ pub fn property_terms(profile: &Profile) -> Vec<Term> {
 /// The type of an installed channel and how it can be reached. A channel that is not installed has none of these.
 pub fn reach_terms(profile: &Profile) -> Vec<Term> {
     let mut terms = vec![Term::DeviceType(profile.device_type.clone())];
-    if profile.address.is_some() {
+    if profile.address.is_some() || profile.live {
         terms.push(Term::Reach(Reach::Addressed));
         if profile.opt_in {
             terms.push(Term::Reach(Reach::Alert));
         }
-        if profile.background == Some(true) {
+        // A connection takes messages that show nothing, whatever the device allows its provider.
+        if profile.background == Some(true) || profile.live {
             terms.push(Term::Reach(Reach::Silent));
+        }
+    }
+    if profile.live {
+        terms.push(Term::Live(LiveTerm::Any));
+        if profile.address.is_none() {
+            terms.push(Term::Live(LiveTerm::Only));
         }
     }
     terms

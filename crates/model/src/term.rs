@@ -12,6 +12,7 @@ use crate::tag::{self, Tag, TagGroup};
 
 const TYPE_GROUP: &str = "@type";
 const REACH_GROUP: &str = "@reach";
+const LIVE_GROUP: &str = "@live";
 const LIST_GROUP: &str = "@list";
 /// Events on days.
 pub const DAY_GROUP: &str = "@day";
@@ -29,6 +30,8 @@ pub enum Term {
     DeviceType(DeviceType),
     /// Every channel that can be reached in some way.
     Reach(Reach),
+    /// Every channel that takes messages over live connections, in some sense.
+    Live(LiveTerm),
     /// Every channel on an uploaded list, by the list's name.
     List(String),
     /// Every channel that has a subscription. One with a scope is on all channels of the named user, and counts only for
@@ -102,12 +105,32 @@ impl DayTerm {
 /// How a channel can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reach {
-    /// Installed, opted in and with an address: shows notifications.
+    /// Installed, opted in and with an address or live: shows notifications.
     Alert,
-    /// Installed, background enabled and with an address: receives silent pushes.
+    /// Installed, and either background enabled and with an address, or live: receives silent pushes.
     Silent,
-    /// Installed and with an address.
+    /// Installed and with an address or live.
     Addressed,
+}
+
+/// Which channels of those that take live messages are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LiveTerm {
+    /// All of them.
+    Any,
+    /// Those that have no address: nothing else reaches them.
+    Only,
+}
+
+impl LiveTerm {
+    pub const ALL: [(&'static str, LiveTerm); 2] = [("any", LiveTerm::Any), ("only", LiveTerm::Only)];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            LiveTerm::Any => "any",
+            LiveTerm::Only => "only",
+        }
+    }
 }
 
 impl Reach {
@@ -131,6 +154,7 @@ impl Term {
             Term::Tag { group, tag } => (group.as_str(), tag.as_str().into()),
             Term::DeviceType(device_type) => (TYPE_GROUP, device_type.to_string().into()),
             Term::Reach(reach) => (REACH_GROUP, reach.name().into()),
+            Term::Live(live) => (LIVE_GROUP, live.name().into()),
             Term::List(name) => (LIST_GROUP, name.as_str().into()),
             Term::Subscription(Subscription { list, scope }) => (subscription_group(*scope), list.as_str().into()),
             Term::Day(DayTerm { kind, day }) => (DAY_GROUP, format!("{}/{day}", kind.name()).into()),
@@ -145,6 +169,7 @@ impl Term {
         match group {
             TYPE_GROUP => DeviceType::from_name(tag).map(Term::DeviceType),
             REACH_GROUP => Reach::ALL.into_iter().find(|(name, _)| *name == tag).map(|(_, reach)| Term::Reach(reach)),
+            LIVE_GROUP => LiveTerm::ALL.into_iter().find(|(name, _)| *name == tag).map(|(_, live)| Term::Live(live)),
             LIST_GROUP => Some(Term::List(tag.to_owned())),
             DAY_GROUP => DayTerm::from_name(tag).map(Term::Day),
             LAST_PLACE_GROUP => PlaceId::from_text(tag).map(Term::LastPlace),
@@ -248,6 +273,7 @@ mod tests {
         ];
         terms.extend(DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)));
         terms.extend(Reach::ALL.into_iter().map(|(_, reach)| Term::Reach(reach)));
+        terms.extend(LiveTerm::ALL.into_iter().map(|(_, live)| Term::Live(live)));
         terms.push(Term::List("vip".to_owned()));
         terms.push(Term::OwnClock("Asia/Kathmandu".to_owned()));
         let weekly = SubscriptionListId::new("weekly").unwrap();

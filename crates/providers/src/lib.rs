@@ -15,6 +15,7 @@ pub mod http;
 mod in_app;
 mod jwt;
 mod keys;
+mod live;
 mod network;
 mod oauth;
 pub mod open;
@@ -36,6 +37,7 @@ pub mod wns;
 
 pub use address_form::{address_problem, keys_problem};
 pub use endpoint::Endpoint;
+pub use live::kept_message;
 pub use network::Network;
 pub use recipient::Recipient;
 pub use rendered::{NotSendable, RenderedPush};

@@ -4,6 +4,7 @@ mod batch;
 mod block;
 mod failures;
 mod feed;
+mod live;
 mod outcomes;
 mod preview;
 mod render;
@@ -26,6 +27,7 @@ use crate::push::{SendPermission, last_deadline_on, stored_push};
 use crate::{Hindrance, Sending, reach};
 use block::{Block, Next, SendingBlock};
 use feed::Feed;
+use live::LivePart;
 use outcomes::UNNOTED_WAIT;
 use render::Renderer;
 use send_run::{RunContext, RunMode, SendRun};
@@ -105,26 +107,38 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     let renderer = Renderer::new(sending, &app_row.key, (&row, shared_push.clone()), &push, device_type.clone());
     let transport = Transport::choose(sending, &app_row, &device_type).await?;
     let in_time = |due: UtcMillis| expires.map_or(due, |expires| expires.min(due));
-    let mode = match Gate::of(sending, app, &device_type, &transport).await? {
-        // An expired push sends nothing any more, so that it need not wait for the platform.
-        Gate::Until(_) | Gate::Held | Gate::Open(RunMode::Probing(_)) if is_expired => RunMode::Normal,
-        Gate::Open(mode) => mode,
-        Gate::Until(due) => return block.release(sending, Next::WaitUntil(in_time(due))).await,
-        Gate::Held => {
-            let until = expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
-            return block.release(sending, Next::Hold(until)).await;
-        }
-    };
+    let gate = Gate::of(sending, app, &device_type, &transport).await?;
     let context =
         RunContext { sending, app, push: push_id, device_type: &device_type, expires, transport: &transport, stop };
     let is_sandbox = matches!(transport, Transport::Sandbox);
-    let mut feed = Feed::new(sending, app, &push, &device_type, block.pending.clone(), is_sandbox);
+    let proves_addresses = matches!(transport, Transport::Provider(_));
+    let mut block = SendingBlock::new(block, shared_push, renderer.is_alerting(), proves_addresses);
+    // An expired push is for nobody any more, which the run notes; a platform that the operator holds gets nothing in any way.
+    let reach = reach::needed(&push, &device_type).filter(|_| !is_expired && !matches!(gate, Gate::Held));
+    let live = LivePart::of(&context, reach, &row, &block.block.pending).await?;
+    if let Some(outcomes) = live.outcomes(&context, &renderer).await? {
+        let is_all = block.block.pending == outcomes.settled();
+        let next = if is_all { Next::Settled } else { Next::GoOn };
+        block.checkpoint(sending, stop, outcomes, next).await?;
+        if is_all {
+            return Ok(());
+        }
+    }
+    let mode = match gate {
+        // An expired push sends nothing any more, so that it need not wait for the platform.
+        Gate::Until(_) | Gate::Held | Gate::Open(RunMode::Probing(_)) if is_expired => RunMode::Normal,
+        Gate::Open(mode) => mode,
+        Gate::Until(due) => return block.block.release(sending, Next::WaitUntil(in_time(due))).await,
+        Gate::Held => {
+            let until = expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
+            return block.block.release(sending, Next::Hold(until)).await;
+        }
+    };
+    let mut feed = Feed::new(sending, app, &push, &device_type, block.block.pending.clone(), is_sandbox);
     if matches!(mode, RunMode::Probing(_)) {
         feed.find_proven().await?;
     }
-    let proves_addresses = matches!(transport, Transport::Provider(_));
-    let block = SendingBlock::new(block, shared_push, renderer.is_alerting(), proves_addresses);
-    Box::pin(SendRun::new(context, renderer, block, feed, mode).run()).await
+    Box::pin(SendRun::new(context, renderer, block, feed, live.beside, mode).run()).await
 }
 
 fn leave_out_message(push: &mut Push) {

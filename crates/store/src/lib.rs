@@ -53,6 +53,7 @@ pub mod push_audience;
 pub mod push_causes;
 pub mod push_marks;
 pub mod push_outcomes;
+pub mod push_received;
 pub mod push_responses;
 pub mod pushes;
 pub mod recipients;

@@ -7,6 +7,7 @@
 //! Records are inserted at the end of their transaction, or when it reads the log itself.
 
 mod bounds;
+mod lives;
 mod newest;
 mod pending;
 mod retention;
@@ -26,6 +27,7 @@ use model::time::UtcMillis;
 use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 
 pub(crate) use bounds::LogBounds;
+pub use lives::visit_lives;
 pub use newest::newest_of_kinds;
 pub(crate) use pending::PendingRecords;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
@@ -106,6 +108,11 @@ pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
     // cleaned up yet.
     let start = tx.query_opt("select log_start from app_numbers where app = $1", &[app.into()], |row| row.get(0))?;
     Ok(start.unwrap_or(FIRST))
+}
+
+/// How often records of an app were changed in place, as seen by a transaction that only reads.
+pub fn n_rewrites(tx: &mut Tx<'_>, app: AppId) -> Result<i64> {
+    Ok(bounds::in_snapshot(tx, app)?.map_or(0, |bounds| bounds.rewrites))
 }
 
 /// A record as it lies in the database.

@@ -40,6 +40,7 @@ const STEPS: &[Step] = &[
     Step { name: "0022_approval", sql: include_str!("../migrations/0022_approval.sql") },
     Step { name: "0023_server_tokens", sql: include_str!("../migrations/0023_server_tokens.sql") },
     Step { name: "0024_former_secrets", sql: include_str!("../migrations/0024_former_secrets.sql") },
+    Step { name: "0025_live", sql: include_str!("../migrations/0025_live.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -51,6 +51,30 @@ pub fn visit_among(
     })
 }
 
+/// What live messages need to know of a channel, which need not have an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveRecipient {
+    pub ordinal: Ordinal,
+    pub id: ChannelId,
+    pub language: Option<String>,
+    pub country: Option<String>,
+}
+
+/// The installed ones of some channels, which are sorted.
+pub fn live_among(tx: &mut Tx<'_>, app: AppId, ordinals: &[Ordinal]) -> Result<Vec<LiveRecipient>> {
+    let select = "select ordinal, id, language, country from channel where app = $1 and installed = 1";
+    let mut found = Vec::with_capacity(ordinals.len());
+    ordinals::visit_around(tx, select, app, ordinals, |row| {
+        let ordinal = row.next()?;
+        // Others between them may have been read, too.
+        if ordinals.binary_search(&ordinal).is_ok() {
+            found.push(LiveRecipient { ordinal, id: row.next()?, language: row.next()?, country: row.next()? });
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 /// The beginning of a statement, to which [`ordinals`] adds the channels that are meant.
 const fn select(wanted: Wanted) -> &'static str {
     match (wanted.locale, wanted.profile) {

@@ -29,8 +29,8 @@ pub struct Caller {
     pub known_by: KnownBy,
     /// What a server is limited by that has a token, and not the master secret.
     token: Option<Arc<TokenLimits>>,
-    /// Of the secret that the caller gave, if it did.
-    given: Option<[u8; 32]>,
+    /// Of the secret that the caller gave, or by which its token was signed.
+    pub(crate) given: Option<[u8; 32]>,
 }
 
 /// The credentials that a caller gave.
@@ -121,6 +121,22 @@ impl Caller {
         let former = self.known.formers.master(UtcMillis(i64::MIN));
         let used = former.filter(|former| self.given.is_some_and(|given| former.is(&given)));
         used.map_or(&self.known.master_credential, |former| &former.credential)
+    }
+
+    /// Whether both are let in for as long as each other: they speak for the same app, by the same secret.
+    pub fn stands_as(&self, other: &Self) -> bool {
+        let is_master = |caller: &Self| caller.rights == Rights::Master;
+        let (one, two) = (&self.known, &other.known);
+        let has_same_secret = match is_master(self) {
+            true => one.hashes.master == two.hashes.master,
+            false => one.hashes.app == two.hashes.app,
+        };
+        let token = |caller: &Self| caller.token.as_ref().map(|token| (token.id, token.expires));
+        is_master(self) == is_master(other)
+            && one.app.id == two.app.id
+            && has_same_secret
+            && self.given == other.given
+            && token(self) == token(other)
     }
 
     /// The limits of a server that has a token, and not the master secret.

@@ -12,6 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
 use boxed::boxed;
 use model::ids::{ChannelId, ContactId};
+use model::time::UtcMillis;
 use store::apps::App;
 
 use self::parts::{Claims, HEADER, Subject, take_apart};
@@ -47,6 +48,12 @@ impl Tenancy {
         self.device_token(app, Subject::Contact(contact)).await
     }
 
+    /// The caller with a token of a channel that is good now, and when the token ends.
+    pub async fn caller_by_token(&self, token: &str) -> Result<Option<(Caller, UtcMillis)>> {
+        let caller = self.authenticate_device_token(token).await?.ok();
+        Ok(caller.and_then(|caller| Some((caller, token_end(token)?))))
+    }
+
     async fn device_token(&self, app: &App, sub: Subject) -> Result<DeviceToken> {
         let known = self.known_app(app.key.as_str()).await?.ok_or(Error::NotFound("app"))?;
         let exp = self.0.clock.now().plus(LIFETIME).seconds();
@@ -61,9 +68,11 @@ impl Tenancy {
         let Some(known) = self.known_app(claims.app.as_str()).await? else { return Ok(Err(Refusal::Wrong)) };
         let now = self.0.clock.now();
         let has_signed = |hash: &[u8; 32]| self.0.seal_key.has_signed(&purpose(&known, hash), signed, &signature);
-        if !has_signed(&known.hashes.app) && !known.formers.app(now).is_some_and(|former| has_signed(&former.hash)) {
+        let former = known.formers.app(now).map(|former| former.hash);
+        // A connection that it has opened ends with the secret that it was signed by.
+        let Some(secret) = [Some(known.hashes.app), former].into_iter().flatten().find(|hash| has_signed(hash)) else {
             return Ok(Err(Refusal::Wrong));
-        }
+        };
         if now.seconds() >= claims.exp {
             return Ok(Err(Refusal::Expired));
         }
@@ -71,8 +80,14 @@ impl Tenancy {
             Subject::Channel(channel) => Rights::Channel(channel),
             Subject::Contact(contact) => Rights::Contact(contact),
         };
-        Ok(Ok(Caller::new(&known, rights, KnownBy::Token)))
+        Ok(Ok(Caller { given: Some(secret), ..Caller::new(&known, rights, KnownBy::Token) }))
     }
+}
+
+/// When a token ends, which has to be proven elsewhere; `None` for credentials that are no token of ours.
+pub fn token_end(token: &str) -> Option<UtcMillis> {
+    let (_, _, claims) = take_apart(token)?;
+    Some(UtcMillis(claims.exp.saturating_mul(1000)))
 }
 
 /// Another secret, or another app under the same key, makes it another purpose.

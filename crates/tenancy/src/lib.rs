@@ -28,7 +28,7 @@ pub use audit::{
     request_of_command,
 };
 pub use callers::{Caller, KnownBy, Rights, app_secret_purpose, forget_app_secret};
-pub use device_tokens::DeviceToken;
+pub use device_tokens::{DeviceToken, token_end};
 pub use feeds::News;
 pub use idempotency::{IdempotencyKey, KEPT_FOR as ANSWERS_KEPT_FOR};
 pub use oauth::{

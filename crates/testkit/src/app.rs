@@ -186,6 +186,11 @@ impl TestApp {
         Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
     }
 
+    /// The same service, as another of its apps uses it.
+    pub fn as_app(self, app: Credentials) -> Self {
+        Self { app, ..self }
+    }
+
     /// Stops the service and waits until it has released all its resources.
     pub async fn stop(self) {
         self.parts.stop().await;

@@ -32,6 +32,15 @@ pub(crate) struct Callers {
     )]
     pub(crate) connections_per_address: usize,
 
+    /// How many live connections of devices the node keeps open, beside those of callers
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = Limits::LIVE_CONNECTIONS,
+        value_parser = number_in(0_usize..=10_000_000)
+    )]
+    pub(crate) live_connections: usize,
+
     /// After how many requests with wrong credentials in a minute an address is answered late
     #[arg(
         long,

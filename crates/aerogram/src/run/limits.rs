@@ -31,6 +31,7 @@ pub(super) fn of(node: &Node) -> Limits {
     Limits {
         connections,
         connections_per_address: node.callers.connections_per_address,
+        live_connections: usize::try_from(allowed).unwrap_or(usize::MAX).min(node.callers.live_connections),
         wrong_credentials_per_minute: node.callers.wrong_credentials_per_minute,
         ..Limits::default()
     }

@@ -43,7 +43,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "targeting",
         ],
     ),
-    ("live", &[]),
+    ("live", &["boxed", "model", "audience", "store", "base", "tenancy", "index"]),
     (
         "events",
         &[
@@ -93,6 +93,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "devices",
             "targeting",
             "sending",
+            "live",
             "events",
             "campaigns",
         ],
@@ -108,6 +109,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "devices",
             "targeting",
             "sending",
+            "live",
             "events",
             "campaigns",
             "engine",

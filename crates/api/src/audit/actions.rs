@@ -30,6 +30,8 @@ use Audited::{Each, Never, PerMinute};
 const ACTIONS: &[(&str, &str, Audited)] = &[
     ("POST", "/api/push", Each("push.send")),
     ("POST", "/api/push/validate", Never),
+    // Devices acknowledge what they got.
+    ("POST", "/live/ack", Never),
     ("POST", "/api/push/preview", Never),
     ("POST", "/api/push/test", Each("push.test")),
     ("PUT", "/api/push/test-group", Each("push.set_test_group")),

@@ -26,6 +26,10 @@ pub(super) struct ChannelRecord {
     /// Whether it can be reached without showing anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     background: Option<bool>,
+    /// Whether it takes messages over live connections; not there for those that do not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    live: bool,
     #[serde(flatten)]
     reach: Reach,
     /// In UTC.
@@ -101,6 +105,7 @@ impl From<ChannelView> for ChannelRecord {
             installed,
             opt_in: profile.opt_in,
             background: profile.background,
+            live: profile.live,
             reach,
             created: created.to_api(),
             named_user_id: named_user,

@@ -11,6 +11,7 @@ mod drafts;
 mod events;
 mod experiments;
 mod lists;
+mod live;
 mod location;
 mod message_center;
 mod named_users;
@@ -60,6 +61,7 @@ pub(crate) fn areas() -> Vec<Area> {
         requests::area(),
         privacy::area(),
         devices::area(),
+        live::area(),
         contacts::area(),
         operator::area(),
         accounts::area(),

@@ -46,6 +46,9 @@ pub(super) struct StatusOfPush {
     total: PushProgress,
     /// By device type.
     platforms: BTreeMap<String, PushProgress>,
+    /// How many devices have acknowledged it over live connections. Not there while none has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    received: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -150,6 +153,7 @@ impl From<PushStatus> for Status {
             expires: status.expires.map(|expires| expires.to_api()),
             total,
             platforms: platforms.collect(),
+            received: (status.received > 0).then_some(status.received),
         };
         Self { push }
     }

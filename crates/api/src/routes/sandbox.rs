@@ -31,7 +31,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 pub(super) const KEEP_ALIVE_COMMENT: &str = ": nothing new\n\n";
 
 /// The ways that a message can go.
-pub(super) const TRANSPORTS: [&str; 6] = ["apns", "fcm", "adm", "wns", "webpush", "open"];
+pub(super) const TRANSPORTS: [&str; 7] = ["apns", "fcm", "adm", "wns", "webpush", "open", "live"];
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Page {

@@ -16,7 +16,7 @@ use super::peer::Peer;
 /// A caller reads at least this much of an answer in the time that it may stall.
 const LEAST_BYTES_READ: usize = 64 * 1024;
 
-pub(super) struct Guarded {
+pub(crate) struct Guarded {
     stream: TcpStream,
     scan: HeadScan,
     refusal: Option<Refusal>,
@@ -53,6 +53,11 @@ impl Guarded {
             stall_limit: None,
             n_written: 0,
         }
+    }
+
+    /// The connection without limits, for another protocol.
+    pub(super) fn into_stream(self) -> TcpStream {
+        self.stream
     }
 
     fn check_head(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {

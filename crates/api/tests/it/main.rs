@@ -48,6 +48,7 @@ mod life_of_a_push;
 mod list_audiences;
 mod list_uploads;
 mod lists;
+mod live;
 mod local_schedules;
 mod location;
 mod location_audiences;

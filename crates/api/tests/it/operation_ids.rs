@@ -11,6 +11,7 @@ const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 /// Routes that change nothing, or that answer without a body.
 const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/metered-usage"),
+    ("POST", "/live/ack"),
     ("POST", "/api/push/validate"),
     ("POST", "/api/push/preview"),
     ("DELETE", "/api/sandbox"),

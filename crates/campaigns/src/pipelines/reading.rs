@@ -140,6 +140,7 @@ impl<'a, 'c> Reading<'a, 'c> {
             | RecordKind::PushBody
             | RecordKind::Send
             | RecordKind::SendRejected
+            | RecordKind::Live
             | RecordKind::Uninstall
             | RecordKind::TagChange
             | RecordKind::Control

@@ -124,6 +124,7 @@ impl ChannelView {
                 }
                 Term::DeviceType(_)
                 | Term::Reach(_)
+                | Term::Live(_)
                 | Term::List(_)
                 | Term::Subscription(_)
                 | Term::OwnClock(_)

@@ -2,7 +2,7 @@
 
 use audience::codec;
 use base::{Error, Result};
-use model::event::{Many, RecordKind, Rejection, SharedPush};
+use model::event::{LiveContent, Many, RecordKind, Rejection, SharedPush};
 use model::ids::Ordinal;
 use model::payload::extra::TextExtra;
 use model::privacy::Redaction;
@@ -47,6 +47,13 @@ pub fn redact_many(kind: RecordKind, body: &[u8], redaction: &Redaction) -> Resu
             is_found |= cleaned.is_some();
             let cleaned: Option<TextExtra> = cleaned.and_then(|cleaned| serde_json::from_str(&cleaned).ok());
             postcard::to_stdvec(&cleaned.unwrap_or(extra)).map_err(Error::internal)?
+        }
+        RecordKind::Live if !rest.is_empty() => {
+            let mut content: LiveContent = postcard::from_bytes(rest).map_err(Error::internal)?;
+            if let Some(cleaned) = redaction.json(&content.message) {
+                (content.message, is_found) = (cleaned, true);
+            }
+            postcard::to_stdvec(&content).map_err(Error::internal)?
         }
         _ => rest.to_vec(),
     };
@@ -98,5 +105,10 @@ mod tests {
         assert!(!redaction.is_in(&cleaned));
         assert_eq!(push_to_one_of(&cleaned, &[Ordinal(5)]).unwrap(), Some(many.push));
         assert_eq!(redact_many(RecordKind::Send, &head, &redaction).unwrap(), None);
+
+        let content = LiveContent { expires: None, message: format!(r#"{{"alert":"for {TOKEN}"}}"#) };
+        let named = with(postcard::to_stdvec(&content).unwrap());
+        let cleaned = redact_many(RecordKind::Live, &named, &redaction).unwrap().unwrap();
+        assert!(!redaction.is_in(&cleaned));
     }
 }

@@ -1,8 +1,8 @@
 //! The events that can be written to the log. Each knows the kind of its record, so that no kind gets the body of another.
 
 use model::event::{
-    Close, Custom, FirstOpen, FirstOptIn, InAppDisplay, InAppExpiration, InAppResolution, Location, Open, PushBody,
-    RecordKind, Region, Rejection, RichMessage, ScreenViewed, TagChange, Uninstall, Unrecognized,
+    Close, Custom, FirstOpen, FirstOptIn, InAppDisplay, InAppExpiration, InAppResolution, LiveContent, Location, Open,
+    PushBody, RecordKind, Region, Rejection, RichMessage, ScreenViewed, TagChange, Uninstall, Unrecognized,
 };
 use model::payload::extra::TextExtra;
 use serde::Serialize;
@@ -67,6 +67,7 @@ pub enum ManyEvent<'a> {
         extra: &'a TextExtra,
     },
     SendRejected(&'a Rejection),
+    Live(&'a LiveContent),
 }
 
 impl ManyEvent<'_> {
@@ -76,13 +77,16 @@ impl ManyEvent<'_> {
             ManyEvent::Control => RecordKind::Control,
             ManyEvent::RichDelivery { .. } => RecordKind::RichDelivery,
             ManyEvent::SendRejected(_) => RecordKind::SendRejected,
+            ManyEvent::Live(_) => RecordKind::Live,
         }
     }
 
     pub(super) const fn is_alerting(self) -> bool {
         match self {
             ManyEvent::Send { alerting } => alerting,
-            ManyEvent::Control | ManyEvent::RichDelivery { .. } | ManyEvent::SendRejected(_) => false,
+            ManyEvent::Control | ManyEvent::RichDelivery { .. } | ManyEvent::SendRejected(_) | ManyEvent::Live(_) => {
+                false
+            }
         }
     }
 }

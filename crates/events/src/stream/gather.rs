@@ -122,7 +122,7 @@ const fn shape(kind: RecordKind) -> Shape {
         | RecordKind::InAppMessageDisplay
         | RecordKind::InAppMessageResolution
         | RecordKind::InAppMessageExpiration => Shape::One(OneShape::Stored),
-        RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => Shape::Hidden,
+        RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn | RecordKind::Live => Shape::Hidden,
     }
 }
 

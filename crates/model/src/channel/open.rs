@@ -35,6 +35,7 @@ pub struct OpenRegistration {
     /// The current address of the channel, if it is to be renamed to `address`.
     pub old_address: Option<String>,
     pub opt_in: bool,
+    live: Option<bool>,
     identifiers: Option<BTreeMap<String, String>>,
     locale: LocaleUpdate,
     tags: Option<BTreeSet<Tag>>,
@@ -43,10 +44,10 @@ pub struct OpenRegistration {
 
 impl OpenRegistration {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let OpenChannel { opt_in, address, channel_id, locale, tags, set_tags, open, .. } =
+        let OpenChannel { opt_in, live, address, channel_id, locale, tags, set_tags, open, .. } =
             OpenRegistrationBody::parse(at)?.channel;
         let OpenUpdate { platform, identifiers, old_address } = open;
-        Some(Self { platform, address, channel_id, old_address, opt_in, identifiers, locale, tags, set_tags })
+        Some(Self { platform, address, channel_id, old_address, opt_in, live, identifiers, locale, tags, set_tags })
     }
 
     /// The registration of an address to send to, of which nothing else is known.
@@ -57,6 +58,7 @@ impl OpenRegistration {
             channel_id: None,
             old_address: None,
             opt_in: true,
+            live: None,
             identifiers: None,
             locale: LocaleUpdate::default(),
             tags: None,
@@ -68,6 +70,7 @@ impl OpenRegistration {
     pub fn apply(&self, previous: Option<&Profile>) -> Profile {
         let mut profile = Profile::before_update(previous, &DeviceType::Open(self.platform.clone()));
         profile.opt_in = self.opt_in;
+        profile.live = self.live.unwrap_or(profile.live);
         if self.address.is_some() {
             profile.address.clone_from(&self.address);
         }
@@ -107,6 +110,9 @@ struct OpenChannel {
     #[body(rename = "type")]
     _kind: OpenWord,
     opt_in: bool,
+    /// Whether it takes messages over live connections (`GET /live`) where the platform has no endpoint.
+    #[body(nullable)]
+    live: Option<bool>,
     /// Required if the channel is opted in, if it is renamed, and if there is no `channel_id`.
     #[body(length = 1..=limits::OPEN_ADDRESS_CHARS, read = open_address, nullable)]
     address: Option<String>,

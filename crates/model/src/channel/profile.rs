@@ -29,6 +29,9 @@ pub struct Profile {
     /// Where the platform delivers to: a token, a registration id, a URL, an address of an open platform.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub address: Option<String>,
+    /// Whether it takes messages over connections of its own: where it has no address, or its platform no credentials.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub live: bool,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alias: Option<String>,
 
@@ -117,7 +120,7 @@ pub struct IdentityHints {
 impl Profile {
     /// Whether the channel can be shown notifications.
     pub const fn is_opted_in(&self) -> bool {
-        self.opt_in && self.address.is_some()
+        self.opt_in && (self.address.is_some() || self.live)
     }
 
     /// The contact id of the unknown user of a channel with this profile.
@@ -133,6 +136,7 @@ impl Profile {
             was_opted_in: false,
             background: None,
             address: None,
+            live: false,
             alias: None,
             timezone: None,
             locale_language: None,

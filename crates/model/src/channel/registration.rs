@@ -44,6 +44,8 @@ pub struct Registration {
     /// Where the provider reaches the device: its token or registration id.
     #[body(length = 1..=limits::PUSH_ADDRESS_CHARS, read = |at| name_text(at, limits::PUSH_ADDRESS_CHARS))]
     pub push_address: Change<String>,
+    /// Whether the device takes messages over live connections (`GET /live`) where its provider does not reach it.
+    pub live: Change<bool>,
     /// A name that the app gives the channel; others may share it.
     #[body(length = 1..=limits::ALIAS_CHARS, read = |at| name_text(at, limits::ALIAS_CHARS))]
     pub alias: Change<String>,
@@ -99,6 +101,11 @@ impl Registration {
         profile.opt_in = self.opt_in.unwrap_or(profile.opt_in);
         self.background.update(&mut profile.background);
         self.push_address.update(&mut profile.address);
+        match self.live {
+            Change::Keep => {}
+            Change::Clear => profile.live = false,
+            Change::Set(live) => profile.live = live,
+        }
         self.alias.update(&mut profile.alias);
         self.named_user_id.update(&mut profile.named_user_hint);
         self.identity_hints.update(&mut profile.identity_hints);

@@ -114,6 +114,15 @@ pub struct Many {
     pub ordinals: Vec<u8>,
 }
 
+/// The message for live connections, which follows the channels of its record: as devices of one type and language get it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveContent {
+    /// Nobody is sent it after this time.
+    pub expires: Option<UtcMillis>,
+    /// A JSON object.
+    pub message: String,
+}
+
 /// The data about the push that the events of one [`Many`] share. In binary records its fields have no names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedPush {

@@ -60,7 +60,11 @@ impl Told {
             | RecordKind::InAppMessageDisplay
             | RecordKind::InAppMessageResolution
             | RecordKind::InAppMessageExpiration => Some(Told::Did),
-            RecordKind::Terms | RecordKind::PushBody | RecordKind::Unrecognized | RecordKind::FirstOptIn => None,
+            RecordKind::Terms
+            | RecordKind::PushBody
+            | RecordKind::Unrecognized
+            | RecordKind::FirstOptIn
+            | RecordKind::Live => None,
         }
     }
 

@@ -229,6 +229,7 @@ impl Happening {
             Term::Retired { tag: held, .. } => *group == TagGroup::device() && held == tag,
             Term::DeviceType(_)
             | Term::Reach(_)
+            | Term::Live(_)
             | Term::List(_)
             | Term::Subscription(_)
             | Term::Day(_)
@@ -241,6 +242,7 @@ impl Happening {
             | Term::Retired { .. }
             | Term::DeviceType(_)
             | Term::Reach(_)
+            | Term::Live(_)
             | Term::List(_)
             | Term::Day(_)
             | Term::LastPlace(_)

@@ -15,6 +15,7 @@ use model::experiment::Experiment;
 use model::inbox::{InboxChange, MessageIds, NewInbox};
 use model::json::OneOrMany;
 use model::legacy_tag::{LegacyTagging, TagBatch};
+use model::live::LiveAck;
 use model::message_deletion::MessageDeletion;
 use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
 use model::payload::Push;
@@ -46,7 +47,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 60] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 61] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<OneOrMany<ScheduledPush>>,
@@ -67,6 +68,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<DraftSending>,
         add::<TestPush>,
         add::<TestGroup>,
+        add::<LiveAck>,
         add::<NewAccount>,
         add::<AccountChange>,
         add::<NewMember>,

@@ -61,9 +61,9 @@ struct Button<'a> {
     actions: Map<String, Value>,
 }
 
-impl WebPush {
-    pub(crate) fn new(rendering: &Rendering<'_>, web: &WebOverride) -> Self {
-        let payload = Payload {
+impl<'a> Payload<'a> {
+    fn new(rendering: &Rendering<'_>, web: &'a WebOverride) -> Self {
+        Self {
             send_id: rendering.push_id.to_string(),
             push_id: rendering.push_id.to_string(),
             metadata: rendering.metadata(),
@@ -76,13 +76,28 @@ impl WebPush {
             actions: rendering.browser_actions(web.actions.as_ref()),
             buttons: web.buttons.as_deref().map(|buttons| with_actions(rendering, buttons)),
             extra: web.extra.as_ref(),
-        };
+        }
+    }
+}
+
+impl WebPush {
+    pub(crate) fn new(rendering: &Rendering<'_>, web: &WebOverride) -> Self {
+        let payload = Payload::new(rendering, web);
         let ttl = rendering.lifetime(web.time_to_live.as_ref()).unwrap_or(USUAL_TTL_SECONDS);
         let headers = HeaderMap::from_iter([
             (TTL, HeaderValue::from(ttl.min(USUAL_TTL_SECONDS))),
             (URGENCY, HeaderValue::from_static("normal")),
         ]);
         Self { body: Form::default().json(&payload), headers }
+    }
+
+    /// The payload alone, for connections of our own.
+    pub(crate) fn payload(rendering: &Rendering<'_>, web: &WebOverride) -> Map<String, Value> {
+        match serde_json::to_value(Payload::new(rendering, web)) {
+            Ok(Value::Object(payload)) => payload,
+            // It is an object, whose keys are texts.
+            Ok(_) | Err(_) => Map::new(),
+        }
     }
 
     /// A browser's address is the URL of its subscription.

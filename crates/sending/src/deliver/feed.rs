@@ -157,7 +157,7 @@ fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
 
 /// The channels that can still be reached: much can happen between resolving a push and a late attempt, and a channel that opted
 /// out meanwhile gets nothing.
-fn still_reachable(
+pub(super) fn still_reachable(
     index: &Index,
     reach: Option<Reach>,
     device_type: &DeviceType,

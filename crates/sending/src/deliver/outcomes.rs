@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use devices::Refusal;
-use model::event::RejectionStatus;
+use model::event::{LiveContent, RejectionStatus};
 use model::ids::Ordinal;
 use model::push_outcome::GoneBy;
 use model::time::UtcMillis;
@@ -13,6 +13,7 @@ use roaring::RoaringBitmap;
 use store::sandbox::SandboxDelivery;
 
 use super::failures::{Failures, status_of, status_of_rejection};
+use super::render::Localized;
 
 /// The content of a checkpoint. Pending recipients of a block that are in none of the sets stay pending.
 #[derive(Clone, Default)]
@@ -31,6 +32,15 @@ pub(super) struct Outcomes {
     /// Why some failed or have to wait.
     pub(super) reason: Option<String>,
     pub(super) sandbox: Vec<SandboxDelivery>,
+    /// The messages for live connections. Their channels are among the delivered ones.
+    pub(super) live: Vec<LiveSet>,
+}
+
+/// Channels of a block that get the same message over their live connections.
+#[derive(Clone)]
+pub(super) struct LiveSet {
+    pub(super) channels: RoaringBitmap,
+    pub(super) content: LiveContent,
 }
 
 /// Recipients that are no longer to be sent to.
@@ -55,6 +65,7 @@ pub(super) struct OutcomeTally {
     recent_answers: RecentAnswers,
     /// Messages that have to be sent once more.
     n_retried: u64,
+    live: BTreeMap<Localized, RoaringBitmap>,
 }
 
 /// Who is at fault where addresses are refused that took a message before.
@@ -108,6 +119,16 @@ impl OutcomeTally {
         for (why, channels) in missing {
             *self.rest.missing.entry(why).or_default() |= channels;
         }
+    }
+
+    /// A message that the sandbox kept goes over live connections as well.
+    pub(super) fn live(&mut self, ordinal: Ordinal, localized: Localized) {
+        self.live.entry(localized).or_default().insert(ordinal.0);
+    }
+
+    /// The channels with live messages since this was last asked, by content.
+    pub(super) fn take_live(&mut self) -> BTreeMap<Localized, RoaringBitmap> {
+        std::mem::take(&mut self.live)
     }
 
     pub(super) fn keep(&mut self, delivery: SandboxDelivery) {
@@ -253,12 +274,17 @@ impl Outcomes {
         &self.delivered | gone | missing | self.failed.all() | &self.expired
     }
 
+    /// The delivered ones whose provider took a message.
+    pub(super) fn served(&self) -> RoaringBitmap {
+        self.live.iter().fold(self.delivered.clone(), |served, live| served - &live.channels)
+    }
+
     pub(super) fn n_gone(&self) -> u64 {
         self.gone.len() as u64 + self.missing.values().map(RoaringBitmap::len).sum::<u64>()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let Self { delivered, moved: _, gone, missing, failed, refused: _, expired, reason, sandbox } = self;
+        let Self { delivered, moved: _, gone, missing, failed, refused: _, expired, reason, sandbox, live: _ } = self;
         let are_empty = delivered.is_empty() && missing.is_empty() && failed.is_empty() && expired.is_empty();
         are_empty && gone.is_empty() && reason.is_none() && sandbox.is_empty()
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::app::AppKey;
 use model::device_type::DeviceType;
-use model::event::SharedPush;
+use model::event::{LiveContent, SharedPush};
 use model::payload::Push;
 use model::term::Reach;
 use model::time::UtcMillis;
@@ -53,6 +53,10 @@ impl<'a> Renderer<'a> {
         }
     }
 
+    pub(super) fn is_localized(&self) -> bool {
+        self.push.localizations.is_some()
+    }
+
     /// Whether devices show or sound something.
     pub(super) fn is_alerting(&self) -> bool {
         reach::needed(self.push, &self.device_type) == Some(Reach::Alert)
@@ -74,6 +78,7 @@ impl<'a> Renderer<'a> {
             return rendered.clone();
         }
         let rendered = self.with(localized, now, |rendering| RenderedPush::new(rendering, &self.device_type));
+        let rendered = rendered.map(Arc::new);
         self.rendered.insert(localized, rendered.clone());
         rendered
     }
@@ -83,17 +88,27 @@ impl<'a> Renderer<'a> {
         if let Some(rendered) = self.rendered_for_amazon.get(&localized) {
             return rendered.clone();
         }
-        let rendered = self.with(localized, now, RenderedPush::for_android_by_amazon);
+        let rendered = self.with(localized, now, RenderedPush::for_android_by_amazon).map(Arc::new);
         self.rendered_for_amazon.insert(localized, rendered.clone());
         rendered
     }
 
-    fn with(
+    /// The message for live connections.
+    pub(super) fn live(&self, localized: Localized, now: UtcMillis) -> Result<LiveContent, NotSendable> {
+        let expires = deadline(self.push, localized, &self.device_type, self.sent_at);
+        let mut message = self.with(localized, now, |rendering| rendering.live_message(&self.device_type))?;
+        if let Some(expires) = expires {
+            message.insert("expires".to_owned(), expires.to_api().into());
+        }
+        Ok(LiveContent { expires, message: serde_json::Value::Object(message).to_string() })
+    }
+
+    fn with<T>(
         &self,
         localized: Localized,
         now: UtcMillis,
-        render: impl FnOnce(&Rendering<'_>) -> Result<RenderedPush, NotSendable>,
-    ) -> Rendered {
+        render: impl FnOnce(&Rendering<'_>) -> Result<T, NotSendable>,
+    ) -> Result<T, NotSendable> {
         let page_url = |page: &_| pages::url(self.public_url, self.app_key, self.shared_push.push_id, self.push, page);
         let rendering = Rendering {
             app_key: self.app_key,
@@ -107,6 +122,6 @@ impl<'a> Renderer<'a> {
             campaigns: self.push.campaigns.as_ref(),
             page_url: &page_url,
         };
-        render(&rendering).map(Arc::new)
+        render(&rendering)
     }
 }

@@ -17,6 +17,7 @@ use jobs::Stop;
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
+use roaring::RoaringBitmap;
 
 use super::block::{Look, SendingBlock};
 use super::feed::Feed;
@@ -58,6 +59,8 @@ pub(super) struct SendRun<'a> {
     renderer: Renderer<'a>,
     block: SendingBlock,
     feed: Feed,
+    /// Recipients that get over live connections what the sandbox keeps.
+    live_beside: RoaringBitmap,
     /// The messages for the provider of the platform by lane, and those for Amazon: none takes room from another.
     own: Vec<Queue<'a>>,
     by_amazon: Queue<'a>,
@@ -141,6 +144,7 @@ impl<'a> SendRun<'a> {
         renderer: Renderer<'a>,
         block: SendingBlock,
         feed: Feed,
+        live_beside: RoaringBitmap,
         mode: RunMode,
     ) -> Self {
         let n_lanes = match context.transport {
@@ -152,6 +156,7 @@ impl<'a> SendRun<'a> {
             renderer,
             block,
             feed,
+            live_beside,
             own: (0..n_lanes).map(|_| Queue::default()).collect(),
             by_amazon: Queue::default(),
             tally: OutcomeTally::default(),

@@ -59,6 +59,18 @@ fn on_its_way(tx: &mut Tx<'_>, push: Unfinished) -> Result<PushOfApp> {
     let platforms = progress_in(tx, app, id, state)?;
     let origin = origins::of(tx, app, id)?.origin;
     let name = pushes::name(tx, app, id)?;
-    let status = PushStatus { id, name, created, expires, push_type, origin, state, paused, platforms, nobody: None };
+    let status = PushStatus {
+        id,
+        name,
+        created,
+        expires,
+        push_type,
+        origin,
+        state,
+        paused,
+        platforms,
+        nobody: None,
+        received: 0,
+    };
     Ok(PushOfApp { app: key, status })
 }

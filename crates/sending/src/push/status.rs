@@ -1,5 +1,6 @@
 //! The state and the results of a push.
 
+use audience::codec;
 use base::{Error, Result};
 use boxed::boxed;
 use model::device_type::DeviceType;
@@ -8,7 +9,7 @@ use model::origin::Origin;
 use model::payload::push_type::PushType;
 use model::time::UtcMillis;
 use store::pushes::{self, PushRow, PushState, Tally};
-use store::{Tx, origins};
+use store::{Tx, origins, push_received};
 
 use crate::{PlatformHealth, Sending};
 
@@ -28,6 +29,8 @@ pub struct PushStatus {
     pub platforms: Vec<(DeviceType, PlatformProgress)>,
     /// Why it went to nobody, if it did.
     pub nobody: Option<String>,
+    /// How many have acknowledged it over live connections.
+    pub received: u64,
 }
 
 /// The results on one platform. All counts but the first add up to it.
@@ -70,7 +73,14 @@ pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Pus
     let nobody = if platforms.is_empty() { pushes::reason(tx, app, push)? } else { None };
     let paused = paused && !state.is_final();
     let name = pushes::name(tx, app, push)?;
-    Ok(PushStatus { id, name, created, expires, push_type, origin, state, paused, platforms, nobody })
+    let received = received_in(tx, app, push)?;
+    Ok(PushStatus { id, name, created, expires, push_type, origin, state, paused, platforms, nobody, received })
+}
+
+fn received_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
+    let sets = push_received::sets(tx, app, push)?;
+    let counts = sets.iter().map(|set| codec::decode(set).map(|set| set.len()).map_err(Error::internal));
+    counts.sum()
 }
 
 /// The results of a push by device type. Where some recipients are pending and the whole platform is not sent to, that is the

@@ -164,6 +164,7 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         }
         ("POST", "/api/contacts/disassociate/{contact_id}") => vec![json!({"channel_id": channel})],
         ("POST", "/api/metered-usage") => vec![json!({})],
+        ("POST", "/live/ack") => vec![json!({"at": "1"})],
         ("POST", "/api/audience/explain") => vec![
             json!({"audience": {"tag": "nobody-has-this"}, "device_types": "all"}),
             json!({"audience": {"static_list": "list-of-the-first-ap"}, "device_types": "all"}),

@@ -91,6 +91,9 @@ impl SendingBlock {
             let send = ManyEvent::Send { alerting: self.is_alerting };
             context.journal.many(send, &self.shared_push, &outcomes.delivered)?;
         }
+        for live in &outcomes.live {
+            context.journal.many(ManyEvent::Live(&live.content), &self.shared_push, &live.channels)?;
+        }
         let gone: RoaringBitmap = outcomes.gone.iter().map(|(ordinal, _)| ordinal.0).collect();
         let gone = (RejectionStatus::Uninstalled, "", &gone);
         for (status, reason, channels) in outcomes.failed.iter().chain([gone]) {
@@ -104,7 +107,7 @@ impl SendingBlock {
         }
         uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
         if self.proves_addresses {
-            served_in(tx, app, &outcomes.delivered)?;
+            served_in(tx, app, &outcomes.served())?;
             refused_in(tx, &mut context, &outcomes.refused)?;
         }
         context.journal.write(tx, app)?;

@@ -12,7 +12,7 @@ use providers::platform::Provider;
 
 use super::{DOUBTED_TRIES, RunContext, SendRun, StopReason};
 use crate::deliver::block::Next;
-use crate::deliver::outcomes::{LONGEST_WAIT, Outcomes, SHORTEST_WAIT, Suspicion, UNNOTED_WAIT};
+use crate::deliver::outcomes::{LONGEST_WAIT, LiveSet, Outcomes, SHORTEST_WAIT, Suspicion, UNNOTED_WAIT};
 use crate::deliver::transport::Transport;
 use crate::health::{Hindrance, PROBE_EVERY, RefusalOf};
 use crate::senders::TOO_SUSPICIOUS;
@@ -70,6 +70,11 @@ impl SendRun<'_> {
             && !provider.route.has_served()
         {
             outcomes.refused.clear();
+        }
+        let now = self.context.sending.0.clock.now();
+        for (localized, channels) in self.tally.take_live() {
+            // What the sandbox could keep can be rendered for live connections.
+            outcomes.live.extend(self.renderer.live(localized, now).map(|content| LiveSet { channels, content }));
         }
         self.has_served |= !outcomes.delivered.is_empty();
         let (metrics, device_type) = (&self.context.sending.0.metrics, self.context.device_type);

@@ -269,6 +269,9 @@ impl<'a> SendRun<'a> {
                     request: rendered.request(&target.filled(push)).to_json().to_string(),
                 });
                 self.tally.delivered(target.ordinal);
+                if self.live_beside.contains(target.ordinal.0) {
+                    self.tally.live(target.ordinal, localized);
+                }
                 None
             }
             Err(reason) => self.reject(std::slice::from_ref(target), &reason.to_string()),

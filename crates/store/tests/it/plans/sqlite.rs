@@ -10,7 +10,7 @@ use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
-const BY_APP_ALONE: [&str; 30] = [
+const BY_APP_ALONE: [&str; 31] = [
     // One row for each app.
     "select id, key, name, mode, created, users_associate, users_tags,",
     "select app.id, app.key, app_numbers.log_head from app cross join app_numbers",
@@ -49,15 +49,20 @@ const BY_APP_ALONE: [&str; 30] = [
     "update job set due = $2, leased = 0 where leased = $1",
     // Beginnings of statements, to which `store::ordinals` adds the channels that are meant.
     "select ordinal, id, address,",
+    "select ordinal, id, language, country from channel where app = $1 and installed = 1",
     "select ordinal, id, named_user, profile from channel where app = $1",
     "select i.ordinal, u.read_messages from inbox_channel i",
 ];
 
 /// Statements and the index that each of them is for.
-const MADE_FOR: [(&str, &str); 7] = [
+const MADE_FOR: [(&str, &str); 8] = [
     ("select owner, value from attribute where app = $1 and name = $2", "COVERING INDEX attribute_short"),
     ("select c.ordinal, a.value from attribute a cross join channel c", "COVERING INDEX attribute_short"),
-    ("select position, body from log where app = $1 and position > $2 and position <= $3 and kind = 2", "log_sends"),
+    ("select position, body from log where app = $1 and position > $2 and position <= $3 and kind = 22", "log_lives"),
+    (
+        "select position, body from log where app = $1 and position > $2 and position <= $3 and kind = 2 order",
+        "log_sends",
+    ),
     ("select ordinal, until, body from face where app = $1 and ordinal = $2", "face_by_channel"),
     ("select ordinal from inbox_message where app = $1 and number = $2", "inbox_message_by_number"),
     ("select push from push_origin where app = $1 and origin = $2 and run = $3", "push_origin_by_run"),

@@ -1,0 +1,66 @@
+//! From a request to a WebSocket: the handshake of RFC 6455, after which the bare socket goes to the room of live connections.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use http::header::{
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use live::{End, Opening, Refused, accept_key};
+
+use crate::auth::LIVE_PROTOCOL;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::serve::take_socket;
+
+const VERSION: &str = "13";
+
+/// Upgrades the connection, and serves it in a task of its own. Clients in browsers see no status but 101, so that those that
+/// cannot connect are told why by the code of a close frame.
+pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request) -> Result<Response> {
+    let response = handshake(request.headers())?;
+    let live = edge.engine.live().clone();
+    let permit = edge.admit_live(opening.caller.app().id);
+    let opened = match permit {
+        Ok(permit) => live.open(opening).await?.map(|opened| (opened, permit)),
+        Err(_) => Err(Refused(End::TooMany)),
+    };
+    let upgrade = hyper::upgrade::on(&mut request);
+    tokio::spawn(async move {
+        let Some((stream, first)) = upgrade.await.ok().and_then(take_socket) else { return };
+        match opened {
+            Ok((opened, permit)) => {
+                opened.connect(stream).run(first).await;
+                drop(permit);
+            }
+            Err(Refused(end)) => live::refuse(stream, end).await,
+        }
+    });
+    Ok(response)
+}
+
+fn handshake(headers: &HeaderMap) -> Result<Response> {
+    let text = |name: http::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    if !text(UPGRADE).is_some_and(|value| value.eq_ignore_ascii_case("websocket")) {
+        return Err(Error::invalid("upgrade", "This address speaks HTTP/1.1 and WebSockets."));
+    }
+    if text(SEC_WEBSOCKET_VERSION) != Some(VERSION) {
+        return Err(Error::invalid("sec-websocket-version", "This must be 13, the version of RFC 6455."));
+    }
+    let accept = text(SEC_WEBSOCKET_KEY).and_then(accept_key);
+    let accept = accept.ok_or_else(|| Error::invalid("sec-websocket-key", "This must be sixteen bytes in base64."))?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let answer = response.headers_mut();
+    answer.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    answer.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    answer.insert(SEC_WEBSOCKET_ACCEPT, HeaderValue::from_str(&accept).map_err(Error::internal)?);
+    if let Some(offered) = text(SEC_WEBSOCKET_PROTOCOL) {
+        if !offered.split(',').any(|protocol| protocol.trim() == LIVE_PROTOCOL) {
+            return Err(Error::invalid("sec-websocket-protocol", "The only protocol here is aerogram.live.1."));
+        }
+        answer.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(LIVE_PROTOCOL));
+    }
+    Ok(response)
+}

@@ -1,0 +1,241 @@
+//! Live connections, with an independent client of WebSockets: who is reached, in which order, what a device that comes back is
+//! told, and the other forms.
+
+mod client;
+mod ending;
+mod forms;
+mod model;
+mod nodes;
+
+use std::time::Duration;
+
+use ::model::app::Mode;
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_database};
+
+use client::{Device, Socket};
+
+/// Sends a push and lets the workers run.
+pub(crate) async fn push(app: &TestApp, audience: Value, alert: &str) -> String {
+    let body = json!({"audience": audience, "device_types": "all", "notification": {"alert": alert}});
+    send(app, body).await
+}
+
+pub(crate) async fn send(app: &TestApp, body: Value) -> String {
+    let answer = app.master().post("/api/push", body).await.expect(200);
+    app.step_all().await;
+    answer["push_ids"][0].as_str().unwrap().to_owned()
+}
+
+async fn status(app: &TestApp, push: &str) -> Value {
+    app.master().get(&format!("/api/push/{push}")).await.expect(200)["push"].clone()
+}
+
+#[tokio::test]
+async fn a_page_without_a_subscription_gets_what_it_is_sent() {
+    on_each_database(async |app| {
+        let device = Device::register(&app, json!({"device_type": "web", "live": true})).await;
+        let shown = app.master().get(&format!("/api/channels/{}", device.channel)).await.expect(200);
+        assert_eq!(shown["channel"]["live"], true);
+        let mut socket = Socket::open(&app, &device, None).await;
+        let hello = socket.next().await;
+        assert_eq!((&hello["type"], &hello["channel"]), (&json!("hello"), &json!(device.channel)));
+        assert_eq!((&hello["ping"], &hello["complete"]), (&json!(45), &json!(true)));
+        let body = json!({
+            "audience": {"channel": device.channel}, "device_types": ["web"], "options": {"expiry": 3600},
+            "notification": {"alert": "Hello", "web": {"title": "T", "extra": {"a": "b"}}},
+        });
+        let id = send(&app, body).await;
+        let message = socket.next().await;
+        assert_eq!(message["type"], "push");
+        let push = &message["push"];
+        assert_eq!((&push["push_id"], &push["alert"], &push["title"]), (&json!(id), &json!("Hello"), &json!("T")));
+        assert_eq!((&push["extra"], &push["sent"]), (&json!({"a": "b"}), &json!("2024-05-01T12:00:00")));
+        assert_eq!(push["expires"], "2024-05-01T13:00:00");
+        let status = status(&app, &id).await;
+        assert_eq!((&status["state"], &status["total"]["delivered"]), (&json!("done"), &json!(1)));
+        assert_eq!(status.get("received"), None);
+        let sent = app.master().get("/api/events?follow=false&types=SEND").await;
+        assert!(sent.text().contains(&device.channel), "{}", sent.text());
+        let kept = app.master().get("/api/sandbox?transport=live").await.expect(200);
+        assert_eq!(kept["deliveries"][0]["request"]["body"]["alert"], "Hello");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_provider_goes_first_and_live_stands_in() {
+    on_each_database(async |app| {
+        // A development app shows on live connections what its sandbox keeps.
+        let iphone = json!({"device_type": "ios", "live": true, "push_address": "a".repeat(64)});
+        let iphone = Device::register(&app, iphone).await;
+        let mut socket = Socket::open(&app, &iphone, None).await;
+        socket.next().await;
+        let first = push(&app, json!("all"), "kept and shown").await;
+        assert_eq!(socket.next().await["push"]["alert"], "kept and shown");
+        let kept = app.master().get(&format!("/api/sandbox?push_id={first}")).await.expect(200);
+        assert_eq!(kept["deliveries"][0]["transport"], "apns");
+        assert_eq!(status(&app, &first).await["total"]["delivered"], 1);
+
+        // A production app without credentials reaches only who is live.
+        let production = app.another_app(Mode::Production).await;
+        let app = app.as_app(production);
+        let kiosk = json!({"channel": {
+            "type": "open", "opt_in": true, "live": true, "address": "kiosk-1", "open": {"open_platform_name": "kiosk"},
+        }});
+        let kiosk = app.master().post("/api/channels/open", kiosk).await.expect(200);
+        let kiosk = Device::of(&app, kiosk["channel_id"].as_str().unwrap()).await;
+        let dumb = json!({"device_type": "ios", "push_address": "b".repeat(64)});
+        Device::register(&app, dumb).await;
+        let mut socket = Socket::open(&app, &kiosk, None).await;
+        socket.next().await;
+        let second = push(&app, json!("all"), "to the kiosk").await;
+        assert_eq!(socket.next().await["push"]["alert"], "to the kiosk");
+        let status = status(&app, &second).await;
+        assert_eq!((&status["total"]["delivered"], &status["total"]["failed"]), (&json!(1), &json!(1)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn everybody_gets_their_own_in_order_and_in_their_language() {
+    on_each_database(async |app| {
+        let page = |language: &str| {
+            json!({"device_type": "web", "live": true, "locale_language": language, "locale_country": "DE"})
+        };
+        let (german, english) = (Device::register(&app, page("de")).await, Device::register(&app, page("en")).await);
+        let mut sockets = [Socket::open(&app, &german, None).await, Socket::open(&app, &english, None).await];
+        for socket in &mut sockets {
+            socket.next().await;
+        }
+        let localized = json!({
+            "audience": "all", "device_types": ["web"], "notification": {"alert": "Hello"},
+            "localizations": [{"language": "de", "notification": {"alert": "Hallo"}}],
+        });
+        send(&app, localized).await;
+        push(&app, json!({"channel": german.channel}), "only German").await;
+        for n in 0..20 {
+            push(&app, json!("all"), &n.to_string()).await;
+        }
+        let mut positions = Vec::new();
+        for (socket, first) in sockets.iter_mut().zip([&["Hallo", "only German"][..], &["Hello"]]) {
+            let numbers = (0..20).map(|n| n.to_string());
+            for wanted in first.iter().map(|text| (*text).to_owned()).chain(numbers) {
+                let message = socket.next().await;
+                assert_eq!(message["push"]["alert"], json!(wanted));
+                positions.push(message["at"].as_str().unwrap().parse::<u64>().unwrap());
+            }
+            assert!(positions.is_sorted());
+            positions.clear();
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_device_that_comes_back_is_told_what_it_missed() {
+    on_each_database(async |app| {
+        let page = json!({"device_type": "web", "live": true});
+        let (device, other) = (Device::register(&app, page.clone()).await, Device::register(&app, page).await);
+        let mut socket = Socket::open(&app, &device, None).await;
+        let start = socket.next().await["at"].as_str().unwrap().to_owned();
+        push(&app, json!({"channel": device.channel}), "one").await;
+        let one = socket.next().await;
+        drop(socket);
+        push(&app, json!({"channel": device.channel}), "two").await;
+        push(&app, json!({"channel": other.channel}), "of another").await;
+        let expiring = json!({
+            "audience": {"channel": device.channel}, "device_types": "all", "options": {"expiry": 60},
+            "notification": {"alert": "expired"},
+        });
+        send(&app, expiring).await;
+        push(&app, json!({"channel": device.channel}), "three").await;
+        app.advance(Duration::from_secs(120));
+        let app = app.restart().await;
+        for (after, wanted) in
+            [(start.as_str(), &["one", "two", "three"][..]), (one["at"].as_str().unwrap(), &["two", "three"])]
+        {
+            let mut socket = Socket::open(&app, &device, Some(after)).await;
+            assert_eq!(socket.next().await["complete"], true);
+            for alert in wanted {
+                assert_eq!(socket.next().await["push"]["alert"], *alert);
+            }
+            push(&app, json!({"channel": device.channel}), "and on").await;
+            assert_eq!(socket.next().await["push"]["alert"], "and on");
+        }
+        // After the hours that a node remembers, the log is read.
+        app.advance(Duration::from_secs(14 * 3600));
+        let app = app.restart().await;
+        let mut socket = Socket::open(&app, &device, Some(&start)).await;
+        assert_eq!(socket.next().await["complete"], true);
+        assert_eq!(socket.next().await["push"]["alert"], "one");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_gone_is_not_told_as_complete() {
+    on_each_database(async |app| {
+        let device = Device::register(&app, json!({"device_type": "web", "live": true})).await;
+        let mut socket = Socket::open(&app, &device, None).await;
+        let start = socket.next().await["at"].as_str().unwrap().to_owned();
+        drop(socket);
+        let bodies: Vec<Value> = (0..70)
+            .map(|n| json!({"audience": "all", "device_types": ["web"], "notification": {"alert": n.to_string()}}))
+            .collect();
+        app.master().post("/api/push", json!(bodies)).await.expect(200);
+        app.step_all().await;
+        let mut socket = Socket::open(&app, &device, Some(&start)).await;
+        assert_eq!(socket.next().await["complete"], false, "more than sixty-four");
+        for _ in 0..64 {
+            assert_eq!(socket.next().await["type"], "push");
+        }
+        let mut socket = Socket::open(&app, &device, Some("999999999")).await;
+        assert_eq!(socket.next().await["complete"], false, "a position that is yet to come");
+        push(&app, json!("all"), "and on").await;
+        assert_eq!(socket.next().await["push"]["alert"], "and on");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_devices_have_acknowledged_is_shown() {
+    on_each_database(async |app| {
+        let page = json!({"device_type": "web", "live": true});
+        let devices = [Device::register(&app, page.clone()).await, Device::register(&app, page).await];
+        let mut sockets = Vec::new();
+        for device in &devices {
+            let mut socket = Socket::open(&app, device, None).await;
+            socket.next().await;
+            sockets.push(socket);
+        }
+        let ids = [push(&app, json!("all"), "one").await, push(&app, json!("all"), "two").await];
+        let (one, two) = (sockets[0].next().await, sockets[0].next().await);
+        sockets[0].say(&json!({"ack": two["at"]})).await;
+        let (status_code, _) = devices[1].post(&app, "/live/ack", &json!({"at": one["at"]})).await;
+        assert_eq!(status_code, 200);
+        for (id, wanted) in ids.iter().zip([2, 1]) {
+            let mut received = Value::Null;
+            while received != json!(wanted) {
+                received = status(&app, id).await["received"].clone();
+                tokio::task::yield_now().await;
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_push_that_is_not_kept_does_not_wait_in_the_log() {
+    on_each_database(async |app| {
+        let device = Device::register(&app, json!({"device_type": "web", "live": true})).await;
+        let secret = json!({
+            "audience": {"channel": device.channel}, "device_types": "all", "notification": {"alert": "secret"},
+            "options": {"redact_payload": true},
+        });
+        let id = send(&app, secret).await;
+        let status = status(&app, &id).await;
+        assert_eq!((&status["total"]["failed"], &status["total"]["delivered"]), (&json!(1), &json!(0)));
+    })
+    .await;
+}

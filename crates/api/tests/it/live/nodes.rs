@@ -1,0 +1,102 @@
+//! Live connections of several nodes, and of nodes that die.
+
+use serde_json::json;
+use store::DatabaseUrl;
+use testkit::app::{TestApp, on_each_database};
+use testkit::store::{Database, databases};
+
+use super::client::{Device, Socket};
+use super::push;
+
+#[tokio::test]
+async fn a_push_reaches_the_connections_of_every_node() {
+    if databases().len() < 2 {
+        return;
+    }
+    let app = TestApp::on(Database::Postgres).await;
+    let DatabaseUrl::Postgres(url) = app.database().clone() else { panic!("it is a server") };
+    let other = app.join(&url).await;
+    let page = json!({"device_type": "web", "live": true});
+    let devices = [Device::register(&app, page.clone()).await, Device::register(&app, page).await];
+    let mut here = Socket::open(&app, &devices[0], None).await;
+    let mut there = Socket::open(&other, &devices[1], None).await;
+    let start = there.next().await["at"].as_str().unwrap().to_owned();
+    here.next().await;
+    for (node, alert) in [(&app, "by the first"), (&other, "by the second")] {
+        push(node, json!("all"), alert).await;
+        for socket in [&mut here, &mut there] {
+            assert_eq!(socket.next().await["push"]["alert"], alert);
+        }
+    }
+    // The second node is gone, and its device goes on with the first.
+    other.stop().await;
+    push(&app, json!("all"), "meanwhile").await;
+    let mut back = Socket::open(&app, &devices[1], Some(&start)).await;
+    assert_eq!(back.next().await["complete"], true);
+    for alert in ["by the first", "by the second", "meanwhile"] {
+        assert_eq!(back.next().await["push"]["alert"], alert);
+    }
+}
+
+#[tokio::test]
+async fn what_was_delivered_before_a_crash_is_told_after_it() {
+    on_each_database(async |app| {
+        let device = Device::register(&app, json!({"device_type": "web", "live": true})).await;
+        let mut socket = Socket::open(&app, &device, None).await;
+        let start = socket.next().await["at"].as_str().unwrap().to_owned();
+        drop(socket);
+        let id = push(&app, json!("all"), "durable").await;
+        // The node dies after the checkpoint, and has told nobody.
+        let app = app.crash(&[]).await;
+        app.step_all().await;
+        let mut socket = Socket::open(&app, &device, Some(&start)).await;
+        assert_eq!(socket.next().await["complete"], true);
+        let message = socket.next().await;
+        assert_eq!((&message["push"]["push_id"], &message["push"]["alert"]), (&json!(id), &json!("durable")));
+        let status = app.master().get(&format!("/api/push/{id}")).await.expect(200);
+        assert_eq!(status["push"]["total"]["delivered"], 1, "and is counted once");
+    })
+    .await;
+}
+
+/// A device that reads nothing gets what it missed when it does, costs no more than a small buffer, and holds up nobody.
+#[tokio::test]
+async fn a_slow_reader_is_served_when_it_reads() {
+    on_each_database(async |app| {
+        let page = json!({"device_type": "web", "live": true});
+        let (slow, quick) = (Device::register(&app, page.clone()).await, Device::register(&app, page).await);
+        let (mut of_slow, mut of_quick) =
+            (Socket::open(&app, &slow, None).await, Socket::open(&app, &quick, None).await);
+        of_slow.next().await;
+        of_quick.next().await;
+        // More than the buffers of both ends of a socket hold.
+        let extra = "x".repeat(3000);
+        const N_PUSHES: usize = 800;
+        for portion in 0..N_PUSHES / 100 {
+            let body = |n: usize| {
+                json!({
+                    "audience": "all", "device_types": ["web"],
+                    "notification": {"alert": (portion * 100 + n).to_string(), "web": {"extra": {"x": extra}}},
+                })
+            };
+            let bodies: Vec<_> = (0..100).map(body).collect();
+            app.master().post("/api/push", json!(bodies)).await.expect(200);
+            app.step_all().await;
+            for _ in 0..100 {
+                of_quick.next().await;
+            }
+        }
+        let mut alerts: Vec<usize> = Vec::new();
+        let mut last = 0;
+        for _ in 0..N_PUSHES {
+            let message = of_slow.next().await;
+            let at = message["at"].as_str().unwrap().parse::<u64>().unwrap();
+            assert!(at > last, "in order, and each once");
+            last = at;
+            alerts.push(message["push"]["alert"].as_str().unwrap().parse().unwrap());
+        }
+        alerts.sort_unstable();
+        assert_eq!(alerts, (0..N_PUSHES).collect::<Vec<_>>());
+    })
+    .await;
+}

@@ -1,0 +1,80 @@
+//! What devices have acknowledged, until it is written: sets by push and block, so that a broadcast to many is a few rows.
+
+use std::collections::HashMap;
+
+use audience::block::Block;
+use audience::codec;
+use base::{Error, Result};
+use boxed::boxed;
+use model::ids::{Offset, Ordinal, PushId};
+use roaring::RoaringBitmap;
+use store::{Tx, push_received, pushes};
+
+use crate::Live;
+use crate::hub::Hub;
+
+/// Devices whose last acknowledgement is remembered; when there are more, all are forgotten, and repeats are written again.
+const MOST_REMEMBERED: usize = 200_000;
+/// Rows written in one transaction.
+const AT_ONCE: usize = 256;
+
+#[derive(Default)]
+pub(crate) struct Acks {
+    /// How far each device has acknowledged.
+    up_to: HashMap<u32, Offset>,
+    /// What is not written yet.
+    received: HashMap<(PushId, u32), RoaringBitmap>,
+}
+
+impl Hub {
+    /// A device has everything up to an offset.
+    pub(crate) fn acknowledge(&self, ordinal: Ordinal, up_to: Offset) {
+        let backlog = self.backlog.read();
+        let up_to = up_to.min(backlog.seen());
+        let mut acks = self.acks.lock();
+        if acks.up_to.len() >= MOST_REMEMBERED {
+            acks.up_to.clear();
+        }
+        let before = acks.up_to.get(&ordinal.0).copied().unwrap_or_default();
+        if up_to <= before {
+            return;
+        }
+        acks.up_to.insert(ordinal.0, up_to);
+        let block = u32::from(Block::of(ordinal).0);
+        for message in backlog.to(ordinal, before).take_while(|message| message.at <= up_to) {
+            acks.received.entry((message.push, block)).or_default().insert(ordinal.0);
+        }
+    }
+}
+
+#[boxed]
+impl Live {
+    /// Writes what was acknowledged. What is lost with a node is acknowledged again by devices that come back.
+    pub(crate) async fn write_acks(&self, hub: &Hub) -> Result<()> {
+        loop {
+            let some: Vec<_> = {
+                let mut acks = hub.acks.lock();
+                let keys: Vec<_> = acks.received.keys().take(AT_ONCE).copied().collect();
+                keys.into_iter().filter_map(|key| acks.received.remove_entry(&key)).collect()
+            };
+            if some.is_empty() {
+                return Ok(());
+            }
+            let app = hub.app;
+            let write = move |tx: &mut Tx<'_>| {
+                for ((push, block), more) in &some {
+                    // A push that is not kept any more gets no rows.
+                    if pushes::sending_state(tx, app, *push)?.is_none() {
+                        continue;
+                    }
+                    let before = push_received::set(tx, app, *push, *block)?;
+                    let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |set| codec::decode(&set));
+                    let all = before.map_err(Error::internal)? | more;
+                    push_received::put(tx, app, *push, *block, codec::encode(&all))?;
+                }
+                Ok::<_, Error>(())
+            };
+            self.0.store.write(app, write).await?;
+        }
+    }
+}

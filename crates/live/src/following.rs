@@ -1,0 +1,155 @@
+//! Following the log of an app that has connections: new messages go into the backlog and to the connections.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use audience::codec;
+use base::{Error, Result};
+use boxed::boxed;
+use model::event::{LiveContent, Many};
+use model::ids::{AppId, Offset};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::{Tx, log};
+
+use crate::Live;
+use crate::backlog::{Backlog, KEPT};
+use crate::hub::{Hub, Reading};
+use crate::message::Message;
+
+const RECORDS_PER_READ: u32 = 500;
+/// How often connections are looked at.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+/// How long an app without connections is still followed: devices that poll come again and again.
+const IDLE: Duration = Duration::from_secs(120);
+/// Before the log is read again after an error.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl Live {
+    /// Has a task follow the log for the connections of an app.
+    pub(crate) fn follow(&self, hub: &Arc<Hub>) {
+        if !std::mem::replace(&mut hub.lines.lock().is_followed, true) {
+            tokio::spawn(self.clone().follow_for(hub.clone()));
+        }
+    }
+
+    async fn follow_for(self, hub: Arc<Hub>) {
+        let mut news = self.0.tenancy.news(hub.app);
+        let (mut swept, mut used) = (Instant::now(), Instant::now());
+        loop {
+            let mut done = self.catch_up(&hub).await;
+            if swept.elapsed() >= SWEEP_EVERY {
+                swept = Instant::now();
+                done = done.and(self.sweep(&hub).await);
+            }
+            if let Err(error) = &done {
+                tracing::warn!(
+                    error = error as &dyn std::error::Error,
+                    "the log could not be read for live connections"
+                );
+                tokio::time::sleep(PAUSE).await;
+            }
+            if !hub.lines.lock().is_empty() {
+                used = Instant::now();
+            }
+            let is_stopping = self.0.is_stopping.load(Ordering::Relaxed);
+            if (is_stopping || done.is_err() || used.elapsed() >= IDLE) && self.let_go(&hub) {
+                return;
+            }
+            self.0.tenancy.something_new(&mut news).await;
+        }
+    }
+
+    /// Gives up an app that nobody is connected for. Connections are made under the same lock.
+    fn let_go(&self, hub: &Arc<Hub>) -> bool {
+        // One reference is the map's, and one that of the task that follows the log.
+        const OWN: usize = 2;
+        let mut hubs = self.0.hubs.lock();
+        let is_idle = hub.lines.lock().is_empty() && Arc::strong_count(hub) <= OWN;
+        if is_idle {
+            hubs.remove(&hub.app);
+        }
+        is_idle
+    }
+}
+
+#[boxed]
+impl Live {
+    /// Takes in every message that is committed by now.
+    pub(crate) async fn catch_up(&self, hub: &Hub) -> Result<()> {
+        let mut reading = hub.reading.lock().await;
+        loop {
+            let (app, now, n_rewrites) = (hub.app, self.0.clock.now(), reading.n_rewrites);
+            let is_loaded = hub.is_loaded.load(Ordering::Acquire);
+            let since = is_loaded.then(|| hub.backlog.read().seen());
+            let page = self.0.store.read(move |tx| next_page(tx, app, since, n_rewrites, now)).await?;
+            if page.is_new_log || !is_loaded {
+                *hub.backlog.write() = Backlog::after(page.after);
+                *reading = Reading { n_rewrites: page.n_rewrites };
+                hub.is_loaded.store(true, Ordering::Release);
+            }
+            for (message, channels) in &page.found {
+                hub.backlog.write().add(message, channels);
+                if !message.is_expired(now) {
+                    hub.fan_out(message, channels).await;
+                }
+            }
+            let mut backlog = hub.backlog.write();
+            backlog.advance(page.looked);
+            backlog.forget_before(now.minus(KEPT));
+            if page.is_end {
+                return Ok(());
+            }
+        }
+    }
+}
+
+struct Page {
+    /// The messages and their channels.
+    found: Vec<(Message, RoaringBitmap)>,
+    after: Offset,
+    looked: Offset,
+    is_end: bool,
+    /// Whether what was read before is no longer true: a person was erased from it, or the database is an older one.
+    is_new_log: bool,
+    n_rewrites: i64,
+}
+
+fn next_page(tx: &mut Tx<'_>, app: AppId, since: Option<Offset>, known: i64, now: UtcMillis) -> Result<Page> {
+    let (head, n_rewrites) = (log::head(tx, app)?, log::n_rewrites(tx, app)?);
+    let is_new_log = since.is_some_and(|since| since > head || n_rewrites != known);
+    let after = match since.filter(|_| !is_new_log) {
+        Some(since) => since,
+        None => Offset(log::first_since(tx, app, now.minus(KEPT))?.0 - 1).min(head),
+    };
+    let mut records = Vec::new();
+    if after < head {
+        log::visit_lives(tx, app, after, head, RECORDS_PER_READ, |offset, body| {
+            records.push((offset, body.to_vec()));
+            Ok(())
+        })?;
+    }
+    let is_end = records.len() < RECORDS_PER_READ as usize;
+    let looked = records.last().filter(|_| !is_end).map_or(head.max(after), |(last, _)| *last);
+    let mut found = Vec::with_capacity(records.len());
+    for (offset, body) in &records {
+        let (message, channels) = read_record(*offset, body)?;
+        found.push((message, codec::decode(&channels).map_err(Error::internal)?));
+    }
+    Ok(Page { found, after, looked, is_end, is_new_log, n_rewrites })
+}
+
+/// The message of a record, and the set of its channels.
+pub(crate) fn read_record(offset: Offset, body: &[u8]) -> Result<(Message, Vec<u8>)> {
+    let (many, rest): (Many, _) = postcard::take_from_bytes(body).map_err(Error::internal)?;
+    let content: LiveContent = postcard::from_bytes(rest).map_err(Error::internal)?;
+    let message = Message {
+        at: offset,
+        occurred: many.occurred,
+        push: many.push.push_id,
+        expires: content.expires,
+        content: content.message.into(),
+    };
+    Ok((message, many.ordinals))
+}

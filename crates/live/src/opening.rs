@@ -1,0 +1,261 @@
+//! A device connects: who it is, what it missed, and from where it goes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use audience::codec;
+use base::{Error, Result};
+use boxed::boxed;
+use model::ids::{AppId, ChannelId, Offset, Ordinal, PushId};
+use model::time::UtcMillis;
+use serde::Deserialize;
+use store::pushes::{self, PushState};
+use store::{Tx, channels, log};
+use tenancy::Caller;
+use tokio::net::TcpStream;
+
+use crate::following::read_record;
+use crate::hub::Hub;
+use crate::line::Line;
+use crate::message::{self, Message};
+use crate::socket::Socket;
+use crate::{Connection, End, Live, Reader, frame};
+
+/// Messages that a device which comes back is told; of more, the newest.
+const MOST_MISSED: usize = 64;
+/// Records read from the log for messages that are no longer in memory.
+const MOST_RECORDS: u32 = 1_000;
+/// How often a channel may connect in a minute.
+const MOST_OPENINGS: u32 = 60;
+
+/// What a device asks for.
+pub struct Opening {
+    pub caller: Caller,
+    pub channel: ChannelId,
+    /// When the token of the caller ends.
+    pub expires: Option<UtcMillis>,
+    /// The last message that the device has; without it, it is told what comes from now on.
+    pub after: Option<Offset>,
+    /// Seconds between two pings.
+    pub ping: u32,
+    /// Whether everything has to be known that is committed by now, rather than soon.
+    pub needs_newest: bool,
+}
+
+/// Why a device cannot connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused(pub End);
+
+/// A device that may connect.
+pub struct Opened {
+    live: Live,
+    hub: Arc<Hub>,
+    opening: Opening,
+    ordinal: Ordinal,
+    missed: Vec<Message>,
+    /// Where the missed messages begin.
+    start: Offset,
+    /// Where they end.
+    at: Offset,
+    is_complete: bool,
+}
+
+/// What the database knows of a device that connects.
+struct Known {
+    ordinal: Ordinal,
+    head: Offset,
+}
+
+#[boxed]
+impl Live {
+    pub async fn open(&self, opening: Opening) -> Result<Result<Opened, Refused>> {
+        if self.0.is_stopping.load(Ordering::Relaxed) {
+            return Ok(Err(Refused(End::Restart { retry: 1_000 })));
+        }
+        let (app, channel) = (opening.caller.app().id, opening.channel);
+        let known = match self.0.store.read(move |tx| look_up(tx, app, channel)).await? {
+            Ok(known) => known,
+            Err(end) => return Ok(Err(Refused(end))),
+        };
+        let hub = self.hub(app);
+        if !hub.admits_opening(known.ordinal) {
+            return Ok(Err(Refused(End::TooMany)));
+        }
+        if opening.needs_newest || !hub.is_loaded.load(Ordering::Acquire) {
+            self.catch_up(&hub).await?;
+        }
+        let mut opened = self.find_missed(&hub, opening, known).await?;
+        opened.leave_out_canceled().await?;
+        if let Some(after) = opened.opening.after {
+            hub.acknowledge(opened.ordinal, after);
+            self.follow(&hub);
+        }
+        Ok(Ok(opened))
+    }
+
+    /// A device has everything up to a position, as it says apart from its connection.
+    pub async fn acknowledge(&self, app: AppId, channel: ChannelId, at: Offset) -> Result<Result<(), Refused>> {
+        let known = match self.0.store.read(move |tx| look_up(tx, app, channel)).await? {
+            Ok(known) => known,
+            Err(end) => return Ok(Err(Refused(end))),
+        };
+        let hub = self.hub(app);
+        self.catch_up(&hub).await?;
+        hub.acknowledge(known.ordinal, at);
+        // It writes what was acknowledged, a second later at most.
+        self.follow(&hub);
+        Ok(Ok(()))
+    }
+
+    async fn find_missed(&self, hub: &Arc<Hub>, opening: Opening, known: Known) -> Result<Opened> {
+        let Known { ordinal, head } = known;
+        // A position that is yet to come is one of another installation, or of before a restore.
+        let is_ours = opening.after.is_none_or(|after| after <= head);
+        let start = opening.after.filter(|_| is_ours).unwrap_or(head);
+        let floor = hub.backlog.read().floor();
+        let (mut missed, mut is_complete) = (Vec::new(), is_ours);
+        if start < floor {
+            let app = hub.app;
+            let (older, is_whole) =
+                self.0.store.read(move |tx| older_messages(tx, app, ordinal, (start, floor))).await?;
+            missed = older;
+            is_complete &= is_whole;
+        }
+        let at = {
+            let backlog = hub.backlog.read();
+            // What was forgotten between the two looks is not known to be complete.
+            is_complete &= backlog.floor() == floor || start >= backlog.floor();
+            let after = missed.last().map_or(start, |message| message.at.max(start));
+            missed.extend(backlog.to(ordinal, after).cloned());
+            backlog.seen().max(start)
+        };
+        let now = self.0.clock.now();
+        missed.retain(|message| !message.is_expired(now));
+        let n_surplus = missed.len().saturating_sub(MOST_MISSED);
+        is_complete &= n_surplus == 0;
+        missed.drain(..n_surplus);
+        Ok(Opened { live: self.clone(), hub: hub.clone(), opening, ordinal, missed, start, at, is_complete })
+    }
+}
+
+impl Opened {
+    /// Whether nothing after the position that the device gave is missing.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    pub fn missed(&self) -> &[Message] {
+        &self.missed
+    }
+
+    /// The position of a device that has the missed messages.
+    pub fn position(&self) -> Offset {
+        self.missed.last().map_or(self.start, |message| message.at)
+    }
+
+    /// The first message of the connection.
+    pub fn hello(&self) -> String {
+        message::hello(self.opening.channel, self.start, self.opening.ping, self.is_complete)
+    }
+
+    /// Goes on over a WebSocket. Nothing has been sent to it.
+    pub fn connect(self, stream: TcpStream) -> Connection {
+        let mut first = frame::text(&self.hello());
+        for message in &self.missed {
+            first.extend(frame::text(&message.json()));
+        }
+        let socket = Socket::new(stream, first, self.at, Duration::from_secs(self.opening.ping.into()));
+        let line = self.join(Some(socket));
+        Connection::new(self.live, self.hub, line)
+    }
+
+    /// Goes on in another form, with the messages that were missed.
+    pub fn reader(mut self) -> Reader {
+        let line = self.join(None);
+        let missed = std::mem::take(&mut self.missed);
+        Reader::new(self.live, self.hub, line, missed, self.at)
+    }
+
+    fn join(&self, socket: Option<Socket>) -> Arc<Line> {
+        let Opening { caller, channel, expires, .. } = &self.opening;
+        let line = Arc::new(Line::new(self.ordinal, *channel, caller.clone(), *expires, socket));
+        self.hub.lines.lock().add(&line);
+        self.live.follow(&self.hub);
+        // The node may have begun to stop meanwhile.
+        if self.live.0.is_stopping.load(Ordering::Relaxed) {
+            line.end(End::Restart { retry: 1_000 });
+        }
+        line
+    }
+
+    /// A push that was canceled after it had come into the log is told to nobody who comes back.
+    async fn leave_out_canceled(&mut self) -> Result<()> {
+        let pushes: BTreeSet<PushId> = self.missed.iter().map(|message| message.push).collect();
+        if pushes.is_empty() {
+            return Ok(());
+        }
+        let app = self.hub.app;
+        let read = move |tx: &mut Tx<'_>| {
+            let mut states = BTreeMap::new();
+            for push in pushes {
+                states.insert(push, pushes::sending_state(tx, app, push)?.map(|push| push.state));
+            }
+            Ok::<_, store::Error>(states)
+        };
+        let states = self.live.0.store.read(read).await?;
+        self.missed.retain(|message| states.get(&message.push) != Some(&Some(PushState::Canceled)));
+        Ok(())
+    }
+}
+
+impl Hub {
+    fn admits_opening(&self, ordinal: Ordinal) -> bool {
+        let mut lines = self.lines.lock();
+        let n_openings = lines.n_openings.entry(ordinal.0).or_default();
+        *n_openings = n_openings.saturating_add(1);
+        *n_openings <= MOST_OPENINGS
+    }
+}
+
+/// The only part of a profile that is needed here.
+#[derive(Deserialize)]
+struct LiveProfile {
+    #[serde(default)]
+    live: bool,
+}
+
+fn look_up(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Result<Known, End>> {
+    let Some(row) = channels::by_id(tx, app, channel)?.filter(|row| row.installed) else {
+        return Ok(Err(End::Uninstalled));
+    };
+    let profile: LiveProfile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    if !profile.live {
+        return Ok(Err(End::NotLive));
+    }
+    Ok(Ok(Known { ordinal: row.ordinal, head: log::head(tx, app)? }))
+}
+
+/// The messages to a channel after an offset and up to another, and whether these are all.
+fn older_messages(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ordinal: Ordinal,
+    (after, until): (Offset, Offset),
+) -> Result<(Vec<Message>, bool)> {
+    let mut records = Vec::new();
+    log::visit_lives(tx, app, after, until, MOST_RECORDS, |offset, body| {
+        records.push((offset, body.to_vec()));
+        Ok(())
+    })?;
+    let is_whole = records.len() < MOST_RECORDS as usize && log::start(tx, app)?.0 <= after.0 + 1;
+    let mut found = Vec::new();
+    for (offset, body) in &records {
+        let (message, channels) = read_record(*offset, body)?;
+        if codec::decode(&channels).map_err(Error::internal)?.contains(ordinal.0) {
+            found.push(message);
+        }
+    }
+    Ok((found, is_whole))
+}

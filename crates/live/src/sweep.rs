@@ -1,0 +1,118 @@
+//! What happens to connections every second: pings, the end of tokens, of channels and of apps; and the end of all when the node
+//! stops.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use audience::plan::Plan;
+use base::Result;
+use boxed::boxed;
+use index::term_plan;
+use model::ids::Ordinal;
+use model::term::{LiveTerm, Term};
+use roaring::RoaringBitmap;
+use store::{Tx, channels};
+use tenancy::Caller;
+
+use crate::hub::Hub;
+use crate::{End, Live};
+
+/// Connections ended before others get their turn on the thread.
+const SLICE: usize = 64;
+/// Devices come back over so many milliseconds after a node has stopped.
+const SPREAD: u32 = 30_000;
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Of the golden ratio, which spreads consecutive numbers evenly.
+const SPREADING: u32 = 2_654_435_769;
+
+#[boxed]
+impl Live {
+    pub(crate) async fn sweep(&self, hub: &Hub) -> Result<()> {
+        let (now, instant) = (self.0.clock.now(), Instant::now());
+        let mut callers: Vec<Caller> = Vec::new();
+        for line in hub.all_lines() {
+            if line.is_expired(now) {
+                line.end(End::Credentials);
+            }
+            if let Some(socket) = &line.socket
+                && let Err(end) = socket.check(instant)
+            {
+                line.end(end);
+            } else if line.socket.as_ref().is_some_and(|socket| socket.has_rest()) {
+                // A ping that did not fit.
+                line.wake.notify_one();
+            }
+            let caller = line.caller();
+            if !callers.iter().any(|known| known.stands_as(&caller)) {
+                callers.push(caller);
+            }
+        }
+        for caller in callers {
+            if !self.0.tenancy.is_current(&caller).await? {
+                self.end_standing(hub, &caller);
+            }
+        }
+        self.end_gone(hub).await?;
+        hub.forget_openings(instant);
+        self.write_acks(hub).await
+    }
+
+    /// Ends the connections of channels that are no longer live.
+    async fn end_gone(&self, hub: &Hub) -> Result<()> {
+        let connected = hub.lines.lock().connected.clone();
+        if connected.is_empty() {
+            return Ok(());
+        }
+        let index = self.0.index.current(hub.app).await?;
+        let live = term_plan(&index, &Term::Live(LiveTerm::Any));
+        let live = index.resolve(&Plan::And(vec![Plan::Set(connected.clone()), live]).normalize());
+        let gone: RoaringBitmap = connected - live;
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let (app, ordinals): (_, Vec<Ordinal>) = (hub.app, gone.iter().map(Ordinal).collect());
+        let rows = self.0.store.read(move |tx: &mut Tx<'_>| channels::by_ordinals(tx, app, &ordinals)).await?;
+        let installed: RoaringBitmap = rows.iter().filter(|row| row.installed).map(|row| row.ordinal.0).collect();
+        let lines = hub.lines.lock();
+        for ordinal in gone {
+            let end = if installed.contains(ordinal) { End::NotLive } else { End::Uninstalled };
+            lines.of(Ordinal(ordinal)).iter().for_each(|line| line.end(end));
+        }
+        Ok(())
+    }
+
+    /// Tells every device that the node stops, and waits until all of them have gone.
+    pub async fn stop(&self) {
+        self.0.is_stopping.store(true, Ordering::Relaxed);
+        for hub in self.hubs() {
+            for some in hub.all_lines().chunks(SLICE) {
+                for line in some {
+                    line.end(End::Restart { retry: line.ordinal.0.wrapping_mul(SPREADING) % SPREAD });
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+        while self.n_connected() > 0 {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        for hub in self.hubs() {
+            if let Err(error) = self.write_acks(&hub).await {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "what devices have acknowledged could not be written");
+            }
+        }
+    }
+}
+
+impl Live {
+    /// The app is gone, or the secret by which they were known was replaced.
+    fn end_standing(&self, hub: &Hub, caller: &Caller) {
+        let has_app = self.0.tenancy.remembered_app(caller.app().key.as_str()).is_some();
+        let end = if has_app { End::Credentials } else { End::NotLive };
+        for line in hub.all_lines() {
+            if line.caller().stands_as(caller) {
+                line.end(end);
+            }
+        }
+    }
+}
