@@ -31,6 +31,7 @@ mod growth;
 mod http;
 mod index;
 mod list;
+mod live;
 mod loading;
 mod location;
 mod nodes;
@@ -199,6 +200,12 @@ const BENCHES: [Bench; 22] = [
         about: "memory and answers under the same load for half an hour, with 100,000 channels",
         needs_server: true,
         run: |size| Box::pin(soak::run(size)),
+    },
+    Bench {
+        name: "live",
+        about: "memory, messages, resumes and latency of 100,000 live connections, beside a bare loop of writes",
+        needs_server: true,
+        run: |size| Box::pin(live::run(size)),
     },
     Bench {
         name: "followers",

@@ -115,6 +115,8 @@ impl Server {
             .env_clear()
             // Not as arguments: earlier builds do not know them.
             .envs(UNLIMITED.map(|what| (format!("AEROGRAM_DEVICE_{what}"), "1000000000")))
+            // One app gets half of them.
+            .env("AEROGRAM_LIVE_CONNECTIONS", "1000000")
             .envs(kept_log.is_some().then_some(("AEROGRAM_SECRETS_KEY", SECRETS_KEY)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -1,0 +1,175 @@
+//! `bench live`: what an idle live connection takes, how many messages a second of CPU time writes to them, how soon devices that
+//! come back are served, and how long a message takes from the request to the socket.
+
+mod sockets;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::Size;
+use crate::http::{Connection, request};
+use crate::report::{self, duration, number, percent};
+use crate::sample::Sample;
+use crate::server::{Server, device_authorization, master_authorization};
+use crate::usage::thread_cpu;
+use sockets::{Device, LiveSocket, file_limit, open_all, raise_files};
+
+const CONNECTIONS: u32 = 100_000;
+/// Files that both processes need besides the connections.
+const OTHER_FILES: u64 = 1_500;
+/// Connections of one channel.
+const OF_CHANNEL: usize = 4;
+const ROUNDS: usize = 6;
+const RESUMES: usize = 10_000;
+const MESSAGES: usize = 300;
+
+pub(crate) async fn run(size: Size) -> Result<()> {
+    raise_files();
+    let allowed = u32::try_from(file_limit().saturating_sub(OTHER_FILES)).unwrap_or(u32::MAX);
+    let n_wanted = size.of(CONNECTIONS) as usize;
+    let n_connections = n_wanted.min(allowed as usize);
+    if n_connections < n_wanted {
+        report::progress(&format!("the limit of open files allows {n_connections} of {n_wanted} connections"));
+    }
+    let folder = tempfile::tempdir()?;
+    let server = Server::start(folder.path())?;
+    report::progress("registering channels");
+    let devices = register(&server, n_connections.div_ceil(OF_CHANNEL)).await?;
+    let before = server.process().memory()?.resident;
+    report::progress("opening connections");
+    let mut sockets = open_all(server.address, &devices, n_connections, None).await?;
+    report::heading(format_args!("{} live connections", number(n_connections as f64)))?;
+    let taken = server.process().memory()?.resident.saturating_sub(before) as f64 / n_connections as f64;
+    report::goal(
+        "memory of the server for each that is idle",
+        &format!("{taken:.0} bytes"),
+        "3,000",
+        taken <= 3_000.0,
+    )?;
+
+    broadcast(&server, &mut sockets).await?;
+    let last = sockets.first().map(|socket| socket.at.clone()).context("there is no connection")?;
+    sockets.truncate(n_connections.saturating_sub(RESUMES));
+    resume(&server, &devices, &last).await?;
+    latency(&server, &devices[0]).await?;
+    server.stop()
+}
+
+async fn register(server: &Server, n_channels: usize) -> Result<Vec<Device>> {
+    let authorization = device_authorization();
+    let mut connection = Connection::open(server.address).await?;
+    let body = json!({"channel": {"device_type": "web", "opt_in": true, "live": true}}).to_string();
+    let register = request("POST", "/api/channels", &authorization, &body);
+    let mut devices = Vec::with_capacity(n_channels);
+    for _ in 0..n_channels {
+        let made = connection.expect(&register).await?;
+        let channel = made["channel_id"].as_str().context("a channel without an id")?.to_owned();
+        let head = format!("{authorization}\r\nX-UA-Channel-ID: {channel}");
+        let token = connection.expect(&request("GET", "/api/auth/device", &head, "")).await?;
+        devices.push(Device { channel, token: token["token"].as_str().context("no token")?.to_owned() });
+    }
+    Ok(devices)
+}
+
+/// One message to all, in rounds that take turns with a bare loop of writes of as many bytes.
+async fn broadcast(server: &Server, sockets: &mut [LiveSocket]) -> Result<()> {
+    let mut connection = Connection::open(server.address).await?;
+    let push = json!({"audience": "all", "device_types": ["web"],
+                      "notification": {"alert": "The doors open at eight. See you there!"}});
+    let push = request("POST", "/api/push", &master_authorization(), &push.to_string());
+    let bare = BareSockets::open(sockets.len().min(2_000)).await?;
+    let (mut ours, mut theirs, mut last) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        report::progress(&format!("round {} of {ROUNDS}", round + 1));
+        let (cpu, began) = (server.process().cpu()?, Instant::now());
+        connection.expect(&push).await?;
+        let mut n_bytes = 0;
+        for socket in sockets.iter_mut() {
+            n_bytes = socket.message().await?;
+        }
+        last.push(began.elapsed());
+        let spent = server.process().cpu()?.saturating_sub(cpu);
+        ours.push(sockets.len() as f64 / spent.as_secs_f64().max(0.01));
+        theirs.push(bare.messages_per_second(n_bytes)?);
+    }
+    let (ours, theirs) = (median(ours), median(theirs));
+    report::goal("messages per CPU second", &number(ours), "100,000", ours >= 100_000.0)?;
+    report::line("a bare loop of writes of as many bytes, per CPU second", &number(theirs))?;
+    report::goal("messages, of the bare loop", &percent(ours / theirs), "90 %", ours >= theirs * 0.9)?;
+    report::line(
+        "from the request to the last of all connections",
+        &duration(Sample::of(last, Duration::ZERO).median()),
+    )
+}
+
+async fn resume(server: &Server, devices: &[Device], after: &str) -> Result<()> {
+    let n_resumes = RESUMES.min(devices.len() * OF_CHANNEL);
+    let began = Instant::now();
+    let sockets = open_all(server.address, devices, n_resumes, Some(after)).await?;
+    let time = began.elapsed();
+    drop(sockets);
+    let name = format!("{} devices come back", number(n_resumes as f64));
+    report::goal(&name, &duration(time), "2 s for 10,000", time <= Duration::from_secs(2))
+}
+
+async fn latency(server: &Server, device: &Device) -> Result<()> {
+    let mut socket = LiveSocket::open(server.address, device, 0, None).await?;
+    let mut connection = Connection::open(server.address).await?;
+    let push = json!({"audience": {"channel": device.channel}, "device_types": ["web"],
+                      "notification": {"alert": "The doors open at eight."}});
+    let push = request("POST", "/api/push", &master_authorization(), &push.to_string());
+    let mut times = Vec::new();
+    for _ in 0..MESSAGES {
+        let began = Instant::now();
+        connection.expect(&push).await?;
+        socket.message().await?;
+        times.push(began.elapsed());
+    }
+    let sample = Sample::of(times, Duration::ZERO);
+    let is_met = sample.median() <= Duration::from_millis(50);
+    report::goal("from the request to the socket, median", &duration(sample.median()), "50 ms", is_met)?;
+    report::line("from the request to the socket, p99", &duration(sample.percentile(99)))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// Pairs of sockets within this process.
+struct BareSockets(Vec<(TcpStream, TcpStream)>);
+
+impl BareSockets {
+    async fn open(n_sockets: usize) -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let mut pairs = Vec::with_capacity(n_sockets);
+        for _ in 0..n_sockets {
+            let (client, accepted) = tokio::join!(TcpStream::connect(address), listener.accept());
+            let (stream, _) = accepted?;
+            stream.set_nodelay(true)?;
+            stream.writable().await?;
+            pairs.push((stream, client?));
+        }
+        Ok(Self(pairs))
+    }
+
+    /// Writes a message to each, and reads it apart from the measured time.
+    fn messages_per_second(&self, n_bytes: usize) -> Result<f64> {
+        let message = vec![b'a'; n_bytes];
+        let cpu = thread_cpu()?;
+        for (server, _) in &self.0 {
+            server.try_write(&message).context("a bare socket does not take a message")?;
+        }
+        let spent = thread_cpu()?.saturating_sub(cpu);
+        let mut buffer = vec![0; n_bytes * 2];
+        for (_, client) in &self.0 {
+            // What is not there yet is read in the next round: nothing fills up.
+            let _ = client.try_read(&mut buffer);
+        }
+        Ok(self.0.len() as f64 / spent.as_secs_f64())
+    }
+}
