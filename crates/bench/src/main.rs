@@ -74,7 +74,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 22] = [
+const BENCHES: [Bench; 23] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",

@@ -30,7 +30,7 @@ pub struct Caller {
     /// What a server is limited by that has a token, and not the master secret.
     token: Option<Arc<TokenLimits>>,
     /// Of the secret that the caller gave, or by which its token was signed.
-    pub(crate) given: Option<[u8; 32]>,
+    given: Option<[u8; 32]>,
 }
 
 /// The credentials that a caller gave.
@@ -100,6 +100,11 @@ impl KnownApp {
 impl Caller {
     pub(crate) fn new(known: &Arc<KnownApp>, rights: Rights, known_by: KnownBy) -> Self {
         Self { known: known.clone(), rights, known_by, token: None, given: None }
+    }
+
+    /// One that has proven to know a secret, of which this is the hash.
+    pub(crate) fn by_secret(known: &Arc<KnownApp>, rights: Rights, known_by: KnownBy, given: [u8; 32]) -> Self {
+        Self { given: Some(given), ..Self::new(known, rights, known_by) }
     }
 
     /// A server with a token, which may do what servers may as far as the limits of the token go.
@@ -194,7 +199,7 @@ impl Tenancy {
         if is_device && known.signing.is_none() {
             self.learn_app_secret(&known, secret).await?;
         }
-        Ok(Some(Caller { given: Some(given), ..Caller::new(&known, rights, KnownBy::Secret) }))
+        Ok(Some(Caller::by_secret(&known, rights, KnownBy::Secret, given)))
     }
 
     /// The app with this key as long as this node remembers it, which it does of every app that was called lately.

@@ -80,7 +80,7 @@ impl Tenancy {
             Subject::Channel(channel) => Rights::Channel(channel),
             Subject::Contact(contact) => Rights::Contact(contact),
         };
-        Ok(Ok(Caller { given: Some(secret), ..Caller::new(&known, rights, KnownBy::Token) }))
+        Ok(Ok(Caller::by_secret(&known, rights, KnownBy::Token, secret)))
     }
 }
 
