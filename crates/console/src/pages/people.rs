@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use model::ids::ChannelId;
 use serde::Deserialize;
 
-use super::person::records::{Channel, NamedUser, OneChannel, OneUser};
+use super::person::records::{Channel, NamedUser, OneChannel};
 use crate::answer::Answer;
 use crate::dates::{time, time_or};
 use crate::error::{Error, Result};
@@ -18,13 +17,24 @@ use crate::parts::states::badge_saying;
 use crate::parts::tabs::tabs;
 use crate::visit::Visit;
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
+struct Results {
+    results: Vec<Found>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    kind: String,
+    id: String,
+}
+
+#[derive(Deserialize)]
 struct Users {
     named_users: Vec<NamedUser>,
     next_page: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 struct Channels {
     channels: Vec<Channel>,
     next_page: Option<String>,
@@ -51,36 +61,29 @@ async fn search(visit: &Visit, text: &str) -> Result<Answer> {
             "Nobody has an id or an address like this; paste it again, without anything around it.",
         ));
     }
-    let channel = match text.parse::<ChannelId>() {
-        Ok(id) => visit.find::<OneChannel>(&format!("/api/channels/{id}")).await?.map(|found| found.channel),
-        Err(_) => None,
-    };
-    let users = users_like(visit, text).await?;
-    let addressed: Channels = match &channel {
-        Some(_) => Channels::default(),
-        None => visit.get(&format!("/api/channels{}", query([("address", text)]))).await?,
-    };
-    let channels: Vec<Channel> = channel.into_iter().chain(addressed.channels).collect();
+    let Results { results } = visit.get(&format!("/api/search{}", query([("q", text)]))).await?;
+    let of = |kind: &'static str| results.iter().filter(move |found| found.kind == kind).map(|found| found.id.as_str());
+    let (users, channels): (Vec<&str>, Vec<&str>) = (of("named_user").collect(), of("channel").collect());
     match (users.as_slice(), channels.as_slice()) {
-        ([user], []) if user.named_user_id == text => Answer::to(user_page(visit, text)),
-        ([], [channel]) => Answer::to(channel_page(visit, &channel.channel_id)),
-        _ => Answer::page("People", found(visit, text, &users, &channels)),
+        ([user], []) if *user == text => Answer::to(user_page(visit, text)),
+        ([], [channel]) => Answer::to(channel_page(visit, channel)),
+        _ => {
+            let users = if users.is_empty() { Vec::new() } else { users_like(visit, text).await? };
+            let mut rows = Vec::with_capacity(channels.len());
+            for id in channels {
+                let row: Option<OneChannel> = visit.find(&format!("/api/channels/{id}")).await?;
+                rows.extend(row.map(|found| found.channel));
+            }
+            Answer::page("People", found(visit, text, &users, &rows))
+        }
     }
 }
 
-/// The user with this id, and those whose ids begin with it.
+/// The users whose ids begin with a text.
 async fn users_like(visit: &Visit, text: &str) -> Result<Vec<NamedUser>> {
-    let exact: Option<OneUser> = match visit.find(&format!("/api/named_users{}", query([("id", text)]))).await {
-        // Too long for the id of a user.
-        Err(Error::Invalid(_)) => return Ok(Vec::new()),
-        other => other?,
-    };
-    let alike: Users =
+    let Users { named_users, .. } =
         visit.get(&format!("/api/named_users{}", query([("start", text), ("limit", MOST_ALIKE)]))).await?;
-    let exact = exact.map(|one| one.named_user);
-    let alike = alike.named_users.into_iter();
-    let alike = alike.filter(|user| user.named_user_id.starts_with(text) && user.named_user_id != text);
-    Ok(exact.into_iter().chain(alike).collect())
+    Ok(named_users.into_iter().filter(|user| user.named_user_id.starts_with(text)).collect())
 }
 
 fn found(visit: &Visit, text: &str, users: &[NamedUser], channels: &[Channel]) -> Markup {

@@ -1,5 +1,8 @@
 //! The pages of the installation, for its owners, and what the server says when it refuses somebody with a browser.
 
+use std::time::Duration;
+
+use engine::NodeFacts;
 use http::Method;
 use serde_json::json;
 
@@ -9,13 +12,27 @@ use crate::visitor::{PASSWORD, Visitor, on_each_database};
 async fn owners_see_the_nodes_and_how_the_installation_is() {
     on_each_database(async |app| {
         let (owner, admin) = (Visitor::owner(&app).await, Visitor::with_role(&app, "admin").await);
+        owner.get("/console/-/nodes").await.shows("No node has noted yet");
+        let evil = "<b>10.0.0.7</b>:8080";
+        let facts = |address: &str, version: &str| NodeFacts {
+            address: address.to_owned(),
+            version: version.to_owned(),
+            roles: vec!["api".to_owned(), "worker".to_owned()],
+        };
+        app.engine().introduce(facts(evil, "0.1.0")).await;
         let nodes = owner.get("/console/-/nodes").await;
+        for words in ["1 node is running", "&lt;b&gt;10.0.0.7", "api, worker", "0.1.0"] {
+            nodes.shows(words);
+        }
         nodes.shows("/operator/nodes");
         nodes.shows("data-stream=\"/console/-/live\"");
         let doctor = owner.get("/console/-/doctor").await;
         for words in ["The server reaches its database", "database", "webhooks", "/operator/doctor"] {
             doctor.shows(words);
         }
+        app.advance(Duration::from_secs(60));
+        owner.get("/console/-/nodes").await.shows("not seen lately");
+        owner.get("/console/-/doctor").await.shows("was last seen at");
         let (status, mut next) = owner.follow("/console/-/live").await;
         assert_eq!(status, 200);
         assert!(next().await.starts_with("event: hello"));
