@@ -23,7 +23,7 @@ fn pages(_: Engine) -> Pages {
 #[tokio::test]
 async fn the_server_speaks_to_people_in_pages() {
     for database in databases() {
-        let app = TestApp::with_pages(database, pages).await;
+        let app = TestApp::with_pages(database, &pages).await;
         let failed = app.nobody().get("/console/fails").await;
         assert_eq!((failed.status.as_u16(), failed.header("content-type")), (500, Some("text/html; charset=utf-8")));
         assert!(failed.text().contains("<p>Something went wrong") && !failed.text().contains("hunter2"));
@@ -43,7 +43,7 @@ async fn the_server_speaks_to_people_in_pages() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_without_a_host_is_told_so_in_a_page() {
     for database in databases() {
-        let app = TestApp::with_pages(database, pages).await;
+        let app = TestApp::with_pages(database, &pages).await;
         let address = app.url("").trim_start_matches("http://").to_owned();
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(b"GET /console HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
@@ -57,7 +57,7 @@ async fn a_request_without_a_host_is_told_so_in_a_page() {
 #[tokio::test]
 async fn the_way_to_the_console_is_in_the_log() {
     for database in databases() {
-        let app = TestApp::with_pages(database, pages).await;
+        let app = TestApp::with_pages(database, &pages).await;
         let log = Log::begin();
         let request = app.nobody().request(Method::GET, "/").header("x-request-id", "to-the-console");
         let sent = app.nobody().send(request.body(Bytes::new()).unwrap()).await;
