@@ -1,5 +1,5 @@
-//! Logging in by an OpenID provider: the code flow with PKCE. What a browser has to bring back (`state`, `nonce` and the verifier) is in
-//! a sealed cookie, so that nothing is kept for logins that nobody finishes.
+//! Logging in by an OpenID provider: the code flow with PKCE. What a browser has to bring back (`state`, `nonce` and the
+//! verifier) is in a sealed cookie, so that nothing is kept for logins that nobody finishes.
 
 mod id_token;
 mod provider;

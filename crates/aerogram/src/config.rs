@@ -36,8 +36,16 @@ const LISTEN: &str = "127.0.0.1:8080";
 /// The setting that names the settings file, and so cannot stand in it.
 const CONFIG: &str = "config";
 /// Settings whose value is never shown. A database URL may hold a password.
-const SECRET: [&str; 7] =
-    ["app_secret", "copy_from", "copy_to", "database", "master_secret", "operator_token", "secrets_key"];
+const SECRET: [&str; 8] = [
+    "app_secret",
+    "copy_from",
+    "copy_to",
+    "database",
+    "master_secret",
+    "operator_token",
+    "secrets_key",
+    "oidc_client_secret",
+];
 
 /// What a node of the service needs.
 #[derive(Args, Debug)]

@@ -1,5 +1,5 @@
-//! What a role may call, of all that servers of an app may, and which scope a call belongs to. People have roles in the console, and
-//! tokens have them, too.
+//! What a role may call, of all that servers of an app may, and which scope a call belongs to. People have roles in the
+//! console, and tokens have them, too.
 
 use http::Method;
 use model::account::Role;

@@ -1,7 +1,7 @@
 //! Networks of addresses, as lists of those who may call name them: `10.0.0.0/8`, `192.0.2.7`, `2001:db8::/48`.
 
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use schemars::json_schema;

@@ -1,5 +1,5 @@
-//! OAuth for servers: clients that get access tokens for an hour, by a secret or by an assertion that they sign (client credentials).
-//! A client is limited as a token for servers is, and so are its access tokens.
+//! OAuth for servers: clients that get access tokens for an hour, by a secret or by an assertion that they sign (client
+//! credentials). A client is limited as a token for servers is, and so are its access tokens.
 
 mod access_tokens;
 mod assertions;

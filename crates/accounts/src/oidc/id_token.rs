@@ -1,5 +1,5 @@
-//! The tokens in which a provider says who somebody is, and the keys that sign them. The algorithm of a token has to be one of three,
-//! and its key of the kind for it, so that a token cannot choose how it is checked.
+//! The tokens in which a provider says who somebody is, and the keys that sign them. The algorithm of a token has to be one of
+//! three, and its key of the kind for it, so that a token cannot choose how it is checked.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;

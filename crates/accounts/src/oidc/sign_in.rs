@@ -1,5 +1,5 @@
-//! Lets somebody in of whom the provider has said who it is. An account is the provider's subject; a mail address counts only once, for
-//! an invitation, and only if the provider has verified it.
+//! Lets somebody in of whom the provider has said who it is. An account is the provider's subject; a mail address counts only
+//! once, for an invitation, and only if the provider has verified it.
 
 use std::collections::BTreeMap;
 

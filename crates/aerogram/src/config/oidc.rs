@@ -21,7 +21,7 @@ pub(crate) struct Oidc {
     oidc_client_id: Option<String>,
 
     /// Secret of this installation at the provider
-    #[arg(long, value_name = "SECRET")]
+    #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
     oidc_client_secret: Option<ClientSecret>,
 
     /// Roles of the provider's groups, such as push-senders=sender:APPKEY,push-owners=owner; without them teams give the roles

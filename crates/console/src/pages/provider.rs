@@ -1,5 +1,5 @@
-//! Logging in by an OpenID provider: away to it, and back from it. The way back is a GET, because that is how browsers come back; what
-//! makes it safe is the cookie of the way there.
+//! Logging in by an OpenID provider: away to it, and back from it. The way back is a GET, because that is how browsers come
+//! back; what makes it safe is the cookie of the way there.
 
 use std::sync::Arc;
 

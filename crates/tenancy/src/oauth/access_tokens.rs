@@ -1,5 +1,5 @@
-//! Access tokens: JSON web tokens (ES384) that the installation signs for a client, and that every node can check. What a token says
-//! is limited by what its client may now, so that revoking a client ends its tokens.
+//! Access tokens: JSON web tokens (ES384) that the installation signs for a client, and that every node can check. What a
+//! token says is limited by what its client may now, so that revoking a client ends its tokens.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Key pairs on the curve P-384: the one with which the installation signs access tokens, and those that clients sign assertions with.
+//! Key pairs on the curve P-384: the one with which the installation signs access tokens, and those that clients sign
+//! assertions with.
 
 use std::sync::Arc;
 
