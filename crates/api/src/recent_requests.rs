@@ -71,6 +71,8 @@ pub(crate) struct Noting {
     pub(crate) route: &'static str,
     /// The path and the body of a request of a development app.
     whole: Option<(String, KeptBody)>,
+    /// Whether a page of the console asks, which is nothing that a developer has written.
+    is_of_page: bool,
 }
 
 /// Where the reader of a body leaves its beginning.
@@ -94,19 +96,19 @@ impl Noting {
         let holder = Holder::of(request);
         let caller = request.extensions().get::<Calling>();
         let is_development = caller.is_some_and(|Calling(caller)| caller.app().mode == Mode::Development);
-        // Looking at requests is no request to look at, and neither is what a page of the console asks for.
         let is_of_page = request.extensions().get::<Actor>().is_some();
+        // Looking at requests is no request to look at.
         if !is_development || is_of_page || UNNOTED.contains(&route) {
-            return Self { holder, route, whole: None };
+            return Self { holder, route, whole: None, is_of_page };
         }
         let body = KeptBody::default();
         request.extensions_mut().insert(body.clone());
-        Self { holder, route, whole: Some((request.uri().path().to_owned(), body)) }
+        Self { holder, route, whole: Some((request.uri().path().to_owned(), body)), is_of_page }
     }
 
     /// Whether a request with this end is kept.
     pub(crate) fn keeps(&self, is_refused: bool) -> bool {
-        is_refused || self.whole.is_some()
+        !self.is_of_page && (is_refused || self.whole.is_some())
     }
 
     pub(crate) fn path(&self) -> Option<String> {

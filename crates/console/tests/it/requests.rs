@@ -10,6 +10,8 @@ async fn a_refused_request_is_shown_with_its_problem_and_as_a_line_for_a_shell()
     on_each_database(async |app| {
         let support = Visitor::with_role(&app, "support").await;
         let page = format!("/console/{}/requests", app.app.key);
+        // What pages ask for is nothing that a developer has written, even if it is refused.
+        support.get(&format!("/console/{}/people/user?id=nobody", app.app.key)).await.expect(404);
         support.get(&page).await.shows("Nobody has asked this node for anything");
         let wrong = json!({"audience": "all", "device_types": "all", "notification": {"ios": {"badge": "it's <b>"}}});
         app.master().post("/api/push", wrong).await.expect(400);
