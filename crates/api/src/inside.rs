@@ -53,6 +53,14 @@ impl Actor {
         Self(Arc::new(Standing { credential: credential.into(), reach: Reach::Installation }))
     }
 
+    /// What the person may do in the app; `None` for somebody who may do everything.
+    pub(crate) fn role(&self) -> Option<Role> {
+        match &self.0.reach {
+            Reach::App(_, role) => Some(*role),
+            Reach::Installation => None,
+        }
+    }
+
     /// What the audit log calls the person.
     pub(crate) fn credential(&self) -> &Arc<str> {
         &self.0.credential

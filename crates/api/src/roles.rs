@@ -1,11 +1,38 @@
 //! What a role may call, of all that servers of an app may, and which scope a call belongs to. People have roles in the
 //! console, and tokens have them, too.
 
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
 use http::Method;
+use http::request::Parts;
 use model::account::Role;
 use model::server_token::Scope;
 
+use crate::auth::Calling;
+use crate::edge::Edge;
 use crate::error::{Error, Result};
+use crate::inside::Actor;
+
+/// The role of a caller that has one: a person, or a server with a token. Whoever has the master secret may do everything.
+pub(crate) struct OwnRole(Option<Role>);
+
+impl OwnRole {
+    /// For the part of an answer that not everybody may see who may make the call.
+    pub(crate) fn may(&self, least: Role) -> bool {
+        self.0.is_none_or(|own| own >= least)
+    }
+}
+
+impl FromRequestParts<Edge> for OwnRole {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self, Infallible> {
+        let of_person = parts.extensions.get().and_then(Actor::role);
+        let of_token = || parts.extensions.get().and_then(|Calling(caller)| caller.token()).map(|token| token.role);
+        Ok(Self(of_person.or_else(of_token)))
+    }
+}
 
 /// Calls whose answers are about single people, or let somebody speak for one.
 const ABOUT_PEOPLE: &[&str] = &[
@@ -15,7 +42,6 @@ const ABOUT_PEOPLE: &[&str] = &[
     "/api/remote-data-contact",
     "/api/events",
     "/api/sandbox",
-    "/api/search",
     "/api/requests",
     "/api/subscription_lists/channels",
     "/api/subscription_lists/contacts",
@@ -114,7 +140,7 @@ mod tests {
             (Method::GET, "/api/channels", Role::Support),
             (Method::GET, "/api/channels/x/timeline", Role::Support),
             (Method::GET, "/api/named_users", Role::Support),
-            (Method::GET, "/api/search", Role::Support),
+            (Method::GET, "/api/search", Role::Viewer),
             (Method::GET, "/api/lists/vip/csv", Role::Support),
             (Method::POST, "/api/events", Role::Support),
             (Method::GET, "/api/requests", Role::Support),

@@ -64,6 +64,11 @@ impl SearchText {
 }
 
 impl FoundKind {
+    /// Whether it is a person or the device of one.
+    pub fn is_somebody(self) -> bool {
+        matches!(self, FoundKind::Channel | FoundKind::NamedUser)
+    }
+
     pub const ALL: [FoundKind; 9] = [
         FoundKind::Push,
         FoundKind::Channel,

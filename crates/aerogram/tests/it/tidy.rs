@@ -122,7 +122,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
         &["model", "store", "providers", "tenancy", "accounts", "devices", "events", "engine", "api", "console", "sim"],
     ),
     ("testkit", &["model", "store", "providers", "tenancy", "devices", "engine", "api"]),
-    ("bench", &["model", "audience", "geo", "store", "index", "engine", "sim", "testkit"]),
+    ("bench", &["model", "audience", "geo", "store", "index", "engine", "console", "sim", "testkit"]),
 ];
 
 /// Libraries that have a home.

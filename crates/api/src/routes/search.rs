@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use engine::{Findings, Found, SearchText};
+use model::account::Role;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,6 +11,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::query::{Params, plain_text};
+use crate::roles::OwnRole;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SearchResults")]
@@ -33,6 +35,7 @@ pub(super) struct Record {
 pub(super) async fn search(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    own: OwnRole,
     mut params: Params,
 ) -> Result<Answer> {
     params.require("q", "an id, the beginning of the id of a named user, an address, or a part of a name");
@@ -40,6 +43,8 @@ pub(super) async fn search(
     let text = params.finish_with(text)?;
     let Findings { found, is_cut } = edge.engine.search(app.id, SearchText::new(&text)).await?;
     let record = |Found { kind, id, title }: Found| Record { kind: kind.name(), id, title };
-    let results = found.into_iter().map(record).collect();
+    // Who may not see people does not find them either.
+    let found = found.into_iter().filter(|found| own.may(Role::Support) || !found.kind.is_somebody());
+    let results = found.map(record).collect();
     Ok(Answer::ok(Results { results, complete: !is_cut })?.data_attribute("results"))
 }

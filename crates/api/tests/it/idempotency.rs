@@ -36,6 +36,8 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
         later["schedule"] = json!({"scheduled_time": "2030-01-01T00:00"});
         let rotate = format!("/operator/apps/{}/rotate", app.app.key);
         let webhooks = format!("/operator/apps/{}/webhooks", app.app.key);
+        let tokens = format!("/operator/apps/{}/tokens", app.app.key);
+        let clients = format!("/operator/apps/{}/oauth-clients", app.app.key);
         let own = json!({"channel": {"type": "open", "opt_in": true, "address": "c",
                          "open": {"open_platform_name": "fridge"}}});
         let happened = json!({"user": {"named_user_id": "kim"}, "body": {"name": "bought"}});
@@ -79,6 +81,8 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             (app.master(), "/api/templates/schedules", later),
             (app.operator(), "/operator/apps", json!({"name": "New", "mode": "production"})),
             (app.operator(), &rotate, json!({"secret": "app"})),
+            (app.operator(), &tokens, json!({"name": "crm", "role": "sender"})),
+            (app.operator(), &clients, json!({"name": "crm", "role": "sender"})),
         ];
         let marked: BTreeSet<String> = api::routes()
             .into_iter()

@@ -50,16 +50,13 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         }
         Err(other) => return Err(other),
     };
-    // Who may not see people does not find them either.
-    let shows_people = visit.may(Role::Support);
-    let results: Vec<Found> = results.into_iter().filter(|found| shows_people || !found.is_somebody()).collect();
     if let Some(page) = exact(&results, text).and_then(|found| found.page(&visit)) {
         return Answer::to(page);
     }
     let body = html! {
         p.line { "Found for " strong { (text) } "." }
         @if results.is_empty() {
-            div.empty { p { "Nothing was found." } (hints(shows_people)) }
+            div.empty { p { "Nothing was found." } (hints(visit.may(Role::Support))) }
         }
         @for (kind, name) in KINDS {
             @let of_kind: Vec<&Found> = results.iter().filter(|found| found.kind == kind).collect();
@@ -84,10 +81,6 @@ fn exact<'r>(results: &'r [Found], text: &str) -> Option<&'r Found> {
 }
 
 impl Found {
-    fn is_somebody(&self) -> bool {
-        ["channel", "named_user"].contains(&self.kind.as_str())
-    }
-
     fn is_exactly(&self, text: &str) -> bool {
         match self.kind.as_str() {
             // They are found by a whole id or a whole address only.
