@@ -79,7 +79,13 @@ function compose(form) {
   const zone = form.elements.zone;
   if (!zone.value) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
   for (const name of find("[data-zone]", form)) name.textContent = zone.value || "UTC";
-  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 300); });
+  form.addEventListener("input", ({ target }) => {
+    const choice = (value) => form.querySelector(`[name=when][value=${value}]`);
+    // Who fills in a time does not mean now.
+    if (["at", "repeat"].includes(target.name) && target.value && choice("now")?.checked) choice("at").checked = true;
+    clearTimeout(timer);
+    timer = setTimeout(update, 300);
+  });
 }
 
 // The page about keys, above the page that is open.

@@ -32,7 +32,8 @@ use conditions::{Conditions, Join};
 use reach::Reach;
 use saving::Identity;
 use who::Known;
-use written::Written;
+
+pub(crate) use written::Written;
 
 /// What is on the page.
 struct Form {

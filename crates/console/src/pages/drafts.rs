@@ -87,7 +87,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
 
 async fn draw(visit: &Visit, draft: &Saved, error: Option<&Error>) -> Result<Answer> {
     let push = words::push_of(&draft.kind, &draft.document);
-    let reach = Reach::of_audience(visit, &push["audience"]).await;
+    let reach = Reach::of_push(visit, &push).await;
     let shown = preview::of_push(visit, "Preview", &push, &reach).await;
     let body = html! {
         @if let Some(error) = error { div.notice.bad role="alert" { @for sentence in error.sentences() { p { (sentence) } } } }

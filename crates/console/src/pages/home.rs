@@ -11,13 +11,13 @@ use model::time::UtcMillis;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::compose;
 use super::messages::{Listed, Pushes, table};
+use super::{compose, platforms};
 use crate::answer::Answer;
 use crate::chart::{Columns, columns};
 use crate::error::{Error, Result};
 use crate::form::query;
-use crate::parts::numbers::{figure, grouped, percent};
+use crate::parts::numbers::{count, figure, grouped, percent};
 use crate::visit::Visit;
 
 /// Of the device that pages make; a second one with it would be the same.
@@ -49,6 +49,16 @@ struct Bucket {
     by_platform: BTreeMap<String, u64>,
 }
 
+#[derive(Deserialize)]
+struct Drafts {
+    drafts: Vec<Draft>,
+}
+
+#[derive(Deserialize)]
+struct Draft {
+    written_by: Option<String>,
+}
+
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let now = visit.console.engine.clock().now();
     // Whole hours, the last of which has just begun.
@@ -61,6 +71,9 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let reachable = devices.counts.values().map(|counts| counts.opted_in).sum();
     let sent: u64 = sends.sends.iter().flat_map(|bucket| bucket.by_platform.values()).sum();
     let body = html! {
+        @if visit.may(Role::Admin) { (platforms::notices(&visit).await?) }
+        (held_up(&visit, &pushes.pushes))
+        @if visit.may(Role::Sender) { (awaiting(&visit).await?) }
         @if devices.total_unique_devices == 0 { (first_steps(&visit)) }
         div.figures {
             (figure("Devices", &grouped(devices.total_unique_devices), None))
@@ -78,6 +91,36 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         }
     };
     Answer::page("Home", body)
+}
+
+/// What the latest messages wait for, if they do.
+fn held_up(visit: &Visit, pushes: &[Listed]) -> Markup {
+    let waiting = pushes.iter().filter(|push| push.total.pending > 0);
+    let mut reasons: Vec<(&str, &str)> = Vec::new();
+    for push in waiting {
+        if let Some(reason) =
+            push.total.reason.as_deref().filter(|reason| !reasons.iter().any(|(_, known)| known == reason))
+        {
+            reasons.push((&push.push_id, reason));
+        }
+    }
+    html! {
+        @for (push, reason) in reasons {
+            div.notice.warn { p { "Messages wait: " (reason) " " a href=(visit.to(&format!("/messages/{push}"))) { "See one of them" } "." } }
+        }
+    }
+}
+
+/// Drafts of others that want to be approved.
+async fn awaiting(visit: &Visit) -> Result<Markup> {
+    let Drafts { drafts } = visit.get("/api/drafts?state=awaiting&limit=100").await?;
+    let own = visit.visitor()?.credential();
+    let n_drafts = drafts.iter().filter(|draft| draft.written_by.as_deref() != Some(own.as_str())).count();
+    Ok(html! {
+        @if n_drafts > 0 {
+            div.notice { p { a href=(visit.to("/drafts?state=awaiting")) { (count(n_drafts as u64, "draft awaits", "drafts await")) " your approval" } "." } }
+        }
+    })
 }
 
 fn opened(pushes: &[Listed]) -> String {

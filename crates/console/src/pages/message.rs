@@ -1,4 +1,6 @@
-//! One message: how far it is, what became of it on each platform, and how it was received.
+//! One message: what it says, how far it is, what became of it on each platform, and how it was received.
+
+mod said;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,6 +21,7 @@ use crate::parts::outcomes;
 use crate::parts::segment_of_push;
 use crate::parts::states::badge;
 use crate::visit::Visit;
+use said::Said;
 
 #[derive(Deserialize)]
 struct One {
@@ -47,11 +50,14 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let id: PushId = visit.id("push")?;
     let One { push } = visit.get(&format!("/api/push/{id}")).await?;
     let detail: Option<Detail> = visit.find(&format!("/api/reports/perpush/detail/{id}")).await?;
+    let said = Said::of(&visit, id).await?;
+    let title = push.name.clone().or_else(|| said.headline());
     let body = html! {
-        p.line { (badge(&push.state)) " " (push.push_type) " · " (time(&push.created))
+        p.line { (badge(&push.state)) " " (words(&push.push_type)) " · " (time(&push.created))
             @if let Some(expires) = &push.expires { " · expires " (time(expires)) }
         }
         @if visit.may(Role::Sender) { (actions(&visit, &push.state)) }
+        (said.show(&visit, id).await)
         div.figures {
             (figure("Devices", &grouped(push.total.targeted), None))
             (figure("Delivered", &grouped(push.total.delivered), Some(&percent(push.total.delivered, push.total.targeted))))
@@ -65,7 +71,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         section { h2 { "Platforms" } (platforms(&push.platforms)) }
         p.quiet { "Id " code { (id) } }
     };
-    Answer::page(push.name.unwrap_or_else(|| "Message".to_owned()), body)
+    Answer::page(title.unwrap_or_else(|| "Message".to_owned()), body)
+}
+
+/// What kind of push the API says it is, for people.
+fn words(push_type: &str) -> String {
+    push_type.trim_end_matches("_PUSH").replace('_', " ").to_lowercase()
 }
 
 /// From those whom the message was for to those who opened it.

@@ -21,6 +21,7 @@ use crate::parts::fields::{Field, problems};
 use crate::parts::states::badge;
 use crate::visit::Visit;
 use shown::{Key, PROVIDERS, Platforms, Shown, words};
+use state::State;
 
 pub(crate) use setup::{remove_key, save, show};
 
@@ -65,6 +66,24 @@ pub(crate) async fn act(visit: Arc<Visit>) -> Result<Answer> {
 
 fn call(visit: &Visit, platform: &str) -> Result<String> {
     Ok(format!("/operator/apps/{}/platforms/{}", visit.app()?.key, encode(platform)))
+}
+
+/// What has to be done about the platforms, for other pages.
+pub(crate) async fn notices(visit: &Visit) -> Result<Markup> {
+    let Platforms { platforms } = visit.get(&format!("/operator/apps/{}/platforms", visit.app()?.key)).await?;
+    let now = visit.console.engine.clock().now();
+    let is_well = |shown: &Shown| matches!(shown.state(now), State::Ok | State::NotSetUp | State::Disabled);
+    Ok(html! {
+        @for shown in platforms.iter().filter(|shown| !is_well(shown)) {
+            div.notice.warn {
+                p {
+                    strong { (words(&shown.platform).name) } ": " (shown.state(now).sentence())
+                    @if let Some((reason, _)) = shown.hindrance() { " " (reason) }
+                    " " a href=(visit.to("/platforms")) { "See the platforms" } "."
+                }
+            }
+        }
+    })
 }
 
 async fn draw(visit: &Visit, tested: Option<&str>, error: Option<&Error>) -> Result<Answer> {

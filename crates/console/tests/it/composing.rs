@@ -322,3 +322,33 @@ async fn values_are_completed_with_what_there_is() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn what_the_push_itself_says_is_reviewed_and_a_time_is_never_ignored() {
+    on_each_database(async |app| {
+        for (kind, address, tag) in [("ios", "a".repeat(64), "news"), ("android", "one".to_owned(), "other")] {
+            let channel =
+                json!({"device_type": kind, "opt_in": true, "push_address": address, "set_tags": true, "tags": [tag]});
+            app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        }
+        let sender = Visitor::with_role(&app, "sender").await;
+        let compose = format!("/console/{}/compose", app.app.key);
+        let review = async |more: &[(&str, &str)]| {
+            let fields =
+                [("who", "some"), ("kind0", "tag"), ("value0", "news"), ("text", "Hi {{name}}"), ("do", "review")];
+            sender.post(&compose, &[&fields[..], more].concat()).await
+        };
+        review(&[("when", "now")]).await.shows("1 device, now.");
+        review(&[("when", "now"), ("more", r#"{"audience": "all"}"#)]).await.shows("2 devices, now.");
+        let only_android = r#"{"audience": "all", "device_types": ["android"]}"#;
+        review(&[("when", "now"), ("more", only_android)]).await.shows("1 device, now.");
+        for forgotten in [("at", "2030-01-31T12:00"), ("repeat", "daily")] {
+            let refused = review(&[("when", "now"), forgotten]).await;
+            refused.expect(400);
+            refused.shows("but now is chosen");
+        }
+        sender.get(&format!("{compose}?who=all&text=Hi+%7B%7Bname%7D%7D")).await.shows("is sent as it is");
+        app.stop().await;
+    })
+    .await;
+}

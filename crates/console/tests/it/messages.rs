@@ -31,7 +31,10 @@ async fn messages_are_listed_found_and_stopped_by_people_with_names() {
         assert!(!found.text.contains("The news of today"));
         sender.get(&format!("{home}/messages?q=nothing")).await.shows("No message fits");
         let page = format!("{home}/messages/{id}");
-        sender.get(&page).await.shows("Pause");
+        let shown = sender.get(&page).await;
+        for words in ["Pause", "<h1>The news of today</h1>", "broadcast", "What it says", "text=The%20news%20of%20today"] {
+            shown.shows(words);
+        }
         sender.post(&format!("{page}/pause"), &[]).await.expect_to(&page);
         sender.get(&page).await.shows("Resume");
         app.advance(Duration::from_secs(1));

@@ -86,6 +86,9 @@ pub(crate) async fn of_push(visit: &Visit, heading: &str, push: &Value, reach: &
             @match &answer {
                 Err(error) => { @for sentence in error.sentences() { p.warning { (sentence) } } }
                 Ok(found) => {
+                    @if push.to_string().contains("{{") {
+                        p.warning { "What stands between {{ and }} is sent as it is: texts are the same for everybody." }
+                    }
                     @for problem in &found.problems { p.warning { (problem.message) } }
                     (by_language(found, app, reach))
                 }

@@ -43,9 +43,9 @@ impl Reach {
         Self(explain(visit, written).await)
     }
 
-    /// Of an audience that is written down.
-    pub(crate) async fn of_audience(visit: &Visit, audience: &Value) -> Self {
-        Self(explain_audience(visit, audience).await)
+    /// Of a push that is written down.
+    pub(crate) async fn of_push(visit: &Visit, push: &Value) -> Self {
+        Self(explain_push(visit, push).await)
     }
 
     pub(super) fn known(explanation: &Explanation) -> Self {
@@ -86,11 +86,13 @@ impl Reach {
 }
 
 pub(super) async fn explain(visit: &Visit, written: &Written) -> Result<Explanation, Error> {
-    explain_audience(visit, &written.audience()?).await
+    explain_push(visit, &written.addressed()?).await
 }
 
-async fn explain_audience(visit: &Visit, audience: &Value) -> Result<Explanation, Error> {
-    visit.post("/api/audience/explain", json!({"audience": audience, "device_types": "all"})).await
+/// Asks for whom the push itself says, which need not be what the conditions say.
+async fn explain_push(visit: &Visit, push: &Value) -> Result<Explanation, Error> {
+    let device_types = push.get("device_types").cloned().unwrap_or_else(|| json!("all"));
+    visit.post("/api/audience/explain", json!({"audience": push["audience"], "device_types": device_types})).await
 }
 
 impl Explanation {

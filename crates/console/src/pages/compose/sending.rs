@@ -9,12 +9,13 @@ use maud::html;
 use model::ids::ScheduleId;
 use model::time::UtcMillis;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::Written;
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
-use crate::form::query;
+use crate::form::{encoded, query};
 use crate::pages::messages::Pushes;
 use crate::visit::Visit;
 
@@ -29,6 +30,7 @@ struct Made {
 #[derive(Deserialize)]
 struct Waiting {
     schedule: When,
+    push: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -66,14 +68,23 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let Some(waiting) = waiting else {
         let body = html! {
             p { "The message was taken back; nothing was sent." }
-            p { a href=(visit.to("/compose")) { "Compose another" } }
+            @match visit.query.text("again") {
+                Some(fields) => p { a.button.main href={ (visit.to("/compose")) "?" (fields) } { "Change it" } },
+                None => p { a href=(visit.to("/compose")) { "Compose another" } },
+            }
         };
         return Answer::page("Taken back", body);
     };
+    // What was written comes along, for those who take it back to change it.
+    let fields = waiting.push.as_ref().and_then(Written::fields_of).unwrap_or_default();
+    let again = encoded(fields.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let body = html! {
         div.notice role="status" {
             p { "It is sent at " (time(waiting.schedule.scheduled_time.as_deref().unwrap_or_default())) "." }
-            form method="post" action={ (visit.path) "/undo" } { button { "Undo" } }
+            form method="post" action={ (visit.path) "/undo" } {
+                input type="hidden" name="again" value=(again);
+                button { "Undo" }
+            }
         }
         p.quiet { "This page goes on to the message by itself." }
     };
@@ -82,7 +93,10 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
 
 pub(crate) async fn undo(visit: Arc<Visit>) -> Result<Answer> {
     let id: ScheduleId = visit.id("schedule")?;
-    let path = visit.to(&format!("/compose/sending/{id}"));
+    let mut path = visit.to(&format!("/compose/sending/{id}"));
+    if let Some(fields) = visit.form.text("again") {
+        path.push_str(&query([("again", fields)]));
+    }
     match visit.change(Method::DELETE, &format!("/api/schedules/{id}"), None::<Value>).await {
         // Sent meanwhile, or taken back already: the page says which.
         Ok(()) | Err(Error::NotFound(_)) => Answer::to(path),

@@ -80,6 +80,11 @@ impl Timing {
     /// The schedule of the API; `None` for now.
     pub(crate) fn schedule(&self) -> Result<Option<Value>> {
         let mut schedule = match self.when {
+            When::Now if self.at.is_some() || self.repeat.is_some() => {
+                let sentence =
+                    "A time or a repetition is filled in, but now is chosen: choose at a time, or clear the others.";
+                return Err(Error::invalid("when", sentence));
+            }
             When::Now => return Ok(None),
             When::At => json!({"scheduled_time": self.instant()?.to_api()}),
             When::Local => json!({"local_scheduled_time": self.typed()?}),

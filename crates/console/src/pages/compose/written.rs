@@ -110,6 +110,11 @@ impl Written {
         Some(json!({"audience": "all", "device_types": "all", "notification": notification}))
     }
 
+    /// The push as far as it is written, with whom it is for.
+    pub(crate) fn addressed(&self) -> Result<Value> {
+        Ok(self.push_for(self.audience()?, more::read(&self.more)?))
+    }
+
     /// The push, as `POST /api/push` takes it.
     pub(crate) fn push(&self) -> Result<Value> {
         let rest = more::read(&self.more)?;
@@ -121,7 +126,7 @@ impl Written {
 
     /// The call that sends, schedules or tries it; complete, or as far as it is written.
     pub(crate) fn document(&self, is_complete: bool) -> Result<Document> {
-        let push = if is_complete { self.push()? } else { self.push_for(self.audience()?, more::read(&self.more)?) };
+        let push = if is_complete { self.push()? } else { self.addressed()? };
         let schedule = self.timing.schedule()?;
         if self.compares() {
             return Ok(Document { kind: "experiment", body: self.experiment(&push, schedule.as_ref())? });

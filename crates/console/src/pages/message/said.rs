@@ -1,0 +1,60 @@
+//! What a message says and to whom, as it was sent; and the way to write another one like it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use maud::{Markup, html};
+use model::account::Role;
+use model::app::Mode;
+use model::ids::PushId;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::Result;
+use crate::form::encoded;
+use crate::pages::compose::{self, preview, reach::Reach};
+use crate::parts::json::folded;
+use crate::visit::Visit;
+
+/// The push as it was accepted; nothing of one that was not to be kept.
+pub(super) struct Said(Option<Map<String, Value>>);
+
+#[derive(Deserialize)]
+struct Body {
+    push_body: String,
+}
+
+impl Said {
+    pub(super) async fn of(visit: &Visit, id: PushId) -> Result<Self> {
+        let body: Option<Body> = visit.find(&format!("/api/reports/perpush/pushbody/{id}")).await?;
+        let bytes = body.and_then(|body| STANDARD.decode(body.push_body).ok());
+        Ok(Self(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok())))
+    }
+
+    /// By what people recognize a message that has no name.
+    pub(super) fn headline(&self) -> Option<String> {
+        let text = |pointer: &str| Value::from(self.0.clone()?).pointer(pointer)?.as_str().map(str::to_owned);
+        let found = text("/message/title").or_else(|| text("/notification/alert"))?;
+        Some(found.chars().take(80).collect())
+    }
+
+    pub(super) async fn show(&self, visit: &Visit, id: PushId) -> Markup {
+        let Some(push) = &self.0 else {
+            return html! { p.quiet { "What this message said was not kept." } };
+        };
+        let whole = Value::from(push.clone());
+        let reach = Reach::of_push(visit, &whole).await;
+        let is_sandboxed = visit.app().is_ok_and(|app| app.mode == Mode::Development) && visit.may(Role::Support);
+        html! {
+            (preview::of_push(visit, "What it says", &whole, &reach).await)
+            // Audiences can name people.
+            @if visit.may(Role::Support) { (folded("To whom it goes, as JSON", push.get("audience").unwrap_or(&Value::Null))) }
+            div.actions {
+                @if let Some(copy) = compose::Written::fields_of(push).filter(|_| visit.may(Role::Editor)) {
+                    @let pairs = copy.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                    a.button href={ (visit.to("/compose")) "?" (encoded(pairs)) } { "Write another one like it" }
+                }
+                @if is_sandboxed { a.button href={ (visit.to("/sandbox?push_id=")) (id) } { "Its deliveries in the sandbox" } }
+            }
+        }
+    }
+}
