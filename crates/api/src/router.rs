@@ -9,11 +9,12 @@ use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
 use http::Method;
+use parking_lot::Mutex;
 
 use crate::Settings;
 use crate::answer::Answer;
 use crate::audit::{self, Audited};
-use crate::auth::{self, Access};
+use crate::auth::{self, Access, Admission};
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::{AppGone, Error, Result};
@@ -88,8 +89,8 @@ impl Handler<(), Edge> for Served {
             let matched = Matched { route: path, for_browsers, app: Some(&app), is_page: false };
             let id = request_id(request.headers());
             observe(&edge, &id, matched, request, async |mut request| {
-                let _admission = match auth::admit(&edge, access, &mut request).await {
-                    Ok(admission) => admission,
+                let _held = match auth::admit(&edge, access, &mut request).await {
+                    Ok(admission) => Held::of(admission, access, &mut request),
                     Err(refusal) => {
                         if let Some(key) = auth::presented_key(&edge, request.headers()) {
                             app.get_or_init(|| LoggedApp::Presented(key));
@@ -117,6 +118,34 @@ impl Handler<(), Edge> for Served {
             })
             .await
         })
+    }
+}
+
+/// The permit of a request, until it is answered or given back.
+struct Held {
+    _own: Option<Admission>,
+    _lent: Option<Lent>,
+}
+
+/// A permit that the handler can give back before it waits: long polls would keep the permits of all other requests.
+#[derive(Clone)]
+pub(crate) struct Lent(Arc<Mutex<Option<Admission>>>);
+
+impl Held {
+    fn of(admission: Admission, access: Access, request: &mut Request) -> Self {
+        // Those that wait are among the requests of devices that change nothing.
+        if access != Access::OwnChannel || *request.method() == Method::POST {
+            return Self { _own: Some(admission), _lent: None };
+        }
+        let lent = Lent(Arc::new(Mutex::new(Some(admission))));
+        request.extensions_mut().insert(lent.clone());
+        Self { _own: None, _lent: Some(lent) }
+    }
+}
+
+impl Lent {
+    pub(crate) fn give_back(&self) {
+        drop(self.0.lock().take());
     }
 }
 

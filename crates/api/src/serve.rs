@@ -11,6 +11,7 @@ mod spelling;
 mod unread;
 
 pub use connections::CallerAddress;
+pub(crate) use connections::Seat;
 pub(crate) use socket::take_socket;
 
 use std::convert::Infallible;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use engine::{Engine, Metrics};
-use http::header::CONNECTION;
+use http::header::{CONNECTION, UPGRADE};
 use http::{HeaderValue, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -109,11 +110,11 @@ async fn serve_within(
     let begin = |stream: TcpStream, address: SocketAddr| {
         let address = CallerAddress::of(address.ip());
         // A connection that is not admitted is closed by dropping it: an answer would cost what is to be saved.
-        let Some(permit) = connections.admit(address) else { return };
+        let Some(seat) = connections.admit(address) else { return };
         let peer = Peer::default();
-        let caller = Accepted { stream, address, peer: peer.clone() };
+        let caller = Accepted { stream, address, peer: peer.clone(), seat: seat.clone() };
         let served = connect(caller, &graceful, router.clone(), stopping.clone(), spelling.clone(), patience);
-        connections.run(permit, peer, to_its_end(served));
+        connections.run(seat, peer, to_its_end(served));
     };
     let drained = async {
         stops.wait().await;
@@ -161,10 +162,11 @@ struct Accepted {
     stream: TcpStream,
     address: CallerAddress,
     peer: Peer,
+    seat: Seat,
 }
 
 fn connect(
-    Accepted { stream, address, peer }: Accepted,
+    Accepted { stream, address, peer, seat }: Accepted,
     graceful: &Graceful,
     router: Router,
     stopping: Stopping,
@@ -180,6 +182,9 @@ fn connect(
         path::normalize(request.uri_mut());
         request.extensions_mut().insert(stopping.clone());
         request.extensions_mut().insert(address);
+        if request.headers().contains_key(UPGRADE) {
+            request.extensions_mut().insert(seat.clone());
+        }
         let (spelling, unread, is_last) = (spelling.clone(), unread.clone(), stopping.is_near());
         // A router is always ready.
         let answer = router.clone().call(unread.watch(request));

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use audience::codec;
 use base::{Error, Result};
 use boxed::boxed;
-use model::event::{LiveContent, Many};
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -17,8 +16,9 @@ use crate::Live;
 use crate::backlog::{Backlog, KEPT};
 use crate::hub::{Hub, Reading};
 use crate::message::Message;
+use crate::records::{self, Bounds};
 
-const RECORDS_PER_READ: u32 = 500;
+const MOST_READ: Bounds = Bounds { n_records: 500, n_bytes: 4 * 1024 * 1024 };
 /// How often connections are looked at.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// How long an app without connections is still followed: devices that poll come again and again.
@@ -123,33 +123,11 @@ fn next_page(tx: &mut Tx<'_>, app: AppId, since: Option<Offset>, known: i64, now
         Some(since) => since,
         None => Offset(log::first_since(tx, app, now.minus(KEPT))?.0 - 1).min(head),
     };
-    let mut records = Vec::new();
-    if after < head {
-        log::visit_lives(tx, app, after, head, RECORDS_PER_READ, |offset, body| {
-            records.push((offset, body.to_vec()));
-            Ok(())
-        })?;
-    }
-    let is_end = records.len() < RECORDS_PER_READ as usize;
-    let looked = records.last().filter(|_| !is_end).map_or(head.max(after), |(last, _)| *last);
-    let mut found = Vec::with_capacity(records.len());
-    for (offset, body) in &records {
-        let (message, channels) = read_record(*offset, body)?;
+    let mut found: Vec<(Message, RoaringBitmap)> = Vec::new();
+    let is_end = records::read(tx, app, (after, head), MOST_READ, |message, channels| {
         found.push((message, codec::decode(&channels).map_err(Error::internal)?));
-    }
+        Ok(())
+    })?;
+    let looked = found.last().filter(|_| !is_end).map_or(head.max(after), |(last, _)| last.at);
     Ok(Page { found, after, looked, is_end, is_new_log, n_rewrites })
-}
-
-/// The message of a record, and the set of its channels.
-pub(crate) fn read_record(offset: Offset, body: &[u8]) -> Result<(Message, Vec<u8>)> {
-    let (many, rest): (Many, _) = postcard::take_from_bytes(body).map_err(Error::internal)?;
-    let content: LiveContent = postcard::from_bytes(rest).map_err(Error::internal)?;
-    let message = Message {
-        at: offset,
-        occurred: many.occurred,
-        push: many.push.push_id,
-        expires: content.expires,
-        content: content.message.into(),
-    };
-    Ok((message, many.ordinals))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use model::ids::{AppId, Ordinal};
+use model::ids::{AppId, ChannelId, Ordinal};
 use parking_lot::{Mutex, RwLock};
 use roaring::RoaringBitmap;
 use tokio::sync::Mutex as AsyncMutex;
@@ -42,8 +42,8 @@ pub(crate) struct Lines {
     pub(crate) connected: RoaringBitmap,
     by_ordinal: HashMap<u32, Vec<Arc<Line>>>,
     n_lines: usize,
-    /// How often each channel has connected since they were last counted anew.
-    pub(crate) n_openings: HashMap<u32, u32>,
+    /// How often each channel has connected, or tried to, since they were last counted anew.
+    pub(crate) n_openings: HashMap<ChannelId, u32>,
     counted: Option<Instant>,
     /// Whether a task follows the log.
     pub(crate) is_followed: bool,
@@ -65,16 +65,6 @@ impl Hub {
         self.lines.lock().n_lines
     }
 
-    /// Counts anew how often channels connect, once a minute.
-    pub(crate) fn forget_openings(&self, now: Instant) {
-        let mut lines = self.lines.lock();
-        let since = *lines.counted.get_or_insert(now);
-        if now.saturating_duration_since(since) >= MINUTE {
-            lines.counted = Some(now);
-            lines.n_openings.clear();
-        }
-    }
-
     pub(crate) fn remove(&self, line: &Arc<Line>) {
         self.lines.lock().remove(line);
     }
@@ -85,6 +75,14 @@ impl Hub {
 }
 
 impl Lines {
+    /// Counts anew how often channels connect, once a minute.
+    pub(crate) fn forget_openings(&mut self, now: Instant) {
+        let since = *self.counted.get_or_insert(now);
+        if now.saturating_duration_since(since) >= MINUTE {
+            (self.counted, self.n_openings) = (Some(now), HashMap::new());
+        }
+    }
+
     pub(crate) fn add(&mut self, line: &Arc<Line>) {
         let ordinal = line.ordinal.0;
         let of_channel = self.by_ordinal.entry(ordinal).or_default();

@@ -18,6 +18,7 @@ mod line;
 mod message;
 mod opening;
 mod reader;
+mod records;
 mod refusing;
 mod socket;
 mod socket_run;

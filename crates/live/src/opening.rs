@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use audience::codec;
 use base::{Error, Result};
@@ -16,19 +16,23 @@ use store::{Tx, channels, log};
 use tenancy::Caller;
 use tokio::net::TcpStream;
 
-use crate::following::read_record;
 use crate::hub::Hub;
 use crate::line::Line;
 use crate::message::{self, Message};
+use crate::records::{self, Bounds};
 use crate::socket::Socket;
 use crate::{Connection, End, Live, Reader, frame};
 
 /// Messages that a device which comes back is told; of more, the newest.
 const MOST_MISSED: usize = 64;
-/// Records read from the log for messages that are no longer in memory.
-const MOST_RECORDS: u32 = 1_000;
+/// And what these may take: they wait in memory until the device has read them.
+const MOST_MISSED_BYTES: usize = 256 * 1024;
+/// Read from the log for messages that are no longer in memory.
+const MOST_READ: Bounds = Bounds { n_records: 1_000, n_bytes: 4 * 1024 * 1024 };
 /// How often a channel may connect in a minute.
 const MOST_OPENINGS: u32 = 60;
+/// Channels whose openings are counted. Of more, all are counted anew: a token may be that of a channel that does not exist.
+const MOST_COUNTED: usize = 100_000;
 
 /// What a device asks for.
 pub struct Opening {
@@ -75,14 +79,15 @@ impl Live {
             return Ok(Err(Refused(End::Restart { retry: 1_000 })));
         }
         let (app, channel) = (opening.caller.app().id, opening.channel);
+        let hub = self.hub(app);
+        // Before anything is read, so that those who are refused cannot ask for more than others.
+        if !hub.admits_opening(channel, Instant::now()) {
+            return Ok(Err(Refused(End::TooMany)));
+        }
         let known = match self.0.store.read(move |tx| look_up(tx, app, channel)).await? {
             Ok(known) => known,
             Err(end) => return Ok(Err(Refused(end))),
         };
-        let hub = self.hub(app);
-        if !hub.admits_opening(known.ordinal) {
-            return Ok(Err(Refused(End::TooMany)));
-        }
         if opening.needs_newest || !hub.is_loaded.load(Ordering::Acquire) {
             self.catch_up(&hub).await?;
         }
@@ -133,7 +138,7 @@ impl Live {
         };
         let now = self.0.clock.now();
         missed.retain(|message| !message.is_expired(now));
-        let n_surplus = missed.len().saturating_sub(MOST_MISSED);
+        let n_surplus = missed.len() - n_newest(&missed);
         is_complete &= n_surplus == 0;
         missed.drain(..n_surplus);
         Ok(Opened { live: self.clone(), hub: hub.clone(), opening, ordinal, missed, start, at, is_complete })
@@ -211,9 +216,14 @@ impl Opened {
 }
 
 impl Hub {
-    fn admits_opening(&self, ordinal: Ordinal) -> bool {
+    fn admits_opening(&self, channel: ChannelId, now: Instant) -> bool {
         let mut lines = self.lines.lock();
-        let n_openings = lines.n_openings.entry(ordinal.0).or_default();
+        // Nobody else does for an app that is only polled, and so has no task.
+        lines.forget_openings(now);
+        if lines.n_openings.len() >= MOST_COUNTED && !lines.n_openings.contains_key(&channel) {
+            lines.n_openings.clear();
+        }
+        let n_openings = lines.n_openings.entry(channel).or_default();
         *n_openings = n_openings.saturating_add(1);
         *n_openings <= MOST_OPENINGS
     }
@@ -244,18 +254,55 @@ fn older_messages(
     ordinal: Ordinal,
     (after, until): (Offset, Offset),
 ) -> Result<(Vec<Message>, bool)> {
-    let mut records = Vec::new();
-    log::visit_lives(tx, app, after, until, MOST_RECORDS, |offset, body| {
-        records.push((offset, body.to_vec()));
-        Ok(())
-    })?;
-    let is_whole = records.len() < MOST_RECORDS as usize && log::start(tx, app)?.0 <= after.0 + 1;
     let mut found = Vec::new();
-    for (offset, body) in &records {
-        let (message, channels) = read_record(*offset, body)?;
+    let is_end = records::read(tx, app, (after, until), MOST_READ, |message, channels| {
         if codec::decode(&channels).map_err(Error::internal)?.contains(ordinal.0) {
             found.push(message);
         }
-    }
+        Ok(())
+    })?;
+    let is_whole = is_end && log::start(tx, app)?.0 <= after.0 + 1;
     Ok((found, is_whole))
+}
+
+/// How many of the last messages a device that comes back is told.
+fn n_newest(missed: &[Message]) -> usize {
+    let mut n_bytes = 0;
+    let fits = |message: &&Message| {
+        n_bytes += message.content.len();
+        n_bytes <= MOST_MISSED_BYTES
+    };
+    missed.iter().rev().take(MOST_MISSED).take_while(fits).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings_are_counted_anew_every_minute() {
+        let (hub, began) = (Hub::new(AppId(1)), Instant::now());
+        let (channel, other) = (ChannelId::random(), ChannelId::random());
+        for _ in 0..MOST_OPENINGS {
+            assert!(hub.admits_opening(channel, began));
+        }
+        assert!(!hub.admits_opening(channel, began) && hub.admits_opening(other, began));
+        assert!(!hub.admits_opening(channel, began + Duration::from_secs(59)));
+        assert!(hub.admits_opening(channel, began + Duration::from_secs(60)), "without a task that follows the log");
+    }
+
+    #[test]
+    fn what_was_missed_is_bounded_by_its_size_too() {
+        let of = |n_messages: usize, n_bytes: usize| {
+            let message = Message {
+                at: Offset(1),
+                occurred: UtcMillis(0),
+                push: PushId::random(),
+                expires: None,
+                content: "x".repeat(n_bytes).into(),
+            };
+            n_newest(&vec![message; n_messages])
+        };
+        assert_eq!((of(3, 16 * 1024), of(100, 16 * 1024), of(100, 10)), (3, 16, 64));
+    }
 }

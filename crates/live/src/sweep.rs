@@ -53,7 +53,7 @@ impl Live {
             }
         }
         self.end_gone(hub).await?;
-        hub.forget_openings(instant);
+        hub.lines.lock().forget_openings(instant);
         self.write_acks(hub).await
     }
 

@@ -22,6 +22,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::query::Params;
+use crate::router::Lent;
 use crate::stopping::Stopping;
 
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -64,6 +65,10 @@ pub(super) async fn connect(
     }
     let permit = edge.admit_live(opening.caller.app().id)?;
     let opened = edge.engine.live().open(opening).await?.map_err(refusal)?;
+    // From here on it only waits, and counts as a live connection alone.
+    if let Some(lent) = request.extensions().get::<Lent>() {
+        lent.give_back();
+    }
     match wait {
         Some(seconds) => {
             let polled = poll(opened, Duration::from_secs(seconds.into()), stopping).await?;

@@ -40,6 +40,9 @@ pub(super) struct Connections(Arc<Parts>);
 
 struct Parts {
     share: FairShare<CallerAddress>,
+    /// Live connections, which are beside those of callers: thousands of devices may come through the address of one proxy, and
+    /// must not keep its callers out.
+    live: FairShare<CallerAddress>,
     open: Mutex<Open>,
     metrics: Metrics,
 }
@@ -50,41 +53,55 @@ struct Open {
     by_number: HashMap<u64, (Peer, AbortHandle)>,
 }
 
-/// The place of one connection, until it is dropped.
+/// The place of one connection while it speaks HTTP, until it is dropped.
 struct Place {
     of: Connections,
     number: u64,
+    _seat: Seat,
+}
+
+/// What a socket counts as, until the last clone is dropped. It is added to requests that ask for another protocol, so that the
+/// socket is still counted when it no longer speaks HTTP.
+#[derive(Clone)]
+pub(crate) struct Seat(Arc<SeatParts>);
+
+struct SeatParts {
+    of: Connections,
+    address: CallerAddress,
     _permit: Permit<CallerAddress>,
+}
+
+impl Seat {
+    /// The place of a live connection from the same address; `None` when the address has its share of these.
+    pub(crate) fn admit_live(&self) -> Option<Permit<CallerAddress>> {
+        self.0.of.0.live.take(self.0.address)
+    }
 }
 
 impl Connections {
     pub(super) fn new(limits: &Limits, metrics: Metrics) -> Self {
         let share = FairShare::capped(limits.connections, limits.connections_per_address);
-        Self(Arc::new(Parts { share, open: Mutex::default(), metrics }))
+        let live = FairShare::new(limits.live_connections);
+        Self(Arc::new(Parts { share, live, open: Mutex::default(), metrics }))
     }
 
-    /// The permit for a connection; `None` when the address has its share.
-    pub(super) fn admit(&self, address: CallerAddress) -> Option<Permit<CallerAddress>> {
+    /// The seat of a connection; `None` when the address has its share.
+    pub(super) fn admit(&self, address: CallerAddress) -> Option<Seat> {
         let permit = self.0.share.take(address);
         if permit.is_none() {
             self.0.metrics.connection_refused();
         }
-        permit
+        Some(Seat(Arc::new(SeatParts { of: self.clone(), address, _permit: permit? })))
     }
 
     /// Runs a connection until it ends.
-    pub(super) fn run(
-        &self,
-        permit: Permit<CallerAddress>,
-        peer: Peer,
-        connection: impl Future<Output = ()> + Send + 'static,
-    ) {
+    pub(super) fn run(&self, seat: Seat, peer: Peer, connection: impl Future<Output = ()> + Send + 'static) {
         // The task removes its entry when it ends, for which it has to wait until the entry is there.
         let mut open = self.0.open.lock();
         open.last_number += 1;
         let number = open.last_number;
         self.0.metrics.connection_begins();
-        let place = Place { of: self.clone(), number, _permit: permit };
+        let place = Place { of: self.clone(), number, _seat: seat };
         let task = tokio::spawn(async move {
             let _place = place;
             connection.await;

@@ -4,6 +4,7 @@
 mod client;
 mod ending;
 mod forms;
+mod limits;
 mod model;
 mod nodes;
 

@@ -1,6 +1,7 @@
 //! Rendering for one platform: once per localization, however many devices and locales there are.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use model::app::AppKey;
@@ -20,6 +21,34 @@ use crate::{Sending, pages, reach};
 pub(super) type Localized = Option<usize>;
 
 pub(super) type Rendered = Result<Arc<RenderedPush>, NotSendable>;
+
+/// The most of a message for live connections. Nodes keep messages of hours in memory, and a device that comes back is sent many at
+/// once; it is several times what any provider takes.
+const MOST_LIVE_BYTES: usize = 16 * 1024;
+
+/// Why live connections get nothing.
+pub(super) enum NotLive {
+    NotSendable(NotSendable),
+    TooLarge { n_bytes: usize },
+}
+
+impl From<NotSendable> for NotLive {
+    fn from(reason: NotSendable) -> Self {
+        Self::NotSendable(reason)
+    }
+}
+
+impl fmt::Display for NotLive {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSendable(reason) => reason.fmt(formatter),
+            Self::TooLarge { n_bytes } => write!(
+                formatter,
+                "The push is too large for live connections: it has {n_bytes} bytes there, and {MOST_LIVE_BYTES} are possible."
+            ),
+        }
+    }
+}
 
 pub(super) struct Renderer<'a> {
     app_key: &'a AppKey,
@@ -94,13 +123,17 @@ impl<'a> Renderer<'a> {
     }
 
     /// The message for live connections.
-    pub(super) fn live(&self, localized: Localized, now: UtcMillis) -> Result<LiveContent, NotSendable> {
+    pub(super) fn live(&self, localized: Localized, now: UtcMillis) -> Result<LiveContent, NotLive> {
         let expires = deadline(self.push, localized, &self.device_type, self.sent_at);
         let mut message = self.with(localized, now, |rendering| rendering.live_message(&self.device_type))?;
         if let Some(expires) = expires {
             message.insert("expires".to_owned(), expires.to_api().into());
         }
-        Ok(LiveContent { expires, message: serde_json::Value::Object(message).to_string() })
+        let message = serde_json::Value::Object(message).to_string();
+        if message.len() > MOST_LIVE_BYTES {
+            return Err(NotLive::TooLarge { n_bytes: message.len() });
+        }
+        Ok(LiveContent { expires, message })
     }
 
     fn with<T>(

@@ -12,38 +12,47 @@ use live::{End, Opening, Refused, accept_key};
 use crate::auth::LIVE_PROTOCOL;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::serve::take_socket;
+use crate::serve::{Seat, take_socket};
 
 const VERSION: &str = "13";
 
 /// Upgrades the connection, and serves it in a task of its own. Clients in browsers see no status but 101, so that those that
-/// cannot connect are told why by the code of a close frame.
+/// cannot connect are told why by the code of a close frame. The socket is counted for its address until it is closed, whether the
+/// device could connect or not.
 pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request) -> Result<Response> {
     let response = handshake(request.headers())?;
     let live = edge.engine.live().clone();
-    let permit = edge.admit_live(opening.caller.app().id);
-    let opened = match permit {
-        Ok(permit) => live.open(opening).await?.map(|opened| (opened, permit)),
-        Err(_) => Err(Refused(End::TooMany)),
+    let seat = request.extensions_mut().remove::<Seat>().ok_or_else(no_socket)?;
+    let opened = match (edge.admit_live(opening.caller.app().id), seat.admit_live()) {
+        (Ok(of_app), Some(of_address)) => live.open(opening).await?.map(|opened| (opened, of_app, of_address)),
+        (Err(_), _) | (_, None) => Err(Refused(End::TooMany)),
     };
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
         let Some((stream, first)) = upgrade.await.ok().and_then(take_socket) else { return };
         match opened {
-            Ok((opened, permit)) => {
+            Ok((opened, of_app, of_address)) => {
+                drop(seat);
                 opened.connect(stream).run(first).await;
-                drop(permit);
+                drop((of_app, of_address));
             }
-            Err(Refused(end)) => live::refuse(stream, end).await,
+            Err(Refused(end)) => {
+                live::refuse(stream, end).await;
+                drop(seat);
+            }
         }
     });
     Ok(response)
 }
 
+fn no_socket() -> Error {
+    Error::invalid("upgrade", "This address speaks HTTP/1.1 and WebSockets.")
+}
+
 fn handshake(headers: &HeaderMap) -> Result<Response> {
     let text = |name: http::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     if !text(UPGRADE).is_some_and(|value| value.eq_ignore_ascii_case("websocket")) {
-        return Err(Error::invalid("upgrade", "This address speaks HTTP/1.1 and WebSockets."));
+        return Err(no_socket());
     }
     if text(SEC_WEBSOCKET_VERSION) != Some(VERSION) {
         return Err(Error::invalid("sec-websocket-version", "This must be 13, the version of RFC 6455."));

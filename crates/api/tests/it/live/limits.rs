@@ -1,0 +1,133 @@
+//! What live connections may take: of the connections of an address, of the permits of requests, and of memory.
+
+use std::time::Duration;
+
+use ::model::app::Mode;
+use api::Limits;
+use serde_json::{Value, json};
+use testkit::app::{TestApp, limits, on_each_database};
+use testkit::store::databases;
+
+use super::client::{Device, Socket};
+use super::{push, send, status};
+
+const N_CONNECTIONS: usize = 8;
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+fn page() -> Value {
+    json!({"device_type": "web", "live": true})
+}
+
+async fn on_each(limits: Limits, test: impl AsyncFn(TestApp)) {
+    for database in databases() {
+        let app = Box::pin(TestApp::with_limits(database, limits)).await;
+        Box::pin(test(app)).await;
+    }
+}
+
+#[tokio::test]
+async fn sockets_that_are_refused_count_until_they_are_closed() {
+    let few = Limits { connections: 40, connections_per_address: N_CONNECTIONS, ..limits() };
+    on_each(few, async |app| {
+        let plain = Device::register(&app, json!({"device_type": "ios", "push_address": "d".repeat(64)})).await;
+        let mut held = Vec::new();
+        // Nobody reads that they are closed.
+        while let Ok(socket) = Socket::with(&app, "", &plain.token).await {
+            held.push(socket);
+            assert!(held.len() <= N_CONNECTIONS, "an address has no more than its share");
+        }
+        assert!(!held.is_empty());
+        assert_eq!(held.remove(0).closed().await, 4403);
+        held.clear();
+        while Socket::with(&app, "", &plain.token).await.is_err() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    })
+    .await;
+}
+
+/// Eight live connections are shared by the apps, and by the addresses: the first of each gets half.
+#[tokio::test]
+async fn an_address_has_no_more_than_its_share_of_live_connections() {
+    on_each(Limits { live_connections: 8, ..limits() }, async |app| {
+        let mut held = Vec::new();
+        for _ in 0..2 {
+            let device = Device::register(&app, page()).await;
+            for _ in 0..2 {
+                let mut socket = Socket::open(&app, &device, None).await;
+                assert_eq!(socket.next().await["type"], "hello");
+                held.push(socket);
+            }
+        }
+        let another = app.another_app(Mode::Development).await;
+        let app = app.as_app(another);
+        let device = Device::register(&app, page()).await;
+        let mut refused = Socket::open(&app, &device, None).await;
+        assert_eq!(refused.next().await["why"], "limit");
+        assert_eq!(refused.closed().await, 4429);
+        held.clear();
+        while Socket::open(&app, &device, None).await.next().await["type"] != "hello" {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    })
+    .await;
+}
+
+/// The devices of an app get two of four permits for requests.
+#[tokio::test]
+async fn polls_that_wait_keep_no_requests_out() {
+    on_each(Limits { requests: 4, ..limits() }, async |app| {
+        let device = Device::register(&app, page()).await;
+        let caller = app.nobody().bearer(&device.token);
+        let all_wait = async || {
+            while app.engine().live().n_connected() < 3 {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            push(&app, json!("all"), "to those who wait").await;
+        };
+        let poll = async |n_before: usize| {
+            while app.engine().live().n_connected() < n_before {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            let polled = caller.get("/live?wait=60").await.expect(200);
+            assert_eq!(polled["messages"][0]["push"]["alert"], "to those who wait");
+        };
+        tokio::join!(poll(0), poll(1), poll(2), all_wait());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_large_fails_and_much_that_was_missed_is_cut() {
+    on_each_database(async |app| {
+        let kiosk = json!({"channel": {
+            "type": "open", "opt_in": true, "live": true, "address": "kiosk-1", "open": {"open_platform_name": "kiosk"},
+        }});
+        let production = app.another_app(Mode::Production).await;
+        let app = app.as_app(production);
+        let kiosk = app.master().post("/api/channels/open", kiosk).await.expect(200);
+        let kiosk = Device::of(&app, kiosk["channel_id"].as_str().unwrap()).await;
+        let mut socket = Socket::open(&app, &kiosk, None).await;
+        let start = socket.next().await["at"].as_str().unwrap().to_owned();
+        let of = |n_bytes: usize| {
+            json!({"audience": "all", "device_types": ["open::kiosk"], "notification": {"alert": "x".repeat(n_bytes)}})
+        };
+        let large = send(&app, of(17 * 1024)).await;
+        let total = status(&app, &large).await["total"].clone();
+        assert_eq!((&total["delivered"], &total["failed"]), (&json!(0), &json!(1)));
+        send(&app, of(10)).await;
+        assert_eq!(socket.next().await["push"]["alert"], "x".repeat(10), "the large one was told to nobody");
+        drop(socket);
+        app.master().post("/api/push", json!(vec![of(15 * 1024); 40])).await.expect(200);
+        app.step_all().await;
+        let mut socket = Socket::open(&app, &kiosk, Some(&start)).await;
+        assert_eq!(socket.next().await["complete"], false, "more than 256 KiB");
+        push(&app, json!("all"), "now").await;
+        let mut n_missed = 0;
+        while socket.next().await["push"]["alert"] != "now" {
+            n_missed += 1;
+        }
+        assert!((10..=17).contains(&n_missed), "{n_missed}");
+    })
+    .await;
+}
