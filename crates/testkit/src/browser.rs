@@ -146,22 +146,22 @@ impl Tab {
         let aim = format!(
             "(() => {{ const found = document.querySelector({}); found.scrollIntoView({{block: 'center'}});
               window.isHit = false;
-              found.addEventListener('mousedown', () => {{ window.isHit = true; }}, {{once: true}});
+              found.addEventListener('click', () => {{ window.isHit = true; }}, {{once: true}});
               const at = found.getBoundingClientRect();
               return [at.left + at.width / 2, at.top + at.height / 2]; }})()",
             json!(selector)
         );
         loop {
             let place = self.run(&aim).await;
-            let event = |kind: &str, place: &Value| json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
-            self.call("Input.dispatchMouseEvent", event("mousePressed", &place)).await;
-            let is_hit = self.run("window.isHit").await == json!(true);
-            // A button that is released elsewhere than it was pressed clicks nothing.
-            let release = if is_hit { place } else { json!([0, 0]) };
-            self.call("Input.dispatchMouseEvent", event("mouseReleased", &release)).await;
-            if is_hit {
-                return;
+            for kind in ["mousePressed", "mouseReleased"] {
+                let event = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+                self.call("Input.dispatchMouseEvent", event).await;
             }
+            // On the next page nobody has missed anything.
+            if self.evaluate("window.isHit").await.is_ok_and(|answer| answer["result"]["value"] == json!(false)) {
+                continue;
+            }
+            return;
         }
     }
 

@@ -32,7 +32,8 @@ async function refresh() {
         const at = document.activeElement?.closest("#content details[id]")?.id;
         find("details", fresh).forEach((details, index) => { details.open = open.get(key(details, index)) ?? details.open; });
         showTimes(fresh);
-        content.replaceWith(document.adoptNode(fresh));
+        // What is the same stays, also under a pointer that is just pressed.
+        if (fresh.innerHTML !== content.innerHTML) content.replaceWith(document.adoptNode(fresh));
         if (at) document.getElementById(at)?.querySelector("summary")?.focus({ preventScroll: true });
       }
     }
