@@ -22,6 +22,11 @@ impl OwnRole {
     pub(crate) fn may(&self, least: Role) -> bool {
         self.0.is_none_or(|own| own >= least)
     }
+
+    /// For a call that needs more than its path tells.
+    pub(crate) fn need(&self, least: Role) -> Result<()> {
+        self.0.map_or(Ok(()), |own| permit(own, least))
+    }
 }
 
 impl FromRequestParts<Edge> for OwnRole {
@@ -50,14 +55,22 @@ const ABOUT_PEOPLE: &[&str] = &[
 /// What is sent is said elsewhere, or nothing is.
 const ONLY_LOOK: &[&str] =
     &["/api/audience/explain", "/api/push/preview", "/api/events", "/api/reports/perpush/detail"];
+/// Whole paths: a list or a tag may be called "validate", too.
+const VALIDATE: &[&str] = &[
+    "/api/push/validate",
+    "/api/create-and-send/validate",
+    "/api/templates/push/validate",
+    "/api/experiments/validate",
+    "/api/pipelines/validate",
+];
 const DRAFTS: &[&str] = &["/api/segments", "/api/templates", "/api/lists", "/api/drafts", "/api/sandbox"];
 /// Below the paths of drafts, but these send.
 const TEMPLATES_SENT: &[&str] = &["/api/templates/push", "/api/templates/schedules"];
 
 /// The least role that may make a call of a server.
 pub(crate) fn least_role(method: &Method, path: &str) -> Role {
-    let changes_nothing =
-        [Method::GET, Method::HEAD].contains(method) || path.ends_with("/validate") || is_below(path, ONLY_LOOK);
+    let validates = *method == Method::POST && VALIDATE.contains(&path);
+    let changes_nothing = [Method::GET, Method::HEAD].contains(method) || validates || is_below(path, ONLY_LOOK);
     let decides = is_below(path, &["/api/drafts"]) && (path.ends_with("/approve") || path.ends_with("/send"));
     let is_draft = is_below(path, DRAFTS) && !is_below(path, TEMPLATES_SENT) && !decides;
     if is_below(path, &["/api/privacy", "/api/auth/proof-key"])
@@ -66,8 +79,8 @@ pub(crate) fn least_role(method: &Method, path: &str) -> Role {
         Role::Admin
     } else if !changes_nothing && (is_draft || is_below(path, &["/api/push/test"])) {
         Role::Editor
-    } else if !changes_nothing || is_below(path, &["/api/auth"]) {
-        // The latter gives out tokens of channels, which may change them.
+    } else if !changes_nothing || is_below(path, &["/api/auth", "/live"]) {
+        // The latter give out tokens of channels, which may change them, and what channels are sent.
         Role::Sender
     } else if is_below(path, ABOUT_PEOPLE) || is_about_recipients(path) {
         Role::Support
@@ -95,7 +108,10 @@ pub(crate) fn scope(method: &Method, path: &str) -> Option<Scope> {
         (Scope::Journeys, &["/api/journeys"]),
         (Scope::RemoteConfig, &["/api/remote-config"]),
     ];
-    if *method == Method::POST && path == "/api/schedules" {
+    // Either has a push in its body, and another push in a schedule is as good as a new one.
+    let writes_schedule = (*method == Method::POST && path == "/api/schedules")
+        || (*method == Method::PUT && is_below(path, &["/api/schedules"]));
+    if writes_schedule {
         return Some(Scope::Push);
     }
     scopes.iter().find(|(_, paths)| is_below(path, paths)).map(|(scope, _)| *scope)
@@ -132,6 +148,17 @@ mod tests {
             (Method::GET, "/api/pushes", Role::Viewer),
             (Method::GET, "/api/push/x", Role::Viewer),
             (Method::POST, "/api/push/validate", Role::Viewer),
+            (Method::POST, "/api/create-and-send/validate", Role::Viewer),
+            (Method::POST, "/api/templates/push/validate", Role::Viewer),
+            (Method::POST, "/api/experiments/validate", Role::Viewer),
+            (Method::POST, "/api/pipelines/validate", Role::Viewer),
+            (Method::DELETE, "/api/lists/validate", Role::Editor),
+            (Method::PUT, "/api/tags/validate", Role::Sender),
+            (Method::DELETE, "/api/tags/validate", Role::Sender),
+            (Method::POST, "/api/named_users/validate", Role::Sender),
+            (Method::DELETE, "/api/experiments/validate", Role::Sender),
+            (Method::GET, "/live", Role::Sender),
+            (Method::POST, "/live/ack", Role::Sender),
             (Method::POST, "/api/reports/perpush/detail", Role::Viewer),
             (Method::GET, "/api/lists/vip", Role::Viewer),
             (Method::GET, "/api/push/x/recipients", Role::Support),
@@ -176,6 +203,9 @@ mod tests {
             (Method::GET, "/api/pushes", Some(Scope::Push)),
             (Method::POST, "/api/schedules", Some(Scope::Push)),
             (Method::GET, "/api/schedules", Some(Scope::Schedules)),
+            (Method::PUT, "/api/schedules/x", Some(Scope::Push)),
+            (Method::GET, "/api/schedules/x", Some(Scope::Schedules)),
+            (Method::DELETE, "/api/schedules/x", Some(Scope::Schedules)),
             (Method::POST, "/api/schedules/x/pause", Some(Scope::Schedules)),
             (Method::POST, "/api/schedules/bulk-send", Some(Scope::Push)),
             (Method::GET, "/api/named_users", Some(Scope::NamedUsers)),

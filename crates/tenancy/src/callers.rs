@@ -149,6 +149,12 @@ impl Caller {
         self.token.as_deref()
     }
 
+    /// What is kept of the master secret that the caller gave, or of the current one if it was let in by something else.
+    pub(crate) fn own_master_hash(&self) -> &[u8; 32] {
+        let given = self.given.as_ref().filter(|_| self.rights == Rights::Master);
+        given.unwrap_or(&self.known.hashes.master)
+    }
+
     /// What is kept of the master secret, and of the one before it, if that is good yet.
     pub(crate) fn master_hashes(&self, now: UtcMillis) -> (&[u8; 32], Option<&[u8; 32]>) {
         (&self.known.hashes.master, self.known.formers.master(now).map(|former| &former.hash))

@@ -1,7 +1,7 @@
 //! Tokens that the service gives to devices: each speaks for one channel or one contact, for a day.
 //!
 //! They have the form of JSON web tokens and are signed with a key that follows from that of the installation and from the
-//! app secret: replacing the secret ends them. Devices only hand them back.
+//! app secret: replacing the secret ends them, at once or when the replaced one ends. Devices only hand them back.
 
 mod parts;
 
@@ -54,13 +54,20 @@ impl Tenancy {
         Ok(caller.and_then(|caller| Some((caller, token_end(token)?))))
     }
 
+    /// As long as a replaced secret is good, tokens are signed by it and end with it, whoever asks: by the current one, a token
+    /// that somebody gets with a stolen former secret would outlive that secret. Devices are told when, and ask again then.
     async fn device_token(&self, app: &App, sub: Subject) -> Result<DeviceToken> {
         let known = self.known_app(app.key.as_str()).await?.ok_or(Error::NotFound("app"))?;
-        let exp = self.0.clock.now().plus(LIFETIME).seconds();
+        let now = self.0.clock.now();
+        let (secret, expires_in) = match known.formers.app(now) {
+            Some(former) => (&former.hash, Duration::from_millis(former.ends.0.abs_diff(now.0)).min(LIFETIME)),
+            None => (&known.hashes.app, LIFETIME),
+        };
+        let exp = now.plus(expires_in).seconds();
         let claims = serde_json::to_vec(&Claims { app: app.key.clone(), sub, exp }).map_err(Error::internal)?;
         let signed = format!("{HEADER}.{}", BASE64_URL.encode(claims));
-        let signature = BASE64_URL.encode(self.0.seal_key.sign(&purpose(&known, &known.hashes.app), &signed));
-        Ok(DeviceToken { text: format!("{signed}.{signature}"), expires_in: LIFETIME })
+        let signature = BASE64_URL.encode(self.0.seal_key.sign(&purpose(&known, secret), &signed));
+        Ok(DeviceToken { text: format!("{signed}.{signature}"), expires_in })
     }
 
     pub(crate) async fn authenticate_device_token(&self, token: &str) -> Result<Result<Caller, Refusal>> {

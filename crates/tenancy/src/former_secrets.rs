@@ -15,7 +15,7 @@ use crate::{Tenancy, credentials};
 /// A secret that was replaced, as callers are compared with it.
 pub(crate) struct Former {
     pub(crate) hash: [u8; 32],
-    ends: UtcMillis,
+    pub(crate) ends: UtcMillis,
     /// What the audit log calls a server that has it.
     pub(crate) credential: Arc<str>,
     /// With which devices sign, if it is an app secret.
@@ -38,9 +38,10 @@ impl Formers {
         self.master.as_ref().filter(|former| now < former.ends)
     }
 
-    /// The key with which devices signed before the secret was replaced.
-    pub(crate) fn signing(&self, now: UtcMillis) -> Option<&hmac::Key> {
-        self.app(now)?.signing.as_ref()
+    /// The key with which devices signed before the secret was replaced, with the hash of that secret.
+    pub(crate) fn signing(&self, now: UtcMillis) -> Option<([u8; 32], &hmac::Key)> {
+        let former = self.app(now)?;
+        Some((former.hash, former.signing.as_ref()?))
     }
 }
 

@@ -69,8 +69,9 @@ impl Tenancy {
         let mut refusal = Refusal::Wrong;
         for known in self.candidates(&bearer).await? {
             match check(&known, &bearer, &signature, self.0.clock.now()) {
-                Ok((rights, signed)) if self.is_new(known.app.id, signed, &signature).await? => {
-                    return Ok(Ok(Caller::new(&known, rights, KnownBy::Signature)));
+                Ok(Checked { rights, secret, signed }) if self.is_new(known.app.id, signed, &signature).await? => {
+                    // A connection that it opens ends with the secret that it was made with.
+                    return Ok(Ok(Caller::by_secret(&known, rights, KnownBy::Signature, secret)));
                 }
                 Ok(_) => refusal = Refusal::Repeated,
                 Err(why) => refusal = why,
@@ -118,13 +119,17 @@ fn signature(token: &str) -> Option<[u8; 32]> {
     lenient_base64::decode(token.trim())?.try_into().ok()
 }
 
-/// What a signature lets its bearer speak for, and when it was made, if it covers that.
-fn check(
-    known: &KnownApp,
-    bearer: &Bearer<'_>,
-    signature: &[u8; 32],
-    now: UtcMillis,
-) -> Result<(Rights, Option<UtcMillis>), Refusal> {
+/// What a good signature tells.
+struct Checked {
+    /// What it lets its bearer speak for.
+    rights: Rights,
+    /// The hash of the secret that it was made with.
+    secret: [u8; 32],
+    /// When it was made, if it covers that.
+    signed: Option<UtcMillis>,
+}
+
+fn check(known: &KnownApp, bearer: &Bearer<'_>, signature: &[u8; 32], now: UtcMillis) -> Result<Checked, Refusal> {
     let key = known.signing.as_ref().ok_or(Refusal::NoAppSecret)?;
     let app_key = known.app.key.as_str();
     if bearer.nonce.is_some_and(|nonce| !is_nonce(nonce)) {
@@ -140,11 +145,13 @@ fn check(
     };
     let signed = signed.join(":");
     let has_signed = |key: &hmac::Key| hmac::verify(key, signed.as_bytes(), signature).is_ok();
-    if !has_signed(key) && !known.formers.signing(now).is_some_and(has_signed) {
-        return Err(Refusal::Wrong);
-    }
+    let secret = if has_signed(key) {
+        known.hashes.app
+    } else {
+        known.formers.signing(now).filter(|(_, key)| has_signed(key)).ok_or(Refusal::Wrong)?.0
+    };
     let signed = bearer.timestamp.map(|timestamp| check_time(timestamp, now)).transpose()?;
-    Ok((rights, signed))
+    Ok(Checked { rights, secret, signed })
 }
 
 /// Devices send random ids. The signed parts are joined with colons, so a nonce with one in it could pass for a channel and a

@@ -71,10 +71,10 @@ impl Audience {
 }
 
 impl Tenancy {
-    /// The key that servers of the caller's app sign proofs with, as a text of 43 characters. For servers only.
+    /// The key that servers of the caller's app sign proofs with, as a text of 43 characters. For servers only. With a secret
+    /// that was replaced it is the key that ends with that secret: who has stolen it must not get the one that comes after.
     pub fn proof_key(&self, caller: &Caller) -> String {
-        let (current, _) = caller.master_hashes(self.0.clock.now());
-        self.proof_key_of(caller, current)
+        self.proof_key_of(caller, caller.own_master_hash())
     }
 
     fn proof_key_of(&self, caller: &Caller, master: &[u8; 32]) -> String {

@@ -125,7 +125,7 @@ fn granted(tx: &mut Tx<'_>, all: &[GroupRole], own: &[String]) -> Result<Granted
     Ok(granted)
 }
 
-/// Somebody has the roles of their groups, and no others.
+/// Somebody has the roles of their groups, and no others; only the last owner stays one, as when people change accounts.
 fn apply(tx: &mut Tx<'_>, account: &mut Account, granted: Granted) -> Result<()> {
     for app in account.roles.keys().filter(|app| !granted.roles.contains_key(app)) {
         accounts::remove_role(tx, account.id, *app)?;
@@ -133,11 +133,32 @@ fn apply(tx: &mut Tx<'_>, account: &mut Account, granted: Granted) -> Result<()>
     for (app, role) in granted.roles.iter().filter(|(app, role)| account.roles.get(app) != Some(role)) {
         accounts::set_role(tx, account.id, *app, *role)?;
     }
-    if account.is_owner != granted.is_owner {
-        accounts::set_owner(tx, account.id, granted.is_owner)?;
+    let is_kept = account.is_owner && !granted.is_owner && is_last_owner(tx, account.id)?;
+    if is_kept {
+        tracing::warn!(account = %account.id, "the last owner has left the groups of owners and stays one");
+        tx.note_detail("kept_as_last_owner", true);
     }
-    (account.roles, account.is_owner) = (granted.roles, granted.is_owner);
+    let is_owner = granted.is_owner || is_kept;
+    if account.is_owner != is_owner {
+        accounts::set_owner(tx, account.id, is_owner)?;
+    }
+    (account.roles, account.is_owner) = (granted.roles, is_owner);
     Ok(())
+}
+
+/// Whether no other owner could log in, be it with a password or by the provider.
+fn is_last_owner(tx: &mut Tx<'_>, id: AccountId) -> Result<bool> {
+    accounts::lock_owners(tx)?;
+    if accounts::count_owners_besides(tx, id)? > 0 {
+        return Ok(false);
+    }
+    let all = accounts::page(tx, "", u32::MAX)?;
+    for other in all.iter().filter(|other| other.id != id && other.is_owner && !other.is_disabled) {
+        if accounts::has_subject(tx, other.id)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// What the audit log calls somebody of whom only the provider has spoken so far.

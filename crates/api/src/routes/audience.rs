@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use model::account::Role;
 use model::json::body::Body;
 use model::payload::device_types::DeviceTypes;
 use model::selector::{Atomic, Audience, Purpose};
@@ -15,6 +16,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
+use crate::roles::OwnRole;
 
 /// An audience to explain.
 #[derive(Body)]
@@ -80,10 +82,48 @@ pub(super) struct WarningRecord {
     near: Vec<String>,
 }
 
-pub(super) async fn explain(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+pub(super) async fn explain(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    own: OwnRole,
+    input: Input,
+) -> Result<Answer> {
     let Question { audience, device_types } = input.parse(Question::parse).await?;
+    if names_somebody(&audience) {
+        own.need(Role::Support)?;
+    }
     let explanation = edge.engine.targeting().explain(app.id, audience, device_types).await?;
     Answer::ok(ExplanationRecord::from(explanation))
+}
+
+/// Whether an audience singles out people or devices: together with other selectors, the counts tell what one of them is like.
+fn names_somebody(audience: &Audience) -> bool {
+    let Audience::Selector(selector) = audience else { return false };
+    selector.atoms().any(|atom| match atom {
+        Atomic::NamedUser(_)
+        | Atomic::Alias(_)
+        | Atomic::Channel(_)
+        | Atomic::IosChannel(_)
+        | Atomic::AndroidChannel(_)
+        | Atomic::AmazonChannel(_)
+        | Atomic::WebChannel(_)
+        | Atomic::OpenChannel(_)
+        | Atomic::DeviceToken(_)
+        | Atomic::Apid(_)
+        | Atomic::Wns(_)
+        | Atomic::Mpns(_)
+        | Atomic::DevicePin(_)
+        | Atomic::SmsId(_) => true,
+        Atomic::Tag { .. }
+        | Atomic::Segment(_)
+        | Atomic::StaticList(_)
+        | Atomic::SubscriptionList { .. }
+        | Atomic::SmsSender(_)
+        | Atomic::Attribute(_)
+        | Atomic::Activity(_)
+        | Atomic::Location(_)
+        | Atomic::Push(_) => false,
+    })
 }
 
 impl From<Explanation> for ExplanationRecord {

@@ -1,6 +1,7 @@
 //! Previews of a push: what each kind of device would show of it, and the request that its provider would get.
 
 use axum::extract::State;
+use model::account::Role;
 use model::device_type::DeviceType;
 use model::ids::ChannelId;
 use model::json::At;
@@ -18,6 +19,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
+use crate::roles::OwnRole;
 
 /// A push to preview.
 #[derive(Body)]
@@ -107,8 +109,17 @@ pub(super) struct ProblemRecord {
     message: String,
 }
 
-pub(super) async fn preview(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+pub(super) async fn preview(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    own: OwnRole,
+    input: Input,
+) -> Result<Answer> {
     let Question { push, channel, locale } = input.parse(Question::parse).await?;
+    if channel.is_some() {
+        // The request has the push address of the channel.
+        own.need(Role::Support)?;
+    }
     let whom = match (channel, locale) {
         (Some(_), Some(_)) => return Err(Error::invalid("locale", "Give a channel or a locale, not both.")),
         (Some(channel), None) => PreviewFor::Channel(channel),

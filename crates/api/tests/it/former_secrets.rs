@@ -10,7 +10,8 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::client::Caller;
 use testkit::store::{Database, databases};
 
-use crate::sdk::Library;
+use crate::sdk::{Headers, Library};
+use crate::server_tokens::with_role;
 
 async fn rotate(app: &TestApp, secret: &str, overlap: u32) -> Value {
     let body = json!({"secret": secret, "overlap": overlap});
@@ -117,6 +118,56 @@ async fn devices_with_the_old_app_secret_go_on_until_it_ends() {
         asked(library.with_token(&token), &look_up).await.expect(401);
         asked(library.as_channel(&channel), "/api/auth/device").await.expect(401);
         app.device().get(&look_up).await.expect(401);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_got_with_the_old_app_secret_ends_with_it() {
+    on_each_database(async |app| {
+        let channel = json!({"channel": {"device_type": "web", "opt_in": true, "live": true}});
+        let made = app.device().post("/api/channels", channel).await.expect(201);
+        let channel = made["channel_id"].as_str().unwrap();
+        let rotated = rotate(&app, "app", 3600).await;
+        let library = Library::of(&app);
+        let get = async |headers: &Headers, path: &str| library.call(Method::GET, path, headers, &Value::Null).await;
+        let answer = get(&library.as_channel(channel), "/api/auth/device").await.expect(200);
+        assert_eq!(answer["expires_in"], 3_600_000);
+        let token = library.with_token(answer["token"].as_str().unwrap());
+        let look_up = format!("/api/channels/{channel}");
+        get(&token, &look_up).await.expect(200);
+        // A stream ends, too, that a signature has opened.
+        let nobody = app.nobody();
+        let request = nobody.request(Method::GET, "/live").header("Accept", "text/event-stream");
+        let headers = library.as_channel(channel).into_iter();
+        let request = headers.fold(request, |request, (name, value)| request.header(name, value));
+        let (head, mut signed) = nobody.open(request.body(Bytes::new()).unwrap()).await;
+        assert_eq!(head.status.as_u16(), 200);
+        assert!(signed.chunk().await.unwrap().is_some(), "it says hello");
+        app.operator().delete(&format!("{}/app", former(&app))).await.expect(204);
+        while signed.chunk().await.is_ok_and(|chunk| chunk.is_some()) {}
+        get(&token, &look_up).await.expect(401);
+        // By the new secret, a token is good for its day.
+        let device = with(&app, &rotated["app_secret"]);
+        let request = device.request(Method::GET, "/api/auth/device").header("X-UA-Channel-ID", channel);
+        let answer = device.send(request.body(Bytes::new()).unwrap()).await.expect(200);
+        assert_eq!(answer["expires_in"], 86_400_000);
+        get(&library.with_token(answer["token"].as_str().unwrap()), &look_up).await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_old_master_secret_gets_the_key_for_proofs_that_ends_with_it() {
+    on_each_database(async |app| {
+        let key = async |server: &Caller| server.get("/api/auth/proof-key").await.expect(200)["key"].clone();
+        let before = key(&app.master()).await;
+        let rotated = rotate(&app, "master", 3600).await;
+        assert_eq!(key(&app.master()).await, before);
+        let after = key(&with(&app, &rotated["master_secret"])).await;
+        assert_ne!(after, before);
+        // Who has no secret gets the key that lasts.
+        assert_eq!(key(&with_role(&app, "admin").await).await, after);
     })
     .await;
 }

@@ -128,10 +128,21 @@ async fn each_role_may_do_what_people_with_it_may() {
     on_each_database(async |app| {
         let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
         let segment = json!({"display_name": "All", "criteria": {"tag": "a"}});
-        let calls: [(&str, Method, &str, Value); 12] = [
+        let of_channel = json!({"push": push.clone(), "channel": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5"});
+        let explain = |audience: Value| json!({"audience": audience, "device_types": "all"});
+        let of_one = json!({"and": [{"tag": "a"}, {"not": {"named_user": "jo"}}]});
+        let calls: [(&str, Method, &str, Value); 20] = [
             ("viewer", Method::GET, "/api/pushes", Value::Null),
             ("viewer", Method::GET, "/api/reports/devices", Value::Null),
             ("viewer", Method::POST, "/api/push/validate", push.clone()),
+            ("viewer", Method::POST, "/api/push/preview", json!({"push": push.clone()})),
+            ("support", Method::POST, "/api/push/preview", of_channel),
+            ("viewer", Method::POST, "/api/audience/explain", explain(json!({"tag": "a"}))),
+            ("support", Method::POST, "/api/audience/explain", explain(of_one)),
+            ("support", Method::POST, "/api/audience/explain", explain(json!({"device_token": "A".repeat(64)}))),
+            ("sender", Method::GET, "/live", Value::Null),
+            ("sender", Method::POST, "/live/ack", json!({})),
+            ("editor", Method::DELETE, "/api/lists/validate", Value::Null),
             ("support", Method::GET, "/api/channels", Value::Null),
             ("support", Method::GET, "/api/named_users", Value::Null),
             ("support", Method::GET, "/api/sandbox", Value::Null),

@@ -57,16 +57,17 @@ impl Campaigns {
         self.step_draft(app.id, id, version, change).await
     }
 
-    /// Refuses pushes that reach more devices than a person may send to alone.
+    /// Refuses pushes to more devices than a person may send to alone. All of the audience counts: inboxes and silent messages
+    /// reach devices that show no notifications, too.
     pub async fn refuse_unapproved(&self, app: &Arc<App>, pushes: Vec<Push>) -> Result<()> {
         let Some(most) = app.approval_above else { return Ok(()) };
         for Push { audience, device_types, .. } in pushes {
             let explained = self.0.targeting.explain(app.id, audience, device_types).await?;
-            let n_devices: u64 = explained.by_device_type.iter().map(|count| count.reachable).sum();
+            let n_devices = explained.matched;
             if n_devices > u64::from(most) {
                 return Err(Error::Forbidden(format!(
-                    "This reaches {n_devices} devices. Above {most}, a second person has to approve: save it as a draft and ask \
-                     for approval."
+                    "The audience has {n_devices} devices. Above {most}, a second person has to approve: save it as a draft \
+                     and ask for approval."
                 )));
             }
         }

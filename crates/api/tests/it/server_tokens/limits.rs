@@ -26,6 +26,13 @@ async fn scopes_limit_a_token_to_parts_of_the_api() {
             let refused = server.get(path).await.expect(403);
             assert!(refused["error"].as_str().unwrap().contains("scopes"), "{refused}");
         }
+        // Another push in a schedule is a push.
+        let planner = with_token(&app, json!({"name": "Planner", "role": "admin", "scopes": ["sch"]})).await;
+        planner.get("/api/schedules").await.expect(200);
+        for (method, path) in [(Method::POST, "/api/schedules"), (Method::PUT, "/api/schedules/x")] {
+            let refused = planner.call(method, path, "{}".to_owned()).await.expect(403);
+            assert_eq!(refused["error"], "The token does not have the scope psh.");
+        }
         let wrong = json!({"name": "CRM", "role": "admin", "scopes": ["everything"]});
         app.operator().post(&tokens(&app), wrong).await.expect(400);
     })

@@ -88,7 +88,8 @@ pub(crate) fn is_confirmed(visit: &Visit) -> bool {
 /// Above how many devices the message needs the approval of a second person, if it does.
 pub(crate) fn approval_above(visit: &Visit, reach: &Explanation) -> Option<u32> {
     let most = visit.app.as_ref()?.approval_above?;
-    (reach.reachable > u64::from(most)).then_some(most)
+    // The rule counts the whole audience: inboxes and silent messages reach devices that show no notifications, too.
+    (reach.reachable + reach.left_out() > u64::from(most)).then_some(most)
 }
 
 pub(crate) fn needs_approval(most: u32) -> Markup {
