@@ -151,14 +151,23 @@ async fn two_nodes_deliver_to_a_person_who_is_erased_meanwhile() {
     // One job fixes the audience, and then each node delivers one of the two blocks.
     assert!(app.engine().worker().step().await.unwrap());
     receiver.hold();
-    let (one, two) = (app.engine().worker(), other.engine().worker());
-    let (one, two) = (tokio::spawn(async move { one.step().await }), tokio::spawn(async move { two.step().await }));
+    // Both may reach for the same block; who finds it taken looks again.
+    let deliver = |engine: &engine::Engine| {
+        let worker = engine.worker();
+        tokio::spawn(async move {
+            while !worker.step().await.unwrap() {
+                tokio::task::yield_now().await;
+            }
+        })
+    };
+    let (one, two) = (deliver(app.engine()), deliver(other.engine()));
     receiver.wait_for(2).await;
     let request = ask(&other, "erase", json!({"named_user_id": USER})).await;
     other.step_all().await;
     assert_eq!(look_up(&app, &request).await["state"], "running");
     receiver.release();
-    assert!(one.await.unwrap().unwrap() && two.await.unwrap().unwrap());
+    one.await.unwrap();
+    two.await.unwrap();
     app.step_all().await;
     let sent: Vec<String> =
         receiver.values().iter().map(|message| message["target"]["address"].as_str().unwrap().to_owned()).collect();
