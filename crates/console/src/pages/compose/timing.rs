@@ -162,7 +162,8 @@ mod tests {
         assert_eq!(local, json!({"local_scheduled_time": "2030-07-31T12:00:00"}));
         let best = schedule("when=best&at=2030-07-31T12:00").unwrap().unwrap();
         assert_eq!(best, json!({"best_time": {"send_date": "2030-07-31"}}));
-        assert!(schedule("when=now&at=2030-07-31T12:00").unwrap().is_none());
+        assert!(schedule("when=now").unwrap().is_none());
+        assert!(schedule("when=now&at=2030-07-31T12:00").is_err() && schedule("when=now&repeat=daily").is_err());
         assert!(schedule("when=at").is_err() && schedule("when=local&at=soon").is_err());
     }
 
