@@ -7,12 +7,11 @@
 //! Records are inserted at the end of their transaction, or when it reads the log itself.
 
 mod bounds;
-mod lives;
+mod by_kind;
 mod newest;
 mod pending;
 mod retention;
 mod rewriting;
-mod sends;
 mod subjects;
 mod times;
 mod windows;
@@ -27,13 +26,12 @@ use model::time::UtcMillis;
 use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 
 pub(crate) use bounds::LogBounds;
-pub use lives::visit_lives;
+pub use by_kind::{visit_lives, visit_sends};
 pub use newest::newest_of_kinds;
 pub(crate) use pending::PendingRecords;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub(crate) use rewriting::ordinals_at;
 pub use rewriting::{Rewritten, rewrite};
-pub use sends::visit_sends;
 pub use subjects::{LogPortion, Mention, all_at_offsets, at_offsets, portion, visit_mentions};
 pub use times::time_after;
 pub use windows::LogReads;
