@@ -65,8 +65,9 @@ mod tests {
 
     #[test]
     fn the_numbers_of_their_kinds_are_those_of_the_statements_and_the_indexes() {
-        for (kind, sql) in [(RecordKind::Send, SENDS), (RecordKind::Live, LIVES)] {
-            assert!(sql.contains(&format!("kind = {} ", kind.number())), "{sql}");
+        for (kind, number, sql) in [(RecordKind::Send, 2, SENDS), (RecordKind::Live, 22, LIVES)] {
+            assert_eq!(kind.number(), number, "the index has the number that it was made with");
+            assert!(sql.contains(&format!("kind = {number} ")), "{sql}");
         }
     }
 }
