@@ -11,7 +11,7 @@ mod team;
 mod totp;
 mod visitors;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::{Base, Result};
 use boxed::boxed;
@@ -45,6 +45,8 @@ struct Parts {
     passwords: Passwords,
     attempts: Attempts,
     visitors: Visitors,
+    /// The issuer by which people can log in, once that is known.
+    provider: OnceLock<String>,
 }
 
 #[boxed]
@@ -57,6 +59,7 @@ impl Accounts {
             passwords: Passwords::default(),
             attempts: Attempts::default(),
             visitors: Visitors::default(),
+            provider: OnceLock::new(),
         }))
     }
 

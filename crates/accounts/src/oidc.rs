@@ -144,6 +144,8 @@ impl Oidc {
         let policy = AddressPolicy { allow_private: settings.allow_private_addresses };
         let (clock, seal_key) = (accounts.0.clock.clone(), accounts.0.seal_key.clone());
         let provider = Provider::new(Client::new(policy), settings.issuer.clone());
+        // Owners who log in by it can do so from now on; a process has one provider.
+        accounts.0.provider.get_or_init(|| settings.issuer.clone());
         Self(Arc::new(Parts { settings, provider, clock, seal_key }))
     }
 

@@ -67,6 +67,7 @@ impl Accounts {
     }
 
     pub async fn change_account(&self, id: AccountId, change: AccountChange) -> Result<Account> {
+        let provider = self.0.provider.get().cloned();
         let write = move |tx: &mut Tx<'_>| {
             let mut account = accounts::get(tx, id)?.ok_or(Error::NotFound("account"))?;
             let AccountChange { name, owner, disabled } = change.clone();
@@ -84,7 +85,7 @@ impl Accounts {
                 account.is_disabled = is_disabled;
             }
             if was_owner && (!account.is_owner || account.is_disabled) {
-                refuse_without_owner(tx, id)?;
+                refuse_without_owner(tx, id, provider.as_deref())?;
             }
             if account.is_disabled {
                 sign_ins::end_others(tx, id, None)?;
@@ -101,10 +102,11 @@ impl Accounts {
     }
 
     pub async fn delete_account(&self, id: AccountId) -> Result<()> {
+        let provider = self.0.provider.get().cloned();
         let write = move |tx: &mut Tx<'_>| {
             let account = accounts::get(tx, id)?.ok_or(Error::NotFound("account"))?;
             if account.is_owner && !account.is_disabled {
-                refuse_without_owner(tx, id)?;
+                refuse_without_owner(tx, id, provider.as_deref())?;
             }
             sign_ins::end_others(tx, id, None)?;
             login_links::delete_of(tx, id)?;
@@ -127,9 +129,9 @@ pub(crate) fn refuse_too_many(tx: &mut Tx<'_>) -> Result<()> {
 }
 
 /// Somebody must be left who may do everything.
-fn refuse_without_owner(tx: &mut Tx<'_>, id: AccountId) -> Result<()> {
+fn refuse_without_owner(tx: &mut Tx<'_>, id: AccountId, provider: Option<&str>) -> Result<()> {
     accounts::lock_owners(tx)?;
-    if accounts::count_owners_besides(tx, id)? == 0 {
+    if accounts::count_owners_besides(tx, id, provider)? == 0 {
         return Err(Error::Conflict("This is the last owner; make somebody else an owner first.".to_owned()));
     }
     Ok(())

@@ -144,11 +144,12 @@ pub fn count(tx: &mut Tx<'_>) -> Result<u64> {
     tx.query_one("select count(*) from account", &[], |row| row.get(0))
 }
 
-/// The owners who can log in, besides one account.
-pub fn count_owners_besides(tx: &mut Tx<'_>, id: AccountId) -> Result<u64> {
-    let sql =
-        "select count(*) from account where is_owner = 1 and is_disabled = 0 and password is not null and id <> $1";
-    tx.query_one(sql, &[id.into()], |row| row.get(0))
+/// The owners who can log in, besides one account: with a password, or by the provider in use.
+pub fn count_owners_besides(tx: &mut Tx<'_>, id: AccountId, provider: Option<&str>) -> Result<u64> {
+    let sql = "select count(*) from account where is_owner = 1 and is_disabled = 0
+               and (password is not null or issuer = $2) and id <> $1";
+    // No provider has an empty name.
+    tx.query_one(sql, &[id.into(), provider.unwrap_or_default().into()], |row| row.get(0))
 }
 
 /// The account of somebody whom a provider calls by this subject.

@@ -58,7 +58,7 @@ impl Accounts {
                 return Ok(Err(LOCKED));
             }
             if let Some(granted) = granted {
-                apply(tx, &mut account, granted)?;
+                apply(tx, &mut account, granted, &identity.issuer)?;
             }
             tx.signal(Signal::Apps);
             tx.note_object("account_id", account.id);
@@ -126,14 +126,14 @@ fn granted(tx: &mut Tx<'_>, all: &[GroupRole], own: &[String]) -> Result<Granted
 }
 
 /// Somebody has the roles of their groups, and no others; only the last owner stays one, as when people change accounts.
-fn apply(tx: &mut Tx<'_>, account: &mut Account, granted: Granted) -> Result<()> {
+fn apply(tx: &mut Tx<'_>, account: &mut Account, granted: Granted, provider: &str) -> Result<()> {
     for app in account.roles.keys().filter(|app| !granted.roles.contains_key(app)) {
         accounts::remove_role(tx, account.id, *app)?;
     }
     for (app, role) in granted.roles.iter().filter(|(app, role)| account.roles.get(app) != Some(role)) {
         accounts::set_role(tx, account.id, *app, *role)?;
     }
-    let is_kept = account.is_owner && !granted.is_owner && is_last_owner(tx, account.id)?;
+    let is_kept = account.is_owner && !granted.is_owner && is_last_owner(tx, account.id, provider)?;
     if is_kept {
         tracing::warn!(account = %account.id, "the last owner has left the groups of owners and stays one");
         tx.note_detail("kept_as_last_owner", true);
@@ -147,18 +147,9 @@ fn apply(tx: &mut Tx<'_>, account: &mut Account, granted: Granted) -> Result<()>
 }
 
 /// Whether no other owner could log in, be it with a password or by the provider.
-fn is_last_owner(tx: &mut Tx<'_>, id: AccountId) -> Result<bool> {
+fn is_last_owner(tx: &mut Tx<'_>, id: AccountId, provider: &str) -> Result<bool> {
     accounts::lock_owners(tx)?;
-    if accounts::count_owners_besides(tx, id)? > 0 {
-        return Ok(false);
-    }
-    let all = accounts::page(tx, "", u32::MAX)?;
-    for other in all.iter().filter(|other| other.id != id && other.is_owner && !other.is_disabled) {
-        if accounts::has_subject(tx, other.id)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    Ok(accounts::count_owners_besides(tx, id, Some(provider))? == 0)
 }
 
 /// What the audit log calls somebody of whom only the provider has spoken so far.

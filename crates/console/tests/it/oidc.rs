@@ -96,6 +96,28 @@ async fn groups_give_roles_at_every_login() {
 }
 
 #[tokio::test]
+async fn an_owner_by_the_provider_lets_another_go_and_stays_as_the_last() {
+    with_provider(&["bosses=owner"], async |app, provider| {
+        Visitor::owner(app).await;
+        let account = async |email: &str| {
+            let accounts = app.operator().get("/operator/accounts").await.expect(200);
+            let found = accounts["accounts"].as_array().unwrap().iter().find(|one| one["email"] == email);
+            format!("/operator/accounts/{}", found.unwrap()["account_id"].as_str().unwrap())
+        };
+        let first = account("owner@example.com").await;
+        app.operator().delete(&first).await.expect(409);
+        log_in(app, provider, kim(&["bosses"]), OidcFault::None).await.1.expect_to("/console/-/profile");
+        app.operator().delete(&first).await.expect(204);
+        let last = account("kim@example.com").await;
+        for change in [r#"{"disabled": true}"#, r#"{"owner": false}"#] {
+            app.operator().patch(&last, change).await.expect(409);
+        }
+        app.operator().delete(&last).await.expect(409);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn every_fault_of_a_provider_keeps_everybody_out() {
     with_provider(&["bosses=owner"], async |app, provider| {
         for fault in [

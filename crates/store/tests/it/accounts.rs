@@ -97,9 +97,20 @@ async fn an_owner_counts_who_can_log_in() {
         let all = [owner(1, Some("x"), false), owner(2, Some("x"), true), owner(3, None, false)];
         store.write(NOBODYS, move |tx| all.iter().try_for_each(|one| accounts::insert(tx, one))).await.unwrap();
         let count = |tx: &mut Tx<'_>| {
-            Ok::<_, Error>((accounts::count_owners_besides(tx, id(1))?, accounts::count_owners_besides(tx, id(2))?))
+            Ok::<_, Error>((
+                accounts::count_owners_besides(tx, id(1), None)?,
+                accounts::count_owners_besides(tx, id(2), None)?,
+            ))
         };
         assert_eq!(store.read(count).await.unwrap(), (0, 1));
+        // Somebody without a password counts who logs in by the provider in use, and by no other.
+        let write = |tx: &mut Tx<'_>| accounts::set_subject(tx, id(3), "https://login.example", "kim");
+        store.write(NOBODYS, write).await.unwrap();
+        for (provider, n_others) in [(None, 0), (Some("https://login.example"), 1), (Some("https://other.example"), 0)]
+        {
+            let counted = store.read(move |tx| accounts::count_owners_besides(tx, id(1), provider)).await.unwrap();
+            assert_eq!(counted, n_others, "{provider:?}");
+        }
     })
     .await;
 }
