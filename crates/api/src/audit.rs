@@ -11,10 +11,10 @@ use tenancy::{AuditRows, AuditedChange, AuditedRequest, Rights};
 
 pub use actions::Audited;
 
+use crate::auth::token_limits::calling_address;
 use crate::auth::{Access, Calling};
 use crate::edge::Edge;
 use crate::inside::Actor;
-use crate::serve::CallerAddress;
 
 /// The longest variable of a path that is kept, in characters.
 const MOST_CHARS: usize = 200;
@@ -39,7 +39,7 @@ pub(crate) async fn request(
         (None, _, Some(Calling(caller))) if caller.rights == Rights::Master => Arc::clone(caller.server_credential()),
         _ => return None,
     };
-    let address = request.extensions().get().map(|CallerAddress(address)| *address);
+    let address = calling_address(edge, request);
     let object = match rows {
         AuditRows::Each if path.contains('{') => named_objects(request).await,
         AuditRows::Each | AuditRows::PerMinute => Vec::new(),

@@ -3,7 +3,7 @@
 
 mod calling;
 mod subprotocol;
-mod token_limits;
+pub(crate) mod token_limits;
 mod user_rights;
 
 use axum::RequestExt;

@@ -38,6 +38,7 @@ use model::network::Network;
 
 pub use audit::Audited;
 pub use auth::Access;
+pub use auth::token_limits::address_behind;
 pub use body::BodyPatience;
 pub use form::form_decoded;
 pub use inside::{Actor, Inside};

@@ -1,6 +1,6 @@
 //! Calls of the API that a page consists of, made on behalf of its visitor and remembered, so that the page can show them.
 
-use api::Actor;
+use api::{Actor, CallerAddress};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
@@ -145,8 +145,8 @@ impl Visit {
                 HeaderValue::from_str(key).map_err(|_| Error::invalid("once", "Review the message once more."))?;
             headers.insert(HeaderName::from_static("idempotency-key"), key);
         }
-        if let Some(address) = self.address {
-            request.extensions_mut().insert(address);
+        if let Some(address) = self.origin().address {
+            request.extensions_mut().insert(CallerAddress(address));
         }
         let actor = self.actor(path)?;
         Ok(self.console.inside.call(actor, request).await)

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use accounts::{Oidc, OidcSettings};
 use api::{Inside, Pages};
 use engine::Engine;
+use model::network::Network;
 use tokio::sync::Semaphore;
 
 pub use routes::{Needs, PageRoute, routes};
@@ -40,6 +41,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// The provider by which people may log in.
     pub oidc: Option<OidcSettings>,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
 }
 
 /// The pages, for the server to serve below `/console`.
@@ -53,6 +56,7 @@ pub fn pages(engine: Engine, settings: Settings) -> Pages {
             engine,
             inside,
             is_public_https,
+            trusted_proxies: settings.trusted_proxies,
             live: live::LivePages::default(),
             door: Arc::new(Semaphore::new(MOST_AT_DOOR)),
             uploads: Arc::new(Semaphore::new(MOST_UPLOADS)),
@@ -71,6 +75,7 @@ pub(crate) struct Parts {
     pub(crate) oidc: Option<Oidc>,
     /// Whether people come by way of a proxy that ends TLS.
     pub(crate) is_public_https: bool,
+    pub(crate) trusted_proxies: Vec<Network>,
     pub(crate) live: live::LivePages,
     pub(crate) door: Arc<Semaphore>,
     pub(crate) uploads: Arc<Semaphore>,

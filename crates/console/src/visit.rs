@@ -54,7 +54,8 @@ pub(crate) struct Visit {
     /// Whether only the content of the page is wanted, to bring what is shown up to date.
     pub(crate) is_fragment: bool,
     pub(crate) request_id: String,
-    pub(crate) address: Option<CallerAddress>,
+    /// Whoever is connected, which may be a proxy.
+    peer: Option<CallerAddress>,
     pub(crate) host: Option<HeaderValue>,
     pub(crate) scheme: Option<HeaderValue>,
     pub(crate) agent: Option<String>,
@@ -105,7 +106,7 @@ impl Visit {
             form: Fields::default(),
             is_fragment: header(FRAGMENT).is_some(),
             request_id,
-            address: parts.extensions.get().copied(),
+            peer: parts.extensions.get().copied(),
             host: header(HOST),
             scheme: (connection == Connection::Secure).then(|| HeaderValue::from_static("https")),
             agent: header(USER_AGENT).and_then(|agent| agent.to_str().map(str::to_owned).ok()),
@@ -163,17 +164,26 @@ impl Visit {
         visitor.may(app.id, role)
     }
 
-    /// Where the visitor comes from. A proxy on this machine or network says for whom it asks; what it says last, it has seen
-    /// itself.
+    /// Where the visitor comes from, which a trusted proxy tells.
     pub(crate) fn origin(&self) -> Origin {
-        let peer = self.address.map(|CallerAddress(address)| address);
-        let is_proxy = peer.is_some_and(|peer| match peer {
+        let trusted = &self.console.trusted_proxies;
+        let address = self.peer.and_then(|peer| match trusted.as_slice() {
+            [] => Some(self.address_behind_neighbour(peer)),
+            trusted => api::address_behind(trusted, peer, &self.headers),
+        });
+        Origin { address, agent: self.agent.clone() }
+    }
+
+    /// Where no proxies are named, one on this machine or network says for whom it asks, so that a login that is guessed at does
+    /// not keep everybody behind it out. What it says last, it has seen itself.
+    fn address_behind_neighbour(&self, CallerAddress(peer): CallerAddress) -> IpAddr {
+        let is_neighbour = match peer {
             IpAddr::V4(v4) => v4.is_loopback() || v4.is_private(),
             IpAddr::V6(v6) => v6.is_unspecified() || v6.is_loopback() || v6.is_unique_local(),
         });
         let forwarded = self.headers.get_all("x-forwarded-for").iter().next_back().and_then(|list| list.to_str().ok());
-        let forwarded = forwarded.and_then(|list| list.rsplit(',').next()?.trim().parse().ok()).filter(|_| is_proxy);
-        Origin { address: forwarded.or(peer), agent: self.agent.clone() }
+        let forwarded = forwarded.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
+        forwarded.filter(|_| is_neighbour).unwrap_or(peer)
     }
 
     /// What the audit log gets of a change that is no call of the API.

@@ -69,7 +69,11 @@ impl Parts {
 
 fn console_settings(node: &Node) -> Result<console::Settings> {
     let oidc = node.oidc.settings(node.allow_private_addresses)?;
-    Ok(console::Settings { public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()), oidc })
+    Ok(console::Settings {
+        public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()),
+        oidc,
+        trusted_proxies: node.callers.trusted_proxies.clone(),
+    })
 }
 
 /// A worker has a thread to itself, with the connections it opens: a message and its answer that never change threads cost a

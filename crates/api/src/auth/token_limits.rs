@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use axum::extract::Request;
 use http::HeaderMap;
+use model::network::Network;
 use tenancy::TokenLimits;
 
 use super::BASIC;
@@ -32,13 +33,16 @@ pub(super) fn enforce(edge: &Edge, token: &TokenLimits, request: &Request) -> Re
     }
 }
 
-/// Where a request comes from. A proxy that is trusted tells, last in the list, the address that it has seen itself.
+/// Where a request comes from.
 pub(crate) fn calling_address(edge: &Edge, request: &Request) -> Option<IpAddr> {
-    let CallerAddress(peer) = *request.extensions().get()?;
-    if !edge.trusted_proxies.iter().any(|network| network.contains(peer)) {
-        return Some(peer);
-    }
-    forwarded(request.headers(), |address| edge.trusted_proxies.iter().any(|network| network.contains(address)))
+    address_behind(&edge.trusted_proxies, *request.extensions().get()?, request.headers())
+}
+
+/// Where a request comes from that a peer has sent. A proxy that is trusted tells, last in the list, the address that it has seen
+/// itself.
+pub fn address_behind(trusted: &[Network], CallerAddress(peer): CallerAddress, headers: &HeaderMap) -> Option<IpAddr> {
+    let is_trusted = |address| trusted.iter().any(|network| network.contains(address));
+    if is_trusted(peer) { forwarded(headers, is_trusted) } else { Some(peer) }
 }
 
 /// The last address that is not of a trusted proxy; `None` if the list cannot be read that far.

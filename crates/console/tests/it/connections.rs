@@ -61,6 +61,32 @@ async fn behind_a_proxy_the_cookie_is_for_https_and_this_host_only() {
     .await;
 }
 
+fn pages_behind_proxies(engine: engine::Engine) -> api::Pages {
+    let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap(), "10.0.0.0/8".parse().unwrap()];
+    console::pages(engine, console::Settings { trusted_proxies, ..console::Settings::default() })
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_tells_where_people_come_from() {
+    for database in databases() {
+        let app = Box::pin(TestApp::with_pages(database, &pages_behind_proxies)).await;
+        Visitor::owner(&app).await;
+        let headers = [("x-forwarded-proto", "https"), ("x-forwarded-for", "198.51.100.9, 10.0.0.1")];
+        let logged_in = proxied(&app, Method::POST, "/console/login", &headers, LOGIN).await;
+        assert_eq!(logged_in.status.as_u16(), 303);
+        let cookie = logged_in.headers[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
+        let cookie = [headers[0], headers[1], (COOKIE.as_str(), cookie.as_str())];
+        let team = format!("/console/{}/team", app.app.key);
+        proxied(&app, Method::POST, &team, &cookie, "email=jo%40example.com&role=viewer").await;
+        for action in ["account.sign_in", "team.add"] {
+            let log = app.operator().get(&format!("/operator/audit?action={action}")).await.expect(200);
+            let address = log["entries"][0]["address"].as_str().unwrap_or_default().to_owned();
+            assert!(address.starts_with("198.51.100."), "{action} from {address}: {log}");
+        }
+        app.stop().await;
+    }
+}
+
 #[tokio::test]
 async fn a_new_password_on_one_node_ends_the_logins_at_the_other() {
     if databases().len() < 2 {

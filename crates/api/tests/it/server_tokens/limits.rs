@@ -93,6 +93,14 @@ async fn behind_a_trusted_proxy_the_address_is_the_one_it_tells() {
             forwarded(&server, wrong).await.expect(401);
         }
         server.get("/api/channels").await.expect(401);
+        // The audit log has the same address.
+        let faults = Bytes::from_static(br#"{"faults": [{"answer": "gone"}]}"#);
+        let request =
+            app.master().request(Method::PUT, "/api/sandbox/faults").header("x-forwarded-for", "192.0.2.1, 10.0.0.7");
+        app.master().send(request.body(faults).unwrap()).await.expect(200);
+        let log = app.operator().get("/operator/audit?action=sandbox.faults").await.expect(200);
+        let address = log["entries"][0]["address"].as_str().unwrap_or_default();
+        assert!(address.starts_with("10.0.0."), "{log}");
         app.stop().await;
     }
 }
