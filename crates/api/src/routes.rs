@@ -131,6 +131,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/channels/{channel_id}", Channel, channels::look_up),
         put("/api/channels/{channel_id}", Channel, channels::update),
         get("/api/channels/{channel_id}/timeline", Master, timelines::of_channel),
+        get("/api/channels/{channel_id}/inbox", Master, inbox::of_channel),
         post("/api/channels/email", Master, channels::no_email),
         get("/api/channels/email/{*below}", Master, channels::no_email),
         post("/api/channels/email/{*below}", Master, channels::no_email),

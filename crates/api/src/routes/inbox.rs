@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use http::StatusCode;
 use model::device_type::DeviceType;
-use model::ids::{ChannelId, OperationId};
+use model::ids::{ChannelId, ChannelKind, OperationId, PushId};
 use model::inbox::{CHANNEL_KEYS, InboxChange, InboxUserId, NewInbox};
+use model::time::UtcMillis;
 use schemars::JsonSchema;
-use sending::{CreatedInbox, InboxCaller};
+use sending::{CreatedInbox, InboxCaller, MessageView};
 use serde::Serialize;
 use tenancy::Rights;
 
@@ -19,7 +20,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::path_vars::PathVars;
+use crate::path_vars::{PathId, PathVars};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
@@ -47,6 +48,51 @@ pub(super) struct Channels {
     #[schemars(with = "BTreeMap<&'static str, Vec<uuid::Uuid>>")]
     by_type: BTreeMap<&'static str, Vec<ChannelId>>,
     device_tokens: [String; 0],
+}
+
+/// The inbox of a channel, for servers: devices have a listing of their own.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "InboxOfChannel")]
+pub(super) struct OfChannel {
+    /// The newest first.
+    messages: Vec<Entry>,
+    /// How many of them are unread.
+    unread: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "InboxEntry")]
+struct Entry {
+    push_id: PushId,
+    title: String,
+    /// In UTC.
+    sent: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+    unread: bool,
+}
+
+pub(super) async fn of_channel(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    PathId(channel): PathId<ChannelKind>,
+) -> Result<Answer> {
+    let found = edge.engine.sending().inbox_of_channel(app.id, app.key.clone(), channel).await?;
+    let messages: Vec<Entry> = found.into_iter().map(Entry::from).collect();
+    let unread = messages.iter().filter(|entry| entry.unread).count();
+    Ok(Answer::ok(OfChannel { messages, unread })?.data_attribute("messages"))
+}
+
+impl From<MessageView> for Entry {
+    fn from(view: MessageView) -> Self {
+        Self {
+            push_id: view.push,
+            title: view.title,
+            sent: view.sent.to_api(),
+            expires: view.expires.map(UtcMillis::to_api),
+            unread: view.unread,
+        }
+    }
 }
 
 pub(super) async fn create(

@@ -361,3 +361,30 @@ async fn creating_a_user_twice_with_one_key_makes_one() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn servers_see_what_is_in_the_inbox_of_a_channel() {
+    on_each_database(async |app| {
+        let phone = Phone::new(&app, "ios", json!({})).await;
+        let path = format!("/api/channels/{}/inbox", phone.channel);
+        assert_eq!(app.master().get(&path).await.expect(200), json!({"ok": true, "messages": [], "unread": 0}));
+        let (push, id) = send(&app, "First", json!({})).await;
+        app.advance(MINUTE);
+        let (second, _) = send(&app, "Second", json!({})).await;
+        phone.caller(&app).post(&phone.path(&format!("messages/message/{id}/read/")), "").await.expect(200);
+        let message = |push: &str, title: &str, minute: u32, unread: bool| {
+            json!({"push_id": push, "title": title, "sent": format!("2024-05-01T12:0{minute}:00"), "unread": unread})
+        };
+        let expected = json!({"ok": true, "unread": 1, "messages": [message(&second, "Second", 1, true), message(&push, "First", 0, false)]});
+        assert_eq!(app.master().get(&path).await.expect(200), expected);
+        app.device().get(&path).await.expect(401);
+        app.master().delete(&format!("/api/user/messages/{push}")).await.expect(202);
+        assert_eq!(app.master().get(&path).await.expect(200)["messages"].as_array().unwrap().len(), 1);
+        // A device without an inbox has an empty one, and what is no channel has none.
+        let other = quiet_channel(&app, "android", json!({})).await;
+        assert_eq!(app.master().get(&format!("/api/channels/{other}/inbox")).await.expect(200)["unread"], 0);
+        let unknown = "00000000-0000-4000-8000-000000000000";
+        app.master().get(&format!("/api/channels/{unknown}/inbox")).await.expect(404);
+    })
+    .await;
+}

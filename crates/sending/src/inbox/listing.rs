@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use base::{Error, Result};
 use boxed::boxed;
+use model::app::AppKey;
 use model::event::SharedPush;
-use model::ids::{ChannelId, MessageNumber, PushId};
+use model::ids::{AppId, ChannelId, MessageNumber, PushId};
 use model::inbox::MessageDetails;
 use model::limits;
 use model::time::UtcMillis;
-use store::Tx;
 use store::messages::{self, TextHead};
+use store::{Tx, channels, inbox_users};
 
 use super::InboxCaller;
 use super::mailbox::{Held, Mailbox};
@@ -76,6 +77,20 @@ impl Sending {
                 Ok(Inbox::Listed { last_modified: changed.min(now.minus(LAG)), messages })
             })
             .await
+    }
+
+    /// What the person of a channel sees in the inbox, for those who help them. Nothing if the device has never opened one.
+    pub async fn inbox_of_channel(&self, app: AppId, app_key: AppKey, channel: ChannelId) -> Result<Vec<MessageView>> {
+        let now = self.0.clock.now();
+        let read = move |tx: &mut Tx<'_>| {
+            let row = channels::by_id(tx, app, channel)?.ok_or(Error::NotFound("channel"))?;
+            let Some(user) = inbox_users::owner(tx, app, row.ordinal)? else { return Ok(Vec::new()) };
+            let caller = InboxCaller { app, app_key: app_key.clone(), user };
+            let mailbox = Mailbox::open(tx, &caller, Some(channel))?;
+            let held = mailbox.ever_held(tx)?;
+            views(tx, &caller, &mailbox, held, now)
+        };
+        self.0.store.read(read).await
     }
 
     pub async fn inbox_message(

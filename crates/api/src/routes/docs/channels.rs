@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::openapi::{Area, Operation, body, query};
 use crate::page_size::PageSize;
 use crate::routes::channels::{One, Page, Registered};
+use crate::routes::inbox::OfChannel;
 use crate::routes::open_channels;
 use crate::routes::timelines::Timeline;
 
@@ -49,6 +50,8 @@ pub(super) fn area() -> Area {
     .location()
     .refuses(409, GONE);
     timeline(area.get("/api/channels/{channel_id}/timeline", "Show what happened to a channel", TIMELINE));
+    area.get("/api/channels/{channel_id}/inbox", "Show the inbox of a channel", INBOX)
+        .ok::<OfChannel>("What is in the inbox now. It is empty if the device has never opened one.");
     area.post(
         "/api/channels/uninstall",
         "Uninstall channels",
@@ -67,6 +70,8 @@ pub(super) fn area() -> Area {
     area.put("/api/channels/sms/{*below}", "Update an SMS channel", NO_SMS).refuses(404, NO_SMS);
     area
 }
+
+const INBOX: &str = "The messages that the person of the device sees in the inbox, as far as they were not deleted, and which of them are read.";
 
 const TIMELINE: &str =
     "What was sent, what the device did and how it changed, newest first, as far back as events are kept.";
