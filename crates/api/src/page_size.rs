@@ -34,6 +34,8 @@ impl PageSize {
     pub(crate) const ATTRIBUTES: Self = Self { usual: 50, most: 100 };
     pub(crate) const TIMELINE: Self = Self { usual: 50, most: 1000 };
     pub(crate) const SANDBOX: Self = Self { usual: 100, most: 1000 };
+    /// Of pushes with deliveries in the sandbox, each with some requests.
+    pub(crate) const SANDBOX_PUSHES: Self = Self { usual: 20, most: 100 };
     /// Of the requests that a node remembers.
     pub(crate) const REQUESTS: Self = Self { usual: 100, most: 1000 };
     pub(crate) const PUSHES_ON_THEIR_WAY: Self = Self { usual: 100, most: 1000 };

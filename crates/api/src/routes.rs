@@ -299,6 +299,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/events/newest", Master, newest_events::list),
         get("/api/sandbox", Master, sandbox::list),
         delete("/api/sandbox", Master, sandbox::clear),
+        get("/api/sandbox/pushes", Master, sandbox::pushes),
         get("/api/sandbox/faults", Master, sandbox::faults),
         put("/api/sandbox/faults", Master, sandbox::set_faults),
         post("/api/privacy/export", Master, privacy::export).takes_idempotency_key(),

@@ -52,7 +52,7 @@ pub use push::{
 };
 pub use recent::{Deliveries, INFLUENCE, RECIPIENTS_KEPT_FOR, Recent, RecentPush};
 pub use resolve::{ByDeviceType, Excluded, Sorted, recipients_among, sort_for, union, write_left_out};
-pub use sandbox::{SandboxFeed, SandboxQuery};
+pub use sandbox::{SandboxFeed, SandboxPush, SandboxQuery};
 pub use store::pushes::{PushState, Which};
 pub use store::sandbox::{Filter as SandboxFilter, SandboxDelivery};
 

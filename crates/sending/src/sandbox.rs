@@ -1,6 +1,7 @@
 //! Reading the sandbox: past deliveries, and deliveries as they happen; clearing it.
 
 mod faults;
+mod pushes;
 
 use base::Result;
 use boxed::boxed;
@@ -11,6 +12,7 @@ use store::sandbox::{self, Filter, SandboxDelivery};
 use tenancy::{Caller, News};
 
 pub(crate) use faults::{outcome, take_faults};
+pub use pushes::SandboxPush;
 
 use crate::Sending;
 
@@ -55,9 +57,29 @@ impl SandboxQuery {
 
 #[boxed]
 impl Sending {
-    /// The newest deliveries, oldest first.
-    pub async fn sandbox(&self, app: AppId, query: SandboxQuery, limit: u32) -> Result<Vec<(i64, SandboxDelivery)>> {
-        self.0.store.read(move |tx| newest(tx, app, &query, limit)).await
+    /// The newest deliveries before a position, oldest first.
+    pub async fn sandbox(
+        &self,
+        app: AppId,
+        query: SandboxQuery,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<(i64, SandboxDelivery)>> {
+        self.0.store.read(move |tx| newest(tx, app, &query, before.unwrap_or(i64::MAX), limit)).await
+    }
+
+    /// The pushes with deliveries, those with the newest ones first, from a position of these on.
+    pub async fn sandbox_pushes(
+        &self,
+        app: AppId,
+        query: SandboxQuery,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<SandboxPush>> {
+        let mut pushes = self.0.store.read(move |tx| pushes::all(tx, app, &query)).await?;
+        pushes.retain(|push| before.is_none_or(|before| push.position < before));
+        pushes.truncate(limit as usize);
+        Ok(pushes)
     }
 
     /// Deliveries as they happen: after a position, or from now on.
@@ -78,11 +100,17 @@ impl Sending {
 }
 
 /// The database keeps a limited number, so that all of them can be looked through.
-fn newest(tx: &mut Tx<'_>, app: AppId, query: &SandboxQuery, limit: u32) -> Result<Vec<(i64, SandboxDelivery)>> {
+fn newest(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    query: &SandboxQuery,
+    mut before: i64,
+    limit: u32,
+) -> Result<Vec<(i64, SandboxDelivery)>> {
     if query.is_simple() {
-        return Ok(sandbox::newest(tx, app, query.filter, limit)?);
+        return Ok(sandbox::newest(tx, app, before, query.filter, limit)?);
     }
-    let (mut found, mut before) = (Vec::new(), i64::MAX);
+    let mut found = Vec::new();
     loop {
         let portion = sandbox::before(tx, app, before, query.filter, PORTION)?;
         let is_last = portion.len() < PORTION as usize;

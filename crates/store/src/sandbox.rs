@@ -95,9 +95,15 @@ pub fn clear(tx: &mut Tx<'_>, app: AppId) -> Result<()> {
     Ok(())
 }
 
-/// The newest `at_most` deliveries, oldest first.
-pub fn newest(tx: &mut Tx<'_>, app: AppId, filter: Filter, at_most: u32) -> Result<Vec<(i64, SandboxDelivery)>> {
-    let mut found = before(tx, app, i64::MAX, filter, at_most)?;
+/// The newest `at_most` deliveries before a position, oldest first.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    position: i64,
+    filter: Filter,
+    at_most: u32,
+) -> Result<Vec<(i64, SandboxDelivery)>> {
+    let mut found = before(tx, app, position, filter, at_most)?;
     found.reverse();
     Ok(found)
 }

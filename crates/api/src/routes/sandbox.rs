@@ -1,5 +1,6 @@
 //! The sandbox: the messages that providers would have got, as a list and as a stream, and the answers that it gives.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -11,7 +12,7 @@ use http::{HeaderMap, HeaderValue};
 use model::ids::{AppId, ChannelId, DeliveryId, PushId};
 use model::sandbox::{SandboxFault, SandboxFaults};
 use schemars::JsonSchema;
-use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter, SandboxQuery};
+use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter, SandboxPush, SandboxQuery};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,6 +22,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::fair_share::Permit;
 use crate::input::Input;
+use crate::links::Links;
 use crate::page_size::PageSize;
 use crate::query::{Params, plain_text};
 use crate::stopping::Stopping;
@@ -33,9 +35,37 @@ pub(super) const KEEP_ALIVE_COMMENT: &str = ": nothing new\n\n";
 /// The ways that a message can go.
 pub(super) const TRANSPORTS: [&str; 7] = ["apns", "fcm", "adm", "wns", "webpush", "open", "live"];
 
+/// The parameters that choose deliveries, which lead on to further pages.
+const FILTERS: [&str; 6] = ["push_id", "channel_id", "device_type", "transport", "since", "q"];
+
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Page {
     deliveries: Vec<DeliveryRecord>,
+    /// Leads to older ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+}
+
+/// What became of pushes in the sandbox, by push.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SandboxPushes")]
+pub(super) struct Pushes {
+    /// Those with the newest deliveries first.
+    pushes: Vec<PushRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SandboxPush")]
+struct PushRecord {
+    push_id: PushId,
+    /// How many of its deliveries fit.
+    deliveries: u64,
+    /// How many of them are to devices of each type.
+    device_types: BTreeMap<String, u64>,
+    /// The newest by each transport, the newest of all first.
+    newest: Vec<DeliveryRecord>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -64,10 +94,12 @@ pub(super) async fn list(
     CallingApp(app): CallingApp,
     Calling(caller): Calling,
     mut stopping: Stopping,
+    links: Links,
     mut params: Params,
 ) -> Result<Answer> {
     let query = query(&mut params);
-    let limit = params.limit(PageSize::SANDBOX);
+    let (start, limit) = (params.parsed("start", position), params.limit(PageSize::SANDBOX));
+    let rest = params.repeated(&FILTERS);
     let wait = params.number("wait", 0..=LONGEST_WAIT_S).unwrap_or(0);
     params.finish()?;
     if wait > 0 {
@@ -81,9 +113,47 @@ pub(super) async fn list(
             () = tokio::time::sleep(Duration::from_secs(wait.into())) => {}
         }
     }
-    let found = edge.engine.sending().sandbox(app.id, query, limit).await?;
+    // One more than is shown, to see whether there are older ones.
+    let mut found = edge.engine.sending().sandbox(app.id, query, start, limit + 1).await?;
+    let has_older = found.len() > limit as usize;
+    found.drain(..usize::from(has_older));
+    let oldest = found.first().map(|(position, _)| *position).filter(|_| has_older);
+    let next_page = oldest.map(|oldest| links.to(&format!("/api/sandbox?start={oldest}&limit={limit}{rest}")));
     let deliveries = found.into_iter().map(|(_, delivery)| record(delivery)).collect::<Result<_>>()?;
-    Ok(Answer::ok(Page { deliveries })?.data_attribute("deliveries"))
+    let answer = Answer::ok(Page { deliveries, next_page: next_page.clone() })?.data_attribute("deliveries");
+    Ok(answer.next_page(next_page.as_deref()))
+}
+
+/// The same by push, of which there are fewer.
+pub(super) async fn pushes(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let query = query(&mut params);
+    let (start, limit) = (params.parsed("start", position), params.limit(PageSize::SANDBOX_PUSHES));
+    let rest = params.repeated(&FILTERS);
+    params.finish()?;
+    let mut found = edge.engine.sending().sandbox_pushes(app.id, query, start, limit + 1).await?;
+    let has_older = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let last = found.last().map(|push| push.position).filter(|_| has_older);
+    let next_page = last.map(|last| links.to(&format!("/api/sandbox/pushes?start={last}&limit={limit}{rest}")));
+    let pushes = found.into_iter().map(push_record).collect::<Result<_>>()?;
+    let answer = Answer::ok(Pushes { pushes, next_page: next_page.clone() })?.data_attribute("pushes");
+    Ok(answer.next_page(next_page.as_deref()))
+}
+
+fn push_record(push: SandboxPush) -> Result<PushRecord> {
+    let SandboxPush { push, position: _, n_deliveries, by_device_type, newest } = push;
+    let newest = newest.into_iter().map(record).collect::<Result<_>>()?;
+    Ok(PushRecord { push_id: push, deliveries: n_deliveries, device_types: by_device_type, newest })
+}
+
+/// Where a page goes on.
+fn position(text: &str) -> Result<i64, &'static str> {
+    text.parse().ok().filter(|position| *position > 0).ok_or("This must be the start of a page, as 'next_page' has it.")
 }
 
 /// Server-sent events, one per delivery. A client that reconnects says the last id it has seen and misses nothing.

@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::app::{TestApp, on_each_database};
 
 /// Every listing with a limit, with the name of the limit and the most.
-const LISTINGS: [(&str, &str, u32); 24] = [
+const LISTINGS: [(&str, &str, u32); 25] = [
     ("/api/channels?", "limit", 1000),
     ("/api/named_users?", "limit", 1000),
     ("/api/segments?", "limit", 200),
@@ -23,6 +23,7 @@ const LISTINGS: [(&str, &str, u32); 24] = [
     ("/api/requests?", "limit", 1000),
     ("/api/events/newest?", "limit", 1000),
     ("/api/sandbox?", "limit", 1000),
+    ("/api/sandbox/pushes?", "limit", 100),
     ("/api/reports/responses/list?start=2024-05-01&end=2024-05-02&", "limit", 100),
     ("/api/reports/activity/details?start=2024-05-01&end=2024-05-02&", "limit", 100),
     ("/api/reports/events?start=2024-05-01&end=2024-05-02&", "page_size", 100),

@@ -169,3 +169,47 @@ async fn more_streams_than_the_service_can_hold_are_asked_to_come_back() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn pushes_and_deliveries_have_pages() {
+    on_each_database(async |app| {
+        let [ios, _] = [register(&app, "ios").await, register(&app, "android").await];
+        let mut sent = Vec::new();
+        for n in 0..3 {
+            sent.push(push(&app, &format!("number {n}")).await);
+        }
+        let all = |listing: &'static str, key: &'static str, field: &'static str| {
+            let app = &app;
+            async move {
+                let (mut path, mut found) = (format!("/api/sandbox{listing}limit=2"), Vec::new());
+                loop {
+                    let page = app.master().get(&path).await.expect(200);
+                    found.push(page[key].as_array().unwrap().iter().map(|one| one[field].clone()).collect::<Vec<_>>());
+                    match page["next_page"].as_str() {
+                        Some(next) => path = next[next.find("/api/").unwrap()..].to_owned(),
+                        None => return found,
+                    }
+                }
+            }
+        };
+        let id = |n: usize| json!(sent[n]);
+        assert_eq!(all("/pushes?", "pushes", "push_id").await, [vec![id(2), id(1)], vec![id(0)]]);
+        assert_eq!(
+            all("?", "deliveries", "push_id").await,
+            [vec![id(2), id(2)], vec![id(1), id(1)], vec![id(0), id(0)]]
+        );
+        let filtered = all("?device_type=ios&", "deliveries", "channel_id").await;
+        assert_eq!(filtered, [vec![json!(ios), json!(ios)], vec![json!(ios)]]);
+        let newest = app.master().get("/api/sandbox/pushes?limit=1").await.expect(200)["pushes"][0].clone();
+        assert_eq!((&newest["deliveries"], &newest["device_types"]), (&json!(2), &json!({"ios": 1, "android": 1})));
+        let mut ways: Vec<_> =
+            newest["newest"].as_array().unwrap().iter().map(|one| one["transport"].clone()).collect();
+        ways.sort_by_key(ToString::to_string);
+        assert_eq!(ways, [json!("apns"), json!("fcm")]);
+        for wrong in ["start=0", "start=x", "q=%00"] {
+            app.master().get(&format!("/api/sandbox/pushes?{wrong}")).await.expect(400);
+        }
+        assert_eq!(app.master().get("/api/sandbox/pushes?q=number+1").await.expect(200)["pushes"][0]["push_id"], id(1));
+    })
+    .await;
+}

@@ -253,7 +253,7 @@ impl World {
         let id = self.any_node().sending().accept_pushes(&self.app, pushes, None).await.unwrap().push_ids[0];
         self.run_jobs().await;
         let filter = Filter { push: Some(id), channel: None };
-        let delivered = self.nodes[0].sending().sandbox(self.app.id, filter.into(), 1000).await.unwrap();
+        let delivered = self.nodes[0].sending().sandbox(self.app.id, filter.into(), None, 1000).await.unwrap();
         let reached: BTreeSet<ChannelId> = delivered.iter().map(|(_, delivery)| delivery.channel).collect();
         assert_eq!(reached.len(), delivered.len(), "nobody is served twice");
         let open = open_types(types);

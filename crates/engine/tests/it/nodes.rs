@@ -77,7 +77,7 @@ async fn a_push_sees_what_was_registered_on_another_node() {
         // Whichever node takes the jobs, the audience includes the registration.
         while there.worker().step().await.unwrap() {}
         let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
-        assert_eq!(here.sending().sandbox(app.id, filter.into(), 10).await.unwrap().len(), 1, "t{i}");
+        assert_eq!(here.sending().sandbox(app.id, filter.into(), None, 10).await.unwrap().len(), 1, "t{i}");
     }
 }
 
@@ -102,7 +102,7 @@ async fn a_push_to_a_place_sees_who_was_there_by_another_node() {
             second.sending().accept_pushes(&app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
         while second.worker().step().await.unwrap() {}
         let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
-        assert_eq!(second.sending().sandbox(app.id, filter.into(), 10).await.unwrap().len(), n);
+        assert_eq!(second.sending().sandbox(app.id, filter.into(), None, 10).await.unwrap().len(), n);
     }
 }
 

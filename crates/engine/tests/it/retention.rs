@@ -36,7 +36,7 @@ async fn reach(engine: &Engine, app: &std::sync::Arc<App>) -> usize {
     let accepted = engine.sending().accept_pushes(app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
     work(engine).await;
     let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
-    engine.sending().sandbox(app.id, filter.into(), 1000).await.unwrap().len()
+    engine.sending().sandbox(app.id, filter.into(), None, 1000).await.unwrap().len()
 }
 
 /// The first and the last record.

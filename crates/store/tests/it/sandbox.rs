@@ -12,7 +12,7 @@ async fn add(store: &Store, app: AppId, deliveries: Vec<SandboxDelivery>) {
 }
 
 async fn newest(store: &Store, app: AppId, filter: Filter, at_most: u32) -> Vec<(i64, SandboxDelivery)> {
-    store.read(move |tx| sandbox::newest(tx, app, filter, at_most)).await.unwrap()
+    store.read(move |tx| sandbox::newest(tx, app, i64::MAX, filter, at_most)).await.unwrap()
 }
 
 async fn after(store: &Store, app: AppId, position: i64, filter: Filter, at_most: u32) -> Vec<i64> {

@@ -7,7 +7,7 @@ use super::events::last_event_id;
 use crate::openapi::query::Parameter;
 use crate::openapi::{Area, Operation, body, query};
 use crate::page_size::PageSize;
-use crate::routes::sandbox::{Faults, Page, TRANSPORTS};
+use crate::routes::sandbox::{Faults, Page, Pushes, TRANSPORTS};
 
 pub(super) fn area() -> Area {
     let mut area =
@@ -18,7 +18,19 @@ pub(super) fn area() -> Area {
         .fold(list, Operation::takes)
         .takes(query::limit(PageSize::SANDBOX))
         .takes(query::number("wait", 0..=30, "How many seconds to wait for the first delivery.").default(json!(0)))
+        .takes(start())
         .ok::<Page>("The deliveries.");
+    let pushes = area.get(
+        "/api/sandbox/pushes",
+        "List the pushes in the sandbox",
+        "By push, those with the newest deliveries first: how many deliveries there are, and the newest by each transport.",
+    );
+    filters()
+        .into_iter()
+        .fold(pushes, Operation::takes)
+        .takes(query::limit(PageSize::SANDBOX_PUSHES))
+        .takes(start())
+        .ok::<Pushes>("The pushes.");
     area.delete("/api/sandbox", "Clear the sandbox", "Deletes all deliveries. Streams go on.").nothing("Deleted.");
     let stream = area.get(
         "/api/sandbox/stream",
@@ -43,6 +55,10 @@ pub(super) fn area() -> Area {
     .done()
     .refuses(409, "The app is in production mode, and has no sandbox (40900).");
     area
+}
+
+fn start() -> Parameter {
+    query::text("start", "Where the page begins, as `next_page` has it.").example("131072")
 }
 
 fn filters() -> [Parameter; 6] {

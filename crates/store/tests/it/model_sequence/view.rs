@@ -119,7 +119,7 @@ impl AppView {
             sandbox_head: sandbox::head(tx, app)?,
             sandbox: sandbox::after(tx, app, 0, Filter::default(), ALL)?,
             sandbox_page: sandbox::after(tx, app, 1, of_push, 2)?,
-            sandbox_newest: sandbox::newest(tx, app, of_push, 2)?,
+            sandbox_newest: sandbox::newest(tx, app, i64::MAX, of_push, 2)?,
         })
     }
 }
