@@ -25,6 +25,8 @@ pub struct Found {
     pub id: String,
     /// By what people recognize it, if it has anything of the kind.
     pub title: Option<String>,
+    /// The text that has what was looked for, if that is not the title.
+    pub matched: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,7 +127,7 @@ pub fn search_documents(
     title: impl Fn(&Document) -> Option<String>,
 ) -> Result<Findings> {
     let mut findings = Findings::default();
-    let found = |document: &Document, title| Found { kind: found_kind, id: document.id.clone(), title };
+    let found = |document: &Document, title| Found { kind: found_kind, id: document.id.clone(), title, matched: None };
     // Ids are printed in small letters; the names of lists are ids, too, and are as they were given.
     for id in [text.as_str(), &text.lower] {
         if let Some(document) = documents::get(tx, app, kind, id)? {

@@ -53,7 +53,7 @@ fn users(tx: &mut Tx<'_>, app: AppId, text: &str) -> Result<Findings> {
     let Ok(start) = NamedUserId::new(text) else { return Ok(findings) };
     let page = named_users::page(tx, app, Some(&start), MOST_USERS)?;
     for user in page.into_iter().take_while(|user| user.id.as_str().starts_with(text)) {
-        findings.add(Found { kind: FoundKind::NamedUser, id: user.id.as_str().to_owned(), title: None });
+        findings.add(Found { kind: FoundKind::NamedUser, id: user.id.as_str().to_owned(), title: None, matched: None });
     }
     Ok(findings)
 }
@@ -64,5 +64,5 @@ fn found(channel: &Channel) -> Found {
         Some(user) => format!("{} of {}", channel.device_type, user.as_str()),
         None => channel.device_type.to_string(),
     };
-    Found { kind: FoundKind::Channel, id: channel.id.to_string(), title: Some(title) }
+    Found { kind: FoundKind::Channel, id: channel.id.to_string(), title: Some(title), matched: None }
 }

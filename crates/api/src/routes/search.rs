@@ -30,6 +30,9 @@ pub(super) struct Record {
     id: String,
     /// The name, or else what people recognize it by.
     title: Option<String>,
+    /// The text of a push that has what was looked for, if that is not the title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<String>,
 }
 
 pub(super) async fn search(
@@ -42,7 +45,7 @@ pub(super) async fn search(
     let text = params.parsed("q", plain_text);
     let text = params.finish_with(text)?;
     let Findings { found, is_cut } = edge.engine.search(app.id, SearchText::new(&text)).await?;
-    let record = |Found { kind, id, title }: Found| Record { kind: kind.name(), id, title };
+    let record = |Found { kind, id, title, matched }: Found| Record { kind: kind.name(), id, title, matched };
     // Who may not see people does not find them either.
     let found = found.into_iter().filter(|found| own.may(Role::Support) || !found.kind.is_somebody());
     let results = found.map(record).collect();

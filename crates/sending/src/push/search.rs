@@ -26,7 +26,7 @@ fn search(tx: &mut Tx<'_>, app: AppId, text: &SearchText) -> Result<Findings> {
     if let Ok(id) = text.as_str().parse::<PushId>() {
         let mut one = pushes::entries(tx, app, &ever, None, Some(id), 1)?;
         complete(tx, app, &mut one)?;
-        one.into_iter().for_each(|entry| findings.add(found(entry)));
+        one.into_iter().for_each(|entry| findings.add(found(entry, text)));
     }
     let mut newest = pushes::entries(tx, app, &ever, None, None, MOST_LOOKED_AT + 1)?;
     findings.is_cut = newest.len() > MOST_LOOKED_AT as usize;
@@ -35,13 +35,17 @@ fn search(tx: &mut Tx<'_>, app: AppId, text: &SearchText) -> Result<Findings> {
     for entry in newest {
         let PushTexts { name, title, alert } = &entry.texts;
         if [name, title, alert].into_iter().flatten().any(|known| text.is_in(known)) {
-            findings.add(found(entry));
+            findings.add(found(entry, text));
         }
     }
     Ok(findings)
 }
 
-fn found(entry: PushEntry) -> Found {
+fn found(entry: PushEntry, text: &SearchText) -> Found {
     let PushTexts { name, title, alert } = entry.texts;
-    Found { kind: FoundKind::Push, id: entry.id.to_string(), title: name.or(title).or(alert) }
+    let texts = [name, title, alert];
+    let shown = texts.iter().flatten().next().cloned();
+    let matched =
+        texts.into_iter().flatten().find(|known| text.is_in(known)).filter(|known| shown.as_ref() != Some(known));
+    Found { kind: FoundKind::Push, id: entry.id.to_string(), title: shown, matched }
 }
