@@ -26,7 +26,7 @@ const DOCUMENT: &str = "group";
 const MOST_DEVICES: u64 = 100;
 
 /// What the names of tests begin with, so that they are told from what everybody got.
-const NAME: &str = "Test: ";
+pub(crate) const TEST_NAME: &str = "Test: ";
 
 #[boxed]
 impl Sending {
@@ -65,7 +65,7 @@ impl Sending {
         let selector = self.test_group(app.id).await?.audience.ok_or_else(none)?;
         self.refuse_crowd(app.id, &selector, push.device_types.clone()).await?;
         let name = push.name.clone().or_else(|| push.shown_texts().alert).unwrap_or_default();
-        let name = format!("{NAME}{name}").chars().take(limits::PUSH_NAME_CHARS).collect();
+        let name = format!("{TEST_NAME}{name}").chars().take(limits::PUSH_NAME_CHARS).collect();
         push.audience = Audience::Selector(selector);
         push.name = Some(name);
         self.accept_pushes(app, OneOrMany::One(push), idempotency_key).await

@@ -93,12 +93,12 @@ pub(super) async fn list(
 }
 
 fn origin(text: &str) -> Result<OriginFilter, &'static str> {
-    let kinds = ["api", "template", "schedule", "experiment", "pipeline"];
+    let kinds = ["api", "compose", "test", "template", "schedule", "experiment", "pipeline"];
     if kinds.contains(&text) {
         return Ok(OriginFilter::Kind(text.to_owned()));
     }
     let id = text.parse().map(OriginFilter::Id);
-    id.map_err(|_| "This must be api, template, schedule, experiment or pipeline, or the id of one of the last four.")
+    id.map_err(|_| "This must be api, compose, test, template, schedule, experiment or pipeline, or the id of one of the last four.")
 }
 
 impl From<ListedPush> for Record {

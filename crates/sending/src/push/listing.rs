@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::time::Duration;
 
 use base::Result;
 use boxed::boxed;
@@ -19,10 +20,14 @@ use uuid::Uuid;
 
 use super::{PlatformProgress, PushStatus};
 use crate::Sending;
+use crate::tests_of_pushes::TEST_NAME;
 
 /// Pushes that are read at once, and how often: those that are looked for may be rare among many.
 const PORTION: u32 = 500;
 const PORTIONS: u32 = 20;
+
+/// How long after it was written a message is sent that people send now.
+const AT_ONCE: Duration = Duration::from_secs(15);
 
 /// Which pushes are looked for.
 #[derive(Clone, Debug)]
@@ -46,7 +51,7 @@ pub enum StateFilter {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OriginFilter {
-    /// The name of a kind of origin.
+    /// What has sent it, in one word.
     Kind(String),
     /// A schedule, template, experiment or pipeline.
     Id(Uuid),
@@ -62,6 +67,19 @@ pub struct ListedPush {
     pub influenced: u64,
 }
 
+/// What has sent a push, in one word. Of what people send in the console, the ten seconds in which it can be taken back are a
+/// schedule, and it is told from those that were made for later.
+fn cause(entry: &PushEntry) -> &'static str {
+    let is_of_person = entry.author.as_deref().is_some_and(|author| author.starts_with("account "));
+    let is_at_once = |made: Option<UtcMillis>| made.is_some_and(|made| entry.created < made.plus(AT_ONCE));
+    match entry.origin.unwrap_or(Origin::Api) {
+        Origin::Api if entry.texts.name.as_deref().is_some_and(|name| name.starts_with(TEST_NAME)) => "test",
+        Origin::Api if is_of_person => "compose",
+        Origin::Schedule(id) if is_of_person && is_at_once(id.time()) => "compose",
+        origin => origin.name(),
+    }
+}
+
 impl PushFilter {
     fn takes(&self, entry: &PushEntry) -> bool {
         let is_in = |wanted: &StateFilter| match wanted {
@@ -70,7 +88,7 @@ impl PushFilter {
         };
         let origin = entry.origin.unwrap_or(Origin::Api);
         let is_from = |wanted: &OriginFilter| match wanted {
-            OriginFilter::Kind(kind) => origin.name() == kind,
+            OriginFilter::Kind(kind) => cause(entry) == kind,
             OriginFilter::Id(id) => origin.id() == Some(*id),
         };
         let is_for = self.device_type.is_none() || entry.is_for_type;

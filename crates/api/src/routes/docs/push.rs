@@ -78,7 +78,7 @@ pub(super) fn area() -> Area {
     )
     .takes(query::text("q", "Only those with this in their name, title or text, in letters of either case."))
     .takes(query::choice("state", &STATES.map(|(word, _)| word), "Only those in this state."))
-    .takes(query::text("origin", "Only those sent by `api`, `template`, `schedule`, `experiment` or `pipeline`, or by the one with this id."))
+    .takes(query::text("origin", "Only those sent by servers (`api`) or people (`compose`) at once, by a `test`, `template`, `schedule`, `experiment` or `pipeline`, or by the one with this id."))
     .takes(query::text("device_type", "Only those for devices of this type.").example("ios"))
     .takes(query::date("from", "Only from this time on."))
     .takes(query::date("to", "Only before this time."))
