@@ -44,6 +44,8 @@ pub(crate) struct Route {
     quiet_until: AtomicI64,
     /// Whether the provider has taken any message with these credentials.
     has_served: AtomicBool,
+    /// Whether that is noted for people to see.
+    is_noted: AtomicBool,
     /// Refused addresses that took a message before, since another such one took one.
     n_suspicious: AtomicU32,
 }
@@ -119,6 +121,7 @@ impl Route {
             n_users: AtomicUsize::new(0),
             quiet_until: AtomicI64::new(i64::MIN),
             has_served: AtomicBool::new(false),
+            is_noted: AtomicBool::new(false),
             n_suspicious: AtomicU32::new(0),
         }
     }
@@ -185,6 +188,11 @@ impl Route {
         if is_proven && self.n_suspicious.load(Ordering::Relaxed) > 0 {
             self.n_suspicious.store(0, Ordering::Relaxed);
         }
+    }
+
+    /// Whether the provider took a first message, for the first who asks.
+    pub(crate) fn is_newly_proven(&self) -> bool {
+        self.has_served() && !self.is_noted.swap(true, Ordering::Relaxed)
     }
 
     /// The provider refuses an address that took a message before. Returns how many of those it refused in a row.

@@ -24,6 +24,8 @@ pub enum DocumentKind {
     ContactKey,
     /// Why a platform is not sent to: refused by its provider, without an answer, or held by the operator.
     PlatformHealth,
+    /// That a platform took its credentials, or a message with them, since they were set.
+    PlatformProof,
     /// An audience with a name.
     Segment,
     /// An uploaded list, apart from its rows.
@@ -75,6 +77,7 @@ impl DocumentKind {
             DocumentKind::OauthKey => "oauth_key",
             DocumentKind::ContactKey => "contact_key",
             DocumentKind::PlatformHealth => "platform_health",
+            DocumentKind::PlatformProof => "platform_proof",
             DocumentKind::Segment => "segment",
             DocumentKind::List => "list",
             DocumentKind::DeletedList => "deleted_list",
@@ -114,6 +117,7 @@ impl DocumentKind {
             | DocumentKind::OauthKey
             | DocumentKind::ContactKey
             | DocumentKind::PlatformHealth
+            | DocumentKind::PlatformProof
             | DocumentKind::DeletedList
             | DocumentKind::ListErrors
             | DocumentKind::TestGroup

@@ -72,7 +72,8 @@ fn call(visit: &Visit, platform: &str) -> Result<String> {
 pub(crate) async fn notices(visit: &Visit) -> Result<Markup> {
     let Platforms { platforms } = visit.get(&format!("/operator/apps/{}/platforms", visit.app()?.key)).await?;
     let now = visit.console.engine.clock().now();
-    let is_well = |shown: &Shown| matches!(shown.state(now), State::Ok | State::NotSetUp | State::Disabled);
+    let is_well =
+        |shown: &Shown| matches!(shown.state(now), State::Ok | State::NotTested | State::NotSetUp | State::Disabled);
     Ok(html! {
         @for shown in platforms.iter().filter(|shown| !is_well(shown)) {
             div.notice.warn {
@@ -162,7 +163,10 @@ fn summary(key: &Key) -> Markup {
 }
 
 fn changed(shown: &Shown) -> Markup {
-    html! { @if let Some(modified) = &shown.modified { dt { "Changed" } dd { (time(modified)) } } }
+    html! {
+        @if let Some(modified) = &shown.modified { dt { "Changed" } dd { (time(modified)) } }
+        @if let Some(proven) = &shown.proven { dt { "Works" } dd { "since " (time(proven)) } }
+    }
 }
 
 fn buttons(shown: &Shown, at: &str) -> Markup {

@@ -1,5 +1,6 @@
 //! Platforms: set up by a form, tested, paused with a reason, resumed and removed; secrets are never shown again.
 
+use serde_json::json;
 use testkit::receiver::OpenReceiver;
 
 use crate::visitor::{Visitor, on_each_database};
@@ -22,7 +23,9 @@ async fn a_platform_is_set_up_paused_and_removed() {
         let fields = [("client_id", "amzn1.application-oa2-client.one"), ("client_secret", SECRET)];
         admin.post(&adm, &fields).await.expect_to(&list);
         let shown = admin.get(&list).await;
-        for words in ["amzn1.application-oa2-client.one", "fingerprint", "Messages go out."] {
+        for words in
+            ["amzn1.application-oa2-client.one", "fingerprint", "not tested", "nobody knows yet whether they are good"]
+        {
             shown.shows(words);
         }
         for path in [&list, &adm] {
@@ -64,6 +67,7 @@ async fn an_open_platform_is_tested_before_it_is_trusted() {
         admin.post(&kiosk, &[("url", &url), ("auth", "signature")]).await.shows("Type the shared secret");
         admin.post(&kiosk, &fields).await.expect_to(&list);
         admin.get(&list).await.shows("open::kiosk");
+        admin.get(&list).await.shows("not tested");
         let failed = admin.post(&format!("{kiosk}/test"), &[]).await;
         failed.expect(409);
         failed.shows("role=\"alert\"");
@@ -71,6 +75,17 @@ async fn an_open_platform_is_tested_before_it_is_trusted() {
             app.operator().get(&format!("/operator/apps/{}/platforms/open::kiosk", app.app.key)).await.expect(200);
         receiver.confirm(set["validation_code"].as_str().unwrap().parse().unwrap());
         admin.post(&format!("{kiosk}/test"), &[]).await.shows("accepts the credentials");
+        admin.get(&list).await.shows("Messages go out.");
+        // New credentials have to show anew that they are good; a message does that, too.
+        admin.post(&kiosk, &fields).await.expect_to(&list);
+        admin.get(&list).await.shows("not tested");
+        let channel =
+            json!({"type": "open", "opt_in": true, "address": "lobby-1", "open": {"open_platform_name": "kiosk"}});
+        app.master().post("/api/channels/open", json!({"channel": channel})).await.expect(200);
+        let push = json!({"audience": "all", "device_types": ["open::kiosk"], "notification": {"alert": "Hi"}});
+        app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+        admin.get(&list).await.shows("Messages go out.");
         assert!(!admin.get(&kiosk).await.expect(200).contains(SECRET));
         app.stop().await;
     })

@@ -12,6 +12,7 @@ use providers::platform::{Keys, MOST_KEYS, PlatformConfig, Provider};
 use providers::webpush::{ONE_PAIR, WebPushContact, WebPushCredentials};
 use store::documents;
 
+use super::proof::forget_proof;
 use super::{PlatformName, PlatformView};
 use crate::Sending;
 
@@ -76,7 +77,10 @@ impl Sending {
 
     pub async fn delete_platform(&self, app: AppId, name: PlatformName) -> Result<()> {
         let platform = name.clone();
-        let write = move |tx: &mut store::Tx<'_>| documents::delete(tx, app, platform.kind(), platform.id());
+        let write = move |tx: &mut store::Tx<'_>| {
+            forget_proof(tx, app, &platform)?;
+            documents::delete(tx, app, platform.kind(), platform.id())
+        };
         match self.0.store.write(app, write).await? {
             true => self.platform_changed(app, &name).await,
             false => Err(Error::NotFound("platform")),
@@ -93,6 +97,7 @@ impl Sending {
         let fingerprints = fingerprints(&config);
         let write = move |tx: &mut store::Tx<'_>| {
             tx.note_detail("keys", fingerprints.clone());
+            forget_proof(tx, app, &platform)?;
             documents::put(tx, app, platform.kind(), platform.id(), &sealed, now)
         };
         self.0.store.write(app, write).await?;
@@ -115,6 +120,7 @@ impl Sending {
             let config = rewrite(config)?;
             let sealed = sending.seal(app, &platform, &config)?;
             tx.note_detail("keys", fingerprints(&config));
+            forget_proof(tx, app, &platform)?;
             Ok::<_, Error>(documents::put(tx, app, platform.kind(), platform.id(), &sealed, now)?)
         };
         self.0.store.write(app, write).await?;

@@ -2,8 +2,11 @@
 
 use base::{Error, Result};
 use boxed::boxed;
+use model::device_type::DeviceType;
 use model::ids::AppId;
 use providers::platform::PlatformConfig;
+use store::Tx;
+use store::documents::{self, DocumentKind};
 
 use super::PlatformName;
 use crate::Sending;
@@ -23,9 +26,22 @@ impl Sending {
             | PlatformConfig::WebPush(_) => self.prove_keys(&config).await,
         };
         if proof.is_ok() {
+            self.note_proof(app, &name.device_type()).await?;
             self.resume_platform(app, &name.device_type()).await?;
         }
         Ok(proof)
+    }
+
+    /// Notes that a platform took its credentials, or a message with them.
+    pub(crate) async fn note_proof(&self, app: AppId, device_type: &DeviceType) -> Result<()> {
+        let (of, now) = (device_type.to_string(), self.0.clock.now());
+        let id = of.clone();
+        let known = self.0.store.read(move |tx| documents::get(tx, app, DocumentKind::PlatformProof, &id)).await?;
+        if known.is_none() {
+            let write = move |tx: &mut Tx<'_>| documents::put(tx, app, DocumentKind::PlatformProof, &of, "{}", now);
+            self.0.store.write(app, write).await?;
+        }
+        Ok(())
     }
 
     async fn prove_keys(&self, config: &PlatformConfig) -> Result<(), String> {
@@ -47,4 +63,9 @@ impl Sending {
             _ => Err(refusals.join(" ")),
         }
     }
+}
+
+/// New credentials are not proven by what was done with those before.
+pub(super) fn forget_proof(tx: &mut Tx<'_>, app: AppId, name: &PlatformName) -> store::Result<()> {
+    documents::delete(tx, app, DocumentKind::PlatformProof, &name.device_type().to_string()).map(drop)
 }

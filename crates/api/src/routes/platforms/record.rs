@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::time::UtcMillis;
 use providers::platform::KeyView;
 use schemars::JsonSchema;
 use sending::{Configured, Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
@@ -28,6 +29,9 @@ pub(in crate::routes) struct ConfiguredRecord {
     config: ConfigRecord,
     created: String,
     modified: String,
+    /// When the platform took the credentials, by a test or with a first message, since they were set. Not there until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proven: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -153,8 +157,13 @@ impl From<PlatformView> for PlatformRecord {
 }
 
 impl From<Configured> for ConfiguredRecord {
-    fn from(Configured { config, created, modified }: Configured) -> Self {
-        Self { config: config.into(), created: created.to_api(), modified: modified.to_api() }
+    fn from(Configured { config, created, modified, proven }: Configured) -> Self {
+        Self {
+            config: config.into(),
+            created: created.to_api(),
+            modified: modified.to_api(),
+            proven: proven.map(UtcMillis::to_api),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use super::ask;
 use super::body::body;
 use super::shown::{Shown, words};
+use super::state::State;
 use super::{call, summary};
 use crate::answer::Answer;
 use crate::error::{Error, Result};
@@ -62,6 +63,9 @@ async fn draw(visit: &Visit, error: Option<&Error>) -> Result<Answer> {
     let at = visit.to(&format!("/platforms/{}", encode(&platform)));
     let fields = ask::names(&platform).unwrap_or_default();
     let can_add = !shown.keys.is_empty() && !shown.unreadable && platform != "webpush";
+    // Keys that the provider refuses are not worth keeping; others may be in use until the new one is.
+    let adds = visit.form.is_checked("add")
+        || (error.is_none() && !matches!(shown.state(now), State::Refused | State::Expired));
     let content = html! {
         p { a href=(visit.to("/platforms")) { "All platforms" } " · " (badge(shown.state(now).word())) " " (shown.state(now).sentence()) }
         @if !shown.keys.is_empty() { (keys(&shown, &at)) }
@@ -75,8 +79,8 @@ async fn draw(visit: &Visit, error: Option<&Error>) -> Result<Answer> {
                 (ask::fields(&shown, &visit.form, error))
                 @if can_add {
                     label.check {
-                        input type="checkbox" name="add" checked[visit.form.is_checked("add") || error.is_none()];
-                        "Add it behind the keys that there are, to take over when the provider refuses them"
+                        input type="checkbox" name="add" checked[adds];
+                        "Add it behind the keys that there are, to take over when the provider refuses them; else it replaces them"
                     }
                 }
                 button.main { "Save" }

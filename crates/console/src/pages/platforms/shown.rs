@@ -34,6 +34,8 @@ pub(super) struct Shown {
     pub(super) waiting: Option<Hindrance>,
     /// Absent when nothing is configured.
     pub(super) modified: Option<String>,
+    /// Absent until a test or a message has shown that the credentials are good.
+    pub(super) proven: Option<String>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -99,6 +101,7 @@ impl Shown {
             (None, Some(false), _) => State::Disabled,
             _ if self.days_left(now).is_some_and(|days| days < 0) => State::Expired,
             (None, _, Some(_)) => State::Waiting,
+            (None, _, None) if self.proven.is_none() => State::NotTested,
             (None, _, None) => State::Ok,
         }
     }

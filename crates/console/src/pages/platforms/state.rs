@@ -9,6 +9,7 @@ pub(super) enum State {
     Disabled,
     Expired,
     Waiting,
+    NotTested,
     Ok,
 }
 
@@ -22,6 +23,7 @@ impl State {
             State::Disabled => "disabled",
             State::Expired => "expired",
             State::Waiting => "waiting",
+            State::NotTested => "not tested",
             State::Ok => "ok",
         }
     }
@@ -41,6 +43,7 @@ impl State {
             State::Waiting => {
                 "The provider cannot be reached or is busy. The service tries again by itself; messages wait."
             }
+            State::NotTested => "The credentials are stored, and nobody knows yet whether they are good. Test them.",
             State::Ok => "Messages go out.",
         }
     }
@@ -67,7 +70,8 @@ mod tests {
         let since = |by: Value| json!({"by": by, "reason": "403", "since": "2024-05-01T07:00:00"});
         let expiring = |at: &str| json!({"keys": [{"fingerprint": "ab", "expires": at}]});
         let cases = [
-            (json!({}), State::Ok),
+            (json!({}), State::NotTested),
+            (json!({"proven": "2024-05-01T08:00:00"}), State::Ok),
             (json!({"modified": null}), State::NotSetUp),
             (json!({"unreadable": true, "paused": since(json!("operator"))}), State::Unreadable),
             (json!({"paused": since(json!("provider"))}), State::Refused),
@@ -75,7 +79,7 @@ mod tests {
             (json!({"enabled": false}), State::Disabled),
             (json!({"waiting": since(Value::Null)}), State::Waiting),
             (expiring("2024-05-01T07:59:59"), State::Expired),
-            (expiring("2024-05-02T08:00:00"), State::Ok),
+            (expiring("2024-05-02T08:00:00"), State::NotTested),
         ];
         for (fields, state) in cases {
             assert_eq!(shown(&fields).state(now), state, "{fields}");

@@ -34,6 +34,10 @@ impl SendRun<'_> {
             let paused = sending.pause_platform(app, &DeviceType::Amazon, RefusalOf::Credentials, &reason).await;
             paused.map_or_else(|error| self.break_off(error), drop);
         }
+        if self.has_newly_served() {
+            let RunContext { sending, app, device_type, .. } = self.context;
+            sending.note_proof(app, device_type).await.unwrap_or_else(|error| self.break_off(error));
+        }
         // What cannot be decided now keeps nothing from being recorded.
         let next = self.next(&mut outcomes).await.unwrap_or_else(|error| {
             self.break_off(error);
@@ -45,6 +49,15 @@ impl SendRun<'_> {
             return Err(error);
         }
         Ok(())
+    }
+
+    /// Whether a message went through for the first time, as far as this process knows.
+    fn has_newly_served(&self) -> bool {
+        match self.context.transport {
+            Transport::Provider(provider) => provider.route.is_newly_proven(),
+            Transport::Open(_) => self.has_served,
+            Transport::Sandbox | Transport::Missing { .. } => false,
+        }
     }
 
     /// Closes and counts everything since the last checkpoint. `unless_proven`: what to think of refused addresses that took
