@@ -12,6 +12,7 @@ pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod experiments;
 pub(crate) mod find;
+pub(crate) mod first;
 pub(crate) mod help;
 pub(crate) mod home;
 pub(crate) mod login;

@@ -17,9 +17,9 @@ use crate::assets;
 use crate::error::{Error, Result};
 use crate::live;
 use crate::pages::{
-    accounts, apps, audience, audit, automation, calendar, compose, doctor, drafts, events, experiments, find, help,
-    home, login, message, messages, nodes, people, person, platforms, profile, provider, recipients, reports, requests,
-    sandbox, schedules, settings, start, team, tokens, webhooks,
+    accounts, apps, audience, audit, automation, calendar, compose, doctor, drafts, events, experiments, find, first,
+    help, home, login, message, messages, nodes, people, person, platforms, profile, provider, recipients, reports,
+    requests, sandbox, schedules, settings, start, team, tokens, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -105,7 +105,9 @@ fn all() -> Vec<Page> {
         get("/console/{app}/drafts", EDITOR, drafts::list),
         get("/console/{app}/drafts/{draft}", EDITOR, drafts::show),
         post("/console/{app}/drafts/{draft}/{action}", EDITOR, drafts::act),
-        post("/console/{app}/first-device", SENDER, home::first_device),
+        get("/console/{app}/first", SENDER, first::show),
+        post("/console/{app}/first", SENDER, first::send),
+        post("/console/{app}/first/token", ADMIN, first::token),
         get("/console/{app}/calendar", VIEWER, calendar::show),
         get("/console/{app}/schedules", VIEWER, schedules::list),
         post("/console/{app}/schedules/{schedule}/{action}", SENDER, schedules::act),

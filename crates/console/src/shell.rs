@@ -10,6 +10,8 @@ use crate::answer::Page;
 use crate::assets;
 use crate::calls::Call;
 use crate::error::Result;
+use crate::parts::copy;
+use crate::parts::states::badge;
 use crate::live;
 use crate::visit::Visit;
 
@@ -189,7 +191,7 @@ fn calls(visit: &Visit) -> Markup {
         @if !calls.is_empty() {
             details.calls {
                 summary { "Show as API call" }
-                @for call in &calls { pre { code { (curl(call)) } } }
+                @for call in &calls { (copy::block(&curl(call), "the call")) }
                 p.quiet {
                     "With the key and the master secret of the app in the environment, as the first start prints them; calls of \
                      the operator take the operator token."

@@ -9,6 +9,19 @@ function showTimes(root) {
   for (const time of find("time[datetime]", root)) time.textContent = format.format(new Date(time.dateTime));
 }
 
+// What pages have for people with scripts: their times, and buttons that copy, where the browser lets us.
+const prepare = (root) => {
+  showTimes(root);
+  if (navigator.clipboard) for (const button of find("[data-copy]", root)) button.hidden = false;
+};
+const said = Object.assign(document.createElement("p"), { className: "hidden", role: "status" });
+document.body.append(said);
+async function copy(button) {
+  const copied = await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent).then(() => true, () => false);
+  button.textContent = said.textContent = copied ? "Copied" : "Select it and copy it by hand";
+  setTimeout(() => { button.textContent = "Copy"; said.textContent = ""; }, 2000);
+}
+
 // The page asks for itself again and takes over its new content. A form that somebody is in, or a detail that is open, stays.
 let tag = "";
 let asking = false;
@@ -31,7 +44,7 @@ async function refresh() {
         const open = new Map(find("details", content).map((details, index) => [key(details, index), details.open]));
         const at = document.activeElement?.closest("#content details[id]")?.id;
         find("details", fresh).forEach((details, index) => { details.open = open.get(key(details, index)) ?? details.open; });
-        showTimes(fresh);
+        prepare(fresh);
         // What is the same stays, also under a pointer that is just pressed.
         if (fresh.innerHTML !== content.innerHTML) content.replaceWith(document.adoptNode(fresh));
         if (at) document.getElementById(at)?.querySelector("summary")?.focus({ preventScroll: true });
@@ -128,10 +141,14 @@ function onKey(event) {
   }
 }
 
-showTimes(document);
+prepare(document);
+// What the server sorts by days it sorts by those of the reader.
+document.cookie = `aerogram-zone=${Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC"}; Path=/console; SameSite=Lax; Max-Age=31536000`;
 document.addEventListener("keydown", onKey);
 document.addEventListener("input", (event) => { const form = event.target.closest("form"); if (form) form.dataset.typed = ""; });
 document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) copy(button);
   for (const menu of find("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 const draft = document.getElementById("compose");

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
+use crate::parts::copy;
 use crate::parts::fields::{Field, choice, problems};
 use crate::parts::states::badge;
 use crate::visit::Visit;
@@ -64,7 +65,7 @@ async fn draw(visit: &Visit, created: Option<&Created>, error: Option<&Error>) -
                     @for app in &apps {
                         tr {
                             td { a href={ "/console/" (app.key) } { (app.name) } }
-                            td { code { (app.key) } }
+                            td { (copy::inline(&app.key, &format!("the key of {}", app.name))) }
                             td { (badge(&app.mode)) }
                             td { (time(&app.created)) }
                         }
@@ -87,13 +88,14 @@ async fn draw(visit: &Visit, created: Option<&Created>, error: Option<&Error>) -
 
 fn secrets(created: &Created) -> Markup {
     let Created { app, app_secret, master_secret } = created;
+    let key = &app.key;
+    let exports = format!(
+        "export AEROGRAM_APP_KEY={key}\nexport AEROGRAM_APP_SECRET={app_secret}\nexport AEROGRAM_MASTER_SECRET={master_secret}"
+    );
     html! {
         div.notice.good role="status" {
             p { strong { (app.name) } " was made. Its secrets are shown only now:" }
-            pre { code {
-                "export AEROGRAM_APP_KEY=" (app.key) "\nexport AEROGRAM_APP_SECRET=" (app_secret)
-                "\nexport AEROGRAM_MASTER_SECRET=" (master_secret)
-            } }
+            (copy::block(&exports, "the secrets"))
             p { "The app secret is for devices, the master secret for your servers." }
         }
     }

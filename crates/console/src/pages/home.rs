@@ -3,25 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use http::Method;
 use maud::{Markup, html};
 use model::account::Role;
 use model::app::Mode;
 use model::time::UtcMillis;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::messages::{Listed, Pushes, table};
-use super::{compose, platforms};
+use super::platforms;
 use crate::answer::Answer;
 use crate::chart::{Columns, columns};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::form::query;
 use crate::parts::numbers::{count, figure, grouped, percent};
 use crate::visit::Visit;
 
-/// Of the device that pages make; a second one with it would be the same.
-const TEST_ADDRESS: &str = "console-test-device";
 const HOURS: i64 = 24;
 const HOUR_MILLIS: i64 = 60 * 60 * 1000;
 
@@ -138,41 +134,17 @@ fn chart(sends: &Sends) -> Columns {
     Columns { caption: "Messages that providers took, by the hour (UTC)".to_owned(), rows: rows.collect(), names }
 }
 
-/// A device to try things with, whose messages arrive in the sandbox.
-pub(crate) async fn first_device(visit: Arc<Visit>) -> Result<Answer> {
-    if visit.app()?.mode != Mode::Development {
-        return Err(Error::NotAllowed(
-            "Test devices are for apps in development, whose messages go to the sandbox.".to_owned(),
-        ));
-    }
-    let channel = json!({"channel": {
-        "device_type": "android", "opt_in": true, "push_address": TEST_ADDRESS, "set_tags": true, "tags": ["test"],
-    }});
-    visit.change(Method::POST, "/api/channels", Some(channel)).await?;
-    let fields = [("who", "some"), ("kind0", "tag"), ("value0", "test"), ("text", "Hello from Aerogram")];
-    Answer::to(compose::link(&visit, &fields))
-}
-
 /// For an app that has no devices yet.
 fn first_steps(visit: &Visit) -> Markup {
-    let Ok(app) = visit.app() else { return html! {} };
-    let is_sandboxed = app.mode == Mode::Development;
+    let is_sandboxed = visit.app().is_ok_and(|app| app.mode == Mode::Development);
     html! {
         div.notice {
             h2 { "The first push" }
             @if is_sandboxed && visit.may(Role::Sender) {
-                p { "This app has no devices yet. Make one to try things with: what is sent to it arrives in the sandbox, exactly as a \
+                p { "This app has no devices yet. A test device is one click away: what is sent to it arrives in the sandbox, exactly as a \
                      provider would get it." }
-                form method="post" action=(visit.to("/first-device")) { button.main { "Make a test device" } }
-            } @else { p { "This app has no devices yet." } }
-            details {
-                summary { "The same from your app" }
-                p { "A device registers with the key and the app secret:" }
-                pre { code {
-                    "curl \"$AEROGRAM_URL/api/channels\" -u \"" (app.key) ":$AEROGRAM_APP_SECRET\" \\\n  \
-                     -d '{\"channel\": {\"device_type\": \"android\", \"opt_in\": true, \"push_address\": \"my-first-device\"}}'"
-                } }
-            }
+                p { a.button.main href=(visit.to("/first")) { "Send a first push" } }
+            } @else { p { "This app has no devices yet. They appear when your app registers them, with its key and the app secret." } }
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::answer::Answer;
 use crate::chart::funnel;
 use crate::dates::time;
 use crate::error::{Error, Result};
+use crate::parts::copy;
 use crate::parts::numbers::{figure, grouped, percent, progress};
 use crate::parts::outcomes;
 use crate::parts::segment_of_push;
@@ -69,7 +70,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         @if visit.may(Role::Support) { (people(&visit, id, &push.total)) }
         section { h2 { "From the audience to opened" } (funnel(&steps(&push.total, detail.as_ref()))) }
         section { h2 { "Platforms" } (platforms(&push.platforms)) }
-        p.quiet { "Id " code { (id) } }
+        p.quiet { "Id " (copy::inline(&id.to_string(), "the id of the message")) }
     };
     Answer::page(title.unwrap_or_else(|| "Message".to_owned()), body)
 }

@@ -19,7 +19,8 @@ use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode, query};
-use crate::parts::devices::{platform, user_page};
+use crate::parts::copy;
+use crate::parts::devices::{channel_page, platform, user_page};
 use crate::parts::numbers::count;
 use crate::visit::Visit;
 
@@ -83,7 +84,7 @@ pub(crate) async fn channel(visit: Arc<Visit>) -> Result<Answer> {
     let (timeline, reasons) = (entries(&visit, who).await?, Reasons::of(&visit, who).await?);
     let body = html! {
         p.line {
-            "Channel " code.copy { (id) }
+            "Channel " (copy::inline(&id, "the id of the channel"))
             @if let Some(user) = &channel.named_user_id { " · device of " a href=(user_page(&visit, user)) { (user) } }
             @else { " · device of nobody known" }
         }

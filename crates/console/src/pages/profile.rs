@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::dates::moment;
 use crate::error::{Error, Result};
 use crate::form::encode;
+use crate::parts::copy;
 use crate::parts::fields::{Field, problems};
 use crate::visit::Visit;
 
@@ -111,7 +112,7 @@ fn codes(visit: &Visit, is_on: bool, error: Option<&Error>) -> Result<Markup> {
     let spaced = secret.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ");
     Ok(html! {
         p { "With codes, a stolen password alone lets nobody in. Add this secret to an authenticator app, and type the code that it shows." }
-        p { code.big { (spaced) } }
+        p.big { (copy::inline(&spaced, "the secret")) }
         form.narrow method="post" action={ (PAGE) "/codes" } {
             input type="hidden" name="secret" value=(secret);
             (Field { autocomplete: "one-time-code", ..Field::text("code", "Code") }.show(error))

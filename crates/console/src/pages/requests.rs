@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::form::query;
+use crate::parts::copy;
 use crate::parts::fields::{choice, problems};
 use crate::parts::numbers::grouped;
 use crate::parts::states::badge_saying;
@@ -139,7 +140,7 @@ fn details(visit: &Visit, request: &Request) -> Markup {
         @if request.path.is_some() {
             p.quiet { "Try it, from a shell" @if is_cut { "; the body is incomplete" }
                 ". What stood after a question mark is not kept." }
-            pre { code { (curl(visit, request)) } }
+            (copy::block(&curl(visit, request), "the request"))
         }
     }
 }

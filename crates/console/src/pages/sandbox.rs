@@ -2,7 +2,7 @@
 //! would have been sent.
 
 mod acting;
-mod looks;
+pub(crate) mod looks;
 mod shown;
 
 use std::sync::Arc;
@@ -38,10 +38,19 @@ struct Delivery {
     request: Value,
 }
 
-/// The deliveries of one push, the newest first.
-struct Group<'d> {
-    push: &'d str,
-    deliveries: Vec<&'d Delivery>,
+/// A row: one push, with how many deliveries it has and some of them, the newest first.
+struct Group {
+    push: String,
+    n_deliveries: u64,
+    device_types: BTreeMap<String, u64>,
+    shown: Vec<Delivery>,
+}
+
+/// What fits the filter, and the way to older ones.
+#[derive(Default)]
+struct Found {
+    groups: Vec<Group>,
+    next_page: Option<String>,
 }
 
 const DEVICE_TYPES: [(&str, &str); 6] =
@@ -162,9 +171,7 @@ fn nothing(visit: &Visit, is_filtered: bool) -> Markup {
                 p { "Nothing was delivered to the sandbox yet." }
                 p { "Messages of development apps go here instead of to the providers: send one, and it appears by itself, as the \
                      device would show it and as the exact request." }
-                @if visit.may(Role::Sender) {
-                    form method="post" action=(visit.to("/first-device")) { button.main { "Make a test device, and write to it" } }
-                }
+                @if visit.may(Role::Sender) { p { a.button.main href=(visit.to("/first")) { "Send a first push" } } }
             }
         }
     }

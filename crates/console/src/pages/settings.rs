@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode};
+use crate::parts::copy;
 use crate::parts::fields::{Field, choice, problems};
 use crate::visit::Visit;
 
@@ -158,7 +159,7 @@ async fn draw(visit: &Visit, rotated: Option<&Rotated>, error: Option<&Error>) -
     let body = html! {
         @if let Some(rotated) = rotated { (secrets(rotated)) }
         (problems(error, &["name"]))
-        dl.facts { dt { "Key" } dd { code { (app.key) } } dt { "Made" } dd { (time(&app.created)) } }
+        dl.facts { dt { "Key" } dd { (copy::inline(&app.key, "the key")) } dt { "Made" } dd { (time(&app.created)) } }
         section {
             form.narrow method="post" action=(visit.to("/settings")) {
                 (Field::text("name", "Name").value(&typed("name", &app.name)).show(error))
@@ -204,13 +205,14 @@ async fn draw(visit: &Visit, rotated: Option<&Rotated>, error: Option<&Error>) -
 }
 
 fn secrets(rotated: &Rotated) -> Markup {
+    let secrets = [("APP", &rotated.app_secret), ("MASTER", &rotated.master_secret)].into_iter();
+    let exports =
+        secrets.filter_map(|(name, secret)| Some(format!("export AEROGRAM_{name}_SECRET={}", secret.as_ref()?)));
+    let exports: Vec<String> = exports.collect();
     html! {
         div.notice.good role="status" {
             p { "The new secrets are shown only now:" }
-            pre { code {
-                @if let Some(secret) = &rotated.app_secret { "export AEROGRAM_APP_SECRET=" (secret) "\n" }
-                @if let Some(secret) = &rotated.master_secret { "export AEROGRAM_MASTER_SECRET=" (secret) }
-            } }
+            (copy::block(&exports.join("\n"), "the secrets"))
         }
     }
 }

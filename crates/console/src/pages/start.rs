@@ -6,6 +6,7 @@ use accounts::{LinkFor, NewPassword, UsedLink};
 use http::StatusCode;
 use maud::{Markup, html};
 use model::account::Email;
+use model::app::Mode;
 use tenancy::AuditRows;
 
 use crate::answer::Answer;
@@ -25,6 +26,7 @@ pub(crate) async fn accept(visit: Arc<Visit>) -> Result<Answer> {
     let field = |name: &str| visit.form.text(name).unwrap_or_default().to_owned();
     let (code, email) = (field("code"), field("email"));
     let link = link(&visit, &code).await?;
+    let is_first = visit.console.engine.accounts().is_without_accounts().await?;
     let credential = match &link {
         LinkFor::NewOwner => Email::new(&email).map_or_else(|| "link".to_owned(), |email| format!("account {email}")),
         LinkFor::Password { email, .. } => format!("account {email}"),
@@ -36,13 +38,21 @@ pub(crate) async fn accept(visit: Arc<Visit>) -> Result<Answer> {
     let error = match used {
         Ok(UsedLink::SignedIn(secret)) => {
             let cookie = Some(visit.connection.set(&secret)?);
-            return Ok(Answer::To { path: "/console".to_owned(), cookie });
+            let path = if is_first { first_page(&visit).await? } else { "/console".to_owned() };
+            return Ok(Answer::To { path, cookie });
         }
         Ok(UsedLink::CodeNeeded) => return Answer::to("/console/login"),
         Ok(UsedLink::Ended) => return Err(ended()),
         Err(error) => Error::from(error),
     };
     Ok(Answer::door(title(&link), form(&visit, &code, &link, Some(&error)))?.refused(&error))
+}
+
+/// Whoever comes to a new installation sends a first push, if there is an app to try that with.
+async fn first_page(visit: &Visit) -> Result<String> {
+    let apps = visit.console.engine.tenancy().apps().await?;
+    let app = apps.iter().find(|app| app.mode == Mode::Development);
+    Ok(app.map_or_else(|| "/console".to_owned(), |app| format!("/console/{}/first", app.key)))
 }
 
 async fn link(visit: &Visit, code: &str) -> Result<LinkFor> {

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::answer::Answer;
 use crate::dates::time_or;
 use crate::error::{Error, Result};
+use crate::parts::copy;
 use crate::parts::fields::{Field, choice, problems};
 use crate::parts::states::badge;
 use crate::visit::Visit;
@@ -101,7 +102,7 @@ pub(crate) fn welcome(link: Option<&str>) -> Markup {
             @match link {
                 Some(link) => {
                     p { "Send this link to the person. It works once, for three days, and is shown only now:" }
-                    p { code.big.copy { (link) } }
+                    p.big { (copy::inline(link, "the link")) }
                 }
                 None => p { "Added. The person has an account already, and finds the app after the next login." },
             }

@@ -25,7 +25,7 @@ async fn a_link_makes_the_first_account_once() {
             refused.shows(words);
         }
         let fields = [("code", code), ("email", "Kim@Example.com"), ("name", "Kim"), ("password", PASSWORD)];
-        stranger.post("/console/start", &fields).await.expect_to("/console");
+        stranger.post("/console/start", &fields).await.expect_to(&format!("/console/{}/first", app.app.key));
         stranger.get("/console").await.expect_to(&format!("/console/{}", app.app.key));
         stranger.get(&format!("/console/{}", app.app.key)).await.shows("The first push");
         let other = Visitor::stranger(&app);

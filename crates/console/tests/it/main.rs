@@ -15,6 +15,8 @@ mod drafting;
 #[cfg(test)]
 mod finding;
 #[cfg(test)]
+mod first;
+#[cfg(test)]
 mod getting_in;
 #[cfg(test)]
 mod happenings;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::parts::devices::platform;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Looks {
+pub(crate) struct Looks {
     title: Option<String>,
     text: Option<String>,
     badge: Option<String>,
@@ -15,7 +15,7 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    pub(super) fn of(transport: &str, body: &Value) -> Self {
+    pub(crate) fn of(transport: &str, body: &Value) -> Self {
         match transport {
             "apns" => Self::of_apple(&body["aps"]),
             "fcm" => Self::of_data(&body["message"]["data"]),
@@ -62,7 +62,7 @@ impl Looks {
     }
 
     /// As a notification on the device, or a word that says that nothing is shown.
-    pub(super) fn show(&self, device_type: &str, app: &str) -> Markup {
+    pub(crate) fn show(&self, device_type: &str, app: &str) -> Markup {
         let family = device_type.split("::").next().unwrap_or_default();
         let look = match family {
             "ios" => "ios",

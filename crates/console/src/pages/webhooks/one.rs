@@ -15,6 +15,7 @@ use super::shown::{One, Shown};
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
+use crate::parts::copy;
 use crate::parts::fields::problems;
 use crate::parts::numbers::{figure, grouped};
 use crate::parts::states::badge;
@@ -130,7 +131,7 @@ async fn draw(visit: &Visit, told: Option<&str>, error: Option<&Error>) -> Resul
                 }
             }
         }
-        p.quiet { "Id " code { (webhook.webhook_id) } @if let Some(url) = &webhook.url { " · " code { (url) } } }
+        p.quiet { "Id " (copy::inline(&webhook.webhook_id.to_string(), "the id of the webhook")) @if let Some(url) = &webhook.url { " · " code { (url) } } }
     };
     Answer::page(webhook.title(), body)
 }
