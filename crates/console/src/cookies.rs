@@ -12,6 +12,19 @@ use crate::error::{Error, Result};
 const SECURE: &str = "__Host-aerogram";
 const LOCAL: &str = "aerogram-local";
 
+/// The time zone of the reader, which the script of the pages tells.
+const ZONE: &str = "aerogram-zone";
+
+/// The name of the time zone that a browser has told, if it is one.
+pub(crate) fn zone(headers: &HeaderMap) -> Option<&str> {
+    pairs(headers).find(|(name, _)| *name == ZONE).map(|(_, zone)| zone)
+}
+
+fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='))
+}
+
 /// How the browser is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Connection {
@@ -61,9 +74,7 @@ impl Connection {
     }
 
     fn cookie<'h>(self, headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
-        let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(name, _)| *name == wanted).map(|(_, secret)| secret).filter(|_| self != Self::Open)
+        pairs(headers).find(|(name, _)| *name == wanted).map(|(_, secret)| secret).filter(|_| self != Self::Open)
     }
 
     pub(crate) fn set(self, secret: &str) -> Result<HeaderValue> {

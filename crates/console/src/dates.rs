@@ -1,6 +1,7 @@
 //! Times for people: the server writes them in UTC, and the browser shows them in the zone of whoever looks.
 
 use maud::{Markup, html};
+use model::schedule::WallTime;
 use model::time::UtcMillis;
 
 /// A time as the API writes it: `2024-05-01T08:00:00`, perhaps with a fraction and a `Z`.
@@ -20,4 +21,11 @@ pub(crate) fn time_or(text: Option<&str>, missing: &str) -> Markup {
         Some(text) => time(text),
         None => html! { span.quiet { (missing) } },
     }
+}
+
+/// A time by the clock of a zone, where only a text can stand: `2024-05-01 14:00`.
+pub(crate) fn wall_time(text: &str, zone: &str) -> String {
+    let wall = UtcMillis::parse_api(text).and_then(|at| WallTime::at_named(at, zone));
+    let shown = wall.map_or_else(|| text.to_owned(), |wall| wall.to_string());
+    shown.get(..16).unwrap_or(&shown).replace('T', " ")
 }

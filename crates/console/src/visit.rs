@@ -16,12 +16,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use model::account::Role;
 use model::app::AppKey;
+use model::schedule::WallTime;
+use model::time::UtcMillis;
 use parking_lot::Mutex;
 use tenancy::{App, AuditRows, AuditedChange, AuditedRequest};
 
 use crate::Console;
 use crate::calls::Call;
-use crate::cookies::Connection;
+use crate::cookies::{self, Connection};
 use crate::error::{Error, Result};
 use crate::form::{Fields, multipart};
 use crate::protection::refuse_cross_site;
@@ -180,7 +182,7 @@ impl Visit {
         let is_neighbour = match peer {
             IpAddr::V4(v4) => v4.is_loopback() || v4.is_private(),
             IpAddr::V6(v6) => v6.is_unspecified() || v6.is_loopback() || v6.is_unique_local(),
-        });
+        };
         let forwarded = self.headers.get_all("x-forwarded-for").iter().next_back().and_then(|list| list.to_str().ok());
         let forwarded = forwarded.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
         forwarded.filter(|_| is_neighbour).unwrap_or(peer)
@@ -197,6 +199,12 @@ impl Visit {
             request_id: Some(self.request_id.clone()),
         };
         AuditedRequest::new(self.console.engine.clock().now(), change)
+    }
+
+    /// The time zone of the visitor, if the browser has told one that is known here, and else that of UTC.
+    pub(crate) fn zone(&self) -> &str {
+        let is_known = |zone: &&str| WallTime::at_named(UtcMillis(0), zone).is_some();
+        cookies::zone(&self.headers).filter(is_known).unwrap_or("UTC")
     }
 
     /// A variable of the path.

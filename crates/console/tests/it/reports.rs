@@ -70,6 +70,19 @@ async fn the_calendar_has_what_was_sent_and_what_will_be() {
         assert!(!shown.text.contains(MARKUP));
         viewer.get(&format!("{page}?month=2023-01")).await.shows("Nothing was sent or is planned");
         viewer.get(&format!("{page}?month=wrong")).await.shows("May 2024");
+        // Days of other months are called by their own.
+        shown.shows("1<span class=\"hidden\"> June 2024</span>");
+        let week = viewer.get(&format!("{page}?week=2024-05-08")).await;
+        for words in ["6 – 12 May 2024", "Weekend", "?week=2024-05-13", "?month=2024-05"] {
+            week.shows(words);
+        }
+        // By the clock of whoever looks: half past nine of UTC is the next day at the other end of the world.
+        let there = viewer.cookie().unwrap() + "; aerogram-zone=Pacific/Kiritimati";
+        let there = Visitor::with_cookie(&app, Some(there)).get(&format!("{page}?week=2024-05-06")).await;
+        there.shows("23:30");
+        there.shows("those of Pacific/Kiritimati");
+        let lie = viewer.cookie().unwrap() + "; aerogram-zone=Moon/Base";
+        Visitor::with_cookie(&app, Some(lie)).get(&page).await.shows("those of UTC");
         app.stop().await;
     })
     .await;

@@ -62,6 +62,11 @@ impl WallTime {
         self.in_zone(&TimeZone::get(name).ok()?)
     }
 
+    /// The time that clocks of a zone of the IANA database show at an instant; `None` if it has none of that name.
+    pub fn at_named(instant: UtcMillis, name: &str) -> Option<Self> {
+        Some(Self::at(instant, &TimeZone::get(name).ok()?))
+    }
+
     /// The time that clocks of a zone show at an instant.
     pub(super) fn at(instant: UtcMillis, zone: &TimeZone) -> Self {
         Self(zone.to_datetime(instant.timestamp()))

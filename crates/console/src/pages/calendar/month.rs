@@ -1,4 +1,4 @@
-//! Months of UTC as ranges of days since 1970.
+//! Months as ranges of days since 1970.
 
 use std::fmt;
 use std::ops::Range;
@@ -93,7 +93,7 @@ pub(super) fn weekday(day: i32) -> &'static str {
 }
 
 /// 1970 began with a Thursday.
-fn since_monday(day: i32) -> i32 {
+pub(super) fn since_monday(day: i32) -> i32 {
     (day + 3).rem_euclid(7)
 }
 
