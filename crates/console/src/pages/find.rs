@@ -24,6 +24,8 @@ struct Found {
     kind: String,
     id: String,
     title: Option<String>,
+    /// The text that was found, if it is another one.
+    matched: Option<String>,
 }
 
 /// The kinds in the order in which they are shown.
@@ -63,7 +65,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
             @if !of_kind.is_empty() {
                 section {
                     h2 { (name) }
-                    ul.found { @for found in of_kind { li { (found.show(&visit)) } } }
+                    ul.found { @for found in of_kind { li { (found.show(&visit, text)) } } }
                 }
             }
         }
@@ -98,14 +100,14 @@ impl Found {
             "named_user" => user_page(visit, id),
             "segment" => visit.to(&format!("/audience{}", query([("segment", id)]))),
             "list" => visit.to(&format!("/audience{}", query([("show", "lists"), ("list", id)]))),
-            "schedule" => visit.to(&format!("/schedules{}", query([("id", id)]))),
+            "schedule" => visit.to(&format!("/schedules/{id}")),
             "pipeline" => visit.to(&format!("/automation{}", query([("id", id)]))),
             "experiment" => visit.to(&format!("/experiments/{id}")),
             _ => return None,
         })
     }
 
-    fn show(&self, visit: &Visit) -> Markup {
+    fn show(&self, visit: &Visit, text: &str) -> Markup {
         let name = match (self.kind.as_str(), self.title.as_deref()) {
             ("channel", Some(title)) => match title.split_once(' ') {
                 Some((device_type, rest)) => format!("{} {rest}", platform(device_type)),
@@ -116,11 +118,26 @@ impl Found {
         };
         html! {
             @match self.page(visit) {
-                Some(page) => a href=(page) { (name) },
-                None => (name),
+                Some(page) => a href=(page) { (marked(&name, text)) },
+                None => (marked(&name, text)),
             }
             @if name != self.id { " " code.quiet { (self.id) } }
+            @if let Some(matched) = &self.matched { p.quiet { (marked(matched, text)) } }
         }
+    }
+}
+
+/// A text with what was looked for marked, in letters of either case.
+fn marked(text: &str, wanted: &str) -> Markup {
+    let wanted = wanted.to_lowercase();
+    let mut starts = text.char_indices().map(|(start, _)| start);
+    let found = starts.find(|start| text[*start..].to_lowercase().starts_with(&wanted)).and_then(|start| {
+        let mut ends = text[start..].char_indices().map(|(at, letter)| start + at + letter.len_utf8());
+        ends.find(|end| text[start..*end].to_lowercase() == wanted).map(|end| start..end)
+    });
+    match found {
+        Some(found) => html! { (text[..found.start]) mark { (text[found.clone()]) } (text[found.end..]) },
+        None => html! { (text) },
     }
 }
 
@@ -150,6 +167,7 @@ mod tests {
             kind: kind.to_owned(),
             id: id.to_owned(),
             title: title.map(str::to_owned),
+            matched: None,
         };
         let users = [found("named_user", "kim", None), found("named_user", "kim-7", None)];
         assert_eq!(exact(&users, "kim").map(|found| found.id.as_str()), Some("kim"));
@@ -157,6 +175,13 @@ mod tests {
         let alike = [found("push", "1", Some("Hello")), found("push", "2", Some("Hello"))];
         assert!(exact(&alike, "Hello").is_none());
         assert_eq!(exact(&alike, "2").map(|found| found.id.as_str()), Some("2"));
+        for (text, shown) in [
+            ("A Storm comes", "A <mark>Storm</mark> comes"),
+            ("größe STORM", "größe <mark>STORM</mark>"),
+            ("sun", "sun"),
+        ] {
+            assert_eq!(marked(text, "storm").into_string(), shown);
+        }
         assert!(exact(&[found("channel", "3", Some("ios of kim"))], "token").is_some());
     }
 }

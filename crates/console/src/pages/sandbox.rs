@@ -5,6 +5,7 @@ mod acting;
 pub(crate) mod looks;
 mod shown;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use maud::{Markup, html};
@@ -18,13 +19,29 @@ use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::form::query;
 use crate::parts::fields::{Field, choice, problems};
+use crate::parts::pager::pager;
 use crate::visit::Visit;
 
 pub(crate) use acting::{clear, send_again, set_faults};
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 struct Deliveries {
     deliveries: Vec<Delivery>,
+    next_page: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Pushes {
+    pushes: Vec<Push>,
+    next_page: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Push {
+    push_id: String,
+    deliveries: u64,
+    device_types: BTreeMap<String, u64>,
+    newest: Vec<Delivery>,
 }
 
 #[derive(Deserialize)]
@@ -68,8 +85,10 @@ const TRANSPORTS: [(&str, &str); 7] = [
 const SINCE: [(&str, &str); 5] =
     [("", "ever"), ("15", "15 minutes"), ("60", "an hour"), ("1440", "a day"), ("10080", "a week")];
 const FILTERS: [&str; 6] = ["q", "device_type", "transport", "since", "push_id", "channel_id"];
-/// A page has so many of the newest.
-const LIMIT: &str = "200";
+/// Of the deliveries of one message or to one device, on a page.
+const DELIVERIES: &str = "100";
+/// Of messages.
+const PUSHES: &str = "20";
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     draw(&visit, None).await
@@ -85,24 +104,23 @@ async fn draw(visit: &Visit, refusal: Option<&Error>) -> Result<Answer> {
         ("since", since.as_str()),
         wanted("push_id"),
         wanted("channel_id"),
-        ("limit", LIMIT),
+        wanted("start"),
     ];
-    let (found, error) = match visit.get::<Deliveries>(&format!("/api/sandbox{}", query(filter))).await {
+    let (Found { groups, next_page }, error) = match Found::of(visit, &filter).await {
         Ok(found) => (found, None),
-        Err(error @ Error::Invalid(_)) => (Deliveries::default(), Some(error)),
+        Err(error @ Error::Invalid(_)) => (Found::default(), Some(error)),
         Err(other) => return Err(other),
     };
-    let groups = grouped(&found.deliveries);
     let is_filtered = FILTERS.iter().any(|name| visit.query.text(name).is_some());
     let body = html! {
         (filters(visit, error.as_ref(), is_filtered))
         (problems(refusal.or(error.as_ref()), &["push_id", "channel_id"]))
         @if groups.is_empty() { @if error.is_none() { (nothing(visit, is_filtered)) } }
         @else {
-            p.quiet { "A row is one message; unfold it for its devices. From the last " (LIMIT) " deliveries that fit; new ones appear \
-                       by themselves." }
+            p.quiet { "A row is one message. New ones appear by themselves; the last 10 000 deliveries of an app are kept." }
             ul.deliveries { @for group in &groups { (shown::group(visit, group)) } }
         }
+        (pager(visit, next_page.as_deref()))
         @if is_development(visit) && visit.may(Role::Editor) { (acting::section(visit).await?) }
     };
     let answer = Answer::page("Sandbox", body)?;
@@ -125,14 +143,44 @@ fn is_development(visit: &Visit) -> bool {
     visit.app.as_ref().is_some_and(|app| app.mode == Mode::Development)
 }
 
-/// By push, the newest first, from deliveries of which the oldest is the first.
-fn grouped(deliveries: &[Delivery]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for delivery in deliveries.iter().rev() {
-        match groups.iter_mut().find(|group| group.push == delivery.push_id) {
-            Some(group) => group.deliveries.push(delivery),
-            None => groups.push(Group { push: &delivery.push_id, deliveries: vec![delivery] }),
+impl Found {
+    /// By message, unless one message or device is looked at: then each delivery.
+    async fn of(visit: &Visit, filter: &[(&str, &str)]) -> Result<Self> {
+        let limited = |limit| query(filter.iter().copied().chain([("limit", limit)]));
+        if is_of_one(visit) {
+            let Deliveries { deliveries, next_page } =
+                visit.get(&format!("/api/sandbox{}", limited(DELIVERIES))).await?;
+            return Ok(Self { groups: grouped(deliveries), next_page });
         }
+        let Pushes { pushes, next_page } = visit.get(&format!("/api/sandbox/pushes{}", limited(PUSHES))).await?;
+        let groups = pushes.into_iter().map(|push| Group {
+            push: push.push_id,
+            n_deliveries: push.deliveries,
+            device_types: push.device_types,
+            shown: push.newest,
+        });
+        Ok(Self { groups: groups.collect(), next_page })
+    }
+}
+
+fn is_of_one(visit: &Visit) -> bool {
+    ["push_id", "channel_id"].iter().any(|name| visit.query.text(name).is_some())
+}
+
+/// By push, the newest first, from deliveries of which the oldest is the first.
+fn grouped(deliveries: Vec<Delivery>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for delivery in deliveries.into_iter().rev() {
+        let known = groups.iter().position(|group| group.push == delivery.push_id);
+        let place = known.unwrap_or(groups.len());
+        if known.is_none() {
+            let push = delivery.push_id.clone();
+            groups.push(Group { push, n_deliveries: 0, device_types: BTreeMap::new(), shown: Vec::new() });
+        }
+        let group = &mut groups[place];
+        group.n_deliveries += 1;
+        *group.device_types.entry(delivery.device_type.clone()).or_default() += 1;
+        group.shown.push(delivery);
     }
     groups
 }
@@ -196,11 +244,12 @@ mod tests {
             at: String::new(),
             request: Value::Null,
         };
-        let deliveries = [delivery("a", "1"), delivery("b", "2"), delivery("a", "3")];
-        let groups = grouped(&deliveries);
+        let groups = grouped(vec![delivery("a", "1"), delivery("b", "2"), delivery("a", "3")]);
         let shown: Vec<(&str, Vec<&str>)> = groups
             .iter()
-            .map(|group| (group.push, group.deliveries.iter().map(|delivery| delivery.channel_id.as_str()).collect()))
+            .map(|group| {
+                (group.push.as_str(), group.shown.iter().map(|delivery| delivery.channel_id.as_str()).collect())
+            })
             .collect();
         assert_eq!(shown, [("a", vec!["3", "1"]), ("b", vec!["2"])]);
     }

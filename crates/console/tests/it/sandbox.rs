@@ -66,10 +66,12 @@ async fn a_row_is_a_push_with_its_devices() {
         let support = Visitor::with_role(&app, "support").await;
         let page = support.get(&format!("/console/{}/sandbox", app.app.key)).await;
         assert_eq!(page.expect(200).matches("class=\"card\"").count(), 1, "{}", page.text);
-        for words in ["3 iOS", "1 Android", "4 deliveries of the same message", "&amp;wait=10", "its request"] {
+        for words in ["3 iOS", "1 Android", "All 4 deliveries of the message", "&amp;wait=10"] {
             page.shows(words);
         }
         assert_eq!(page.text.matches("The exact request").count(), 2, "one for each provider");
+        let page = support.get(&format!("/console/{}/sandbox?push_id={push}", app.app.key)).await;
+        assert_eq!(page.expect(200).matches("its request").count(), 4, "{}", page.text);
         let (_, rest) = page.text.split_once("sandbox?push_id=").unwrap();
         let query = rest.split_once('"').unwrap().0.replace("&amp;", "&");
         assert!(query.starts_with(&push) && query.contains("channel_id="), "{query}");
@@ -132,6 +134,25 @@ async fn a_push_is_sent_again_once_however_often_one_clicks() {
         sender.post(&again, &once).await.expect_to(first.location());
         app.step_all().await;
         assert_eq!(app.master().get("/api/sandbox").await.expect(200)["deliveries"].as_array().unwrap().len(), 2);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn older_messages_are_on_further_pages() {
+    on_each_database(async |app| {
+        register(&app, "ios", "AB01").await;
+        for n in 0..21 {
+            send(&app, "Storm", &format!("Number {n:02}")).await;
+        }
+        let support = Visitor::with_role(&app, "support").await;
+        let page = support.get(&format!("/console/{}/sandbox", app.app.key)).await;
+        assert!(page.expect(200).contains("Number 20") && !page.text.contains("Number 00"), "{}", page.text);
+        let (before, _) = page.text.split_once(">Older<").unwrap();
+        let older = before.rsplit_once("href=\"").unwrap().1.trim_end_matches('"').replace("&amp;", "&");
+        let older = support.get(&older).await;
+        assert!(older.expect(200).contains("Number 00") && !older.text.contains("Number 01"), "{}", older.text);
         app.stop().await;
     })
     .await;

@@ -7,37 +7,42 @@ use model::account::Role;
 use serde_json::Value;
 
 use super::looks::Looks;
-use super::{Delivery, Group, is_development, provider};
+use super::{Delivery, Group, is_development, is_of_one, provider};
 use crate::dates::time;
 use crate::form::query;
+use crate::parts::copy;
 use crate::parts::devices::{device, platform, short};
 use crate::parts::json::block;
-use crate::parts::numbers::count;
+use crate::parts::numbers::{count, grouped};
 use crate::visit::Visit;
 
-pub(super) fn group(visit: &Visit, group: &Group<'_>) -> Markup {
-    let Group { push, deliveries } = group;
-    let Some(newest) = deliveries.first() else { return html! {} };
+pub(super) fn group(visit: &Visit, group: &Group) -> Markup {
+    let Group { push, n_deliveries, device_types, shown } = group;
+    let Some(newest) = shown.first() else { return html! {} };
     let app = visit.app.as_ref().map_or("App", |app| app.name.as_str());
     html! {
         li.card {
             (Looks::of(&newest.transport, &newest.request["body"]).show(&newest.device_type, app))
             div {
                 p {
-                    (time(&newest.at)) " · " (in_words(deliveries)) " · "
+                    (time(&newest.at)) " · " (in_words(device_types)) " · "
                     a href=(visit.to(&format!("/messages/{push}"))) { "message " code { "…" (short(push)) } }
                 }
-                (requests(visit, push, deliveries))
-                @if deliveries.len() > 1 {
-                    details.fold id={ "devices-" (push) } {
-                        summary { (count(deliveries.len() as u64, "delivery", "deliveries")) " of the same message" }
-                        ul.found { @for delivery in deliveries { li { (line(visit, delivery)) } } }
+                (requests(visit, push, shown))
+                @if is_of_one(visit) && shown.len() > 1 {
+                    details.fold id={ "devices-" (push) } open {
+                        summary { (count(shown.len() as u64, "delivery", "deliveries")) }
+                        ul.found { @for delivery in shown { li { (line(visit, delivery)) } } }
                     }
+                } @else if *n_deliveries > 1 {
+                    p { a href=(visit.to(&format!("/sandbox{}", query([("push_id", push.as_str())])))) {
+                        "All " (count(*n_deliveries, "delivery", "deliveries")) " of the message"
+                    } }
                 }
                 details.fold id={ "test-" (push) } {
                     summary { "Copy as test" }
                     p.quiet { "Waits up to ten seconds for what was delivered; a test sends a push and names the id that it gets." }
-                    pre { code { (curl(visit, push)) } }
+                    (copy::block(&curl(visit, push), "the call"))
                 }
                 @if is_development(visit) && visit.may(Role::Sender) { (again(visit, push, newest)) }
             }
@@ -45,22 +50,19 @@ pub(super) fn group(visit: &Visit, group: &Group<'_>) -> Markup {
     }
 }
 
-/// The devices by type: `29 iOS, 55 Android`; the device itself if it is only one.
-fn in_words(deliveries: &[&Delivery]) -> String {
-    let mut by_type: BTreeMap<&str, u64> = BTreeMap::new();
-    for delivery in deliveries {
-        *by_type.entry(platform(&delivery.device_type)).or_default() += 1;
-    }
-    let words: Vec<String> = by_type.iter().map(|(name, n)| format!("{n} {name}")).collect();
+/// The deliveries by device type: `29 iOS, 55 Android`.
+fn in_words(device_types: &BTreeMap<String, u64>) -> String {
+    let words: Vec<String> =
+        device_types.iter().map(|(name, n)| format!("{} {}", grouped(*n), platform(name))).collect();
     words.join(", ")
 }
 
 /// The newest request to each provider; those to other devices are a click away.
-fn requests(visit: &Visit, push: &str, deliveries: &[&Delivery]) -> Markup {
-    let is_of_one = visit.query.text("channel_id").is_some();
+fn requests(visit: &Visit, push: &str, deliveries: &[Delivery]) -> Markup {
+    let is_to_one = visit.query.text("channel_id").is_some();
     let mut shown: Vec<&Delivery> = Vec::new();
     for delivery in deliveries {
-        if is_of_one || !shown.iter().any(|known| known.transport == delivery.transport) {
+        if is_to_one || !shown.iter().any(|known| known.transport == delivery.transport) {
             shown.push(delivery);
         }
     }
