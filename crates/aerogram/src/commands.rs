@@ -10,6 +10,7 @@ mod copy;
 mod doctor;
 mod events;
 mod migrate;
+mod oauth_client;
 mod platform;
 mod privacy;
 mod push;
@@ -69,6 +70,8 @@ pub(crate) enum Command {
     App(app::App),
     /// Make, list and revoke tokens for servers
     Token(token::Token),
+    /// Make, list and revoke OAuth clients for servers
+    OauthClient(oauth_client::OauthClient),
     /// Let people in to the console
     Console(console::Console),
     /// Show who asked for which change
@@ -122,6 +125,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Doctor(doctor) => one_thread(Box::pin(doctor.run(sources))),
         Command::App(app) => one_thread(Box::pin(app.run())),
         Command::Token(token) => one_thread(Box::pin(token.run())),
+        Command::OauthClient(client) => one_thread(Box::pin(client.run())),
         Command::Console(console) => one_thread(Box::pin(console.run())),
         Command::Audit(audit) => one_thread(Box::pin(audit.run())),
         Command::Platform(platform) => one_thread(Box::pin(platform.run())),

@@ -11,6 +11,7 @@ pub(crate) mod numbers;
 pub(crate) mod offsets;
 pub(crate) mod outcomes;
 pub(crate) mod pager;
+pub(crate) mod people;
 pub(crate) mod segment_of_push;
 pub(crate) mod states;
 pub(crate) mod tabs;

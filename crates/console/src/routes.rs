@@ -162,6 +162,9 @@ fn all() -> Vec<Page> {
         post("/console/{app}/settings", ADMIN, settings::change),
         post("/console/{app}/settings/sending", ADMIN, settings::sending::change),
         post("/console/{app}/settings/rotate", ADMIN, settings::rotate),
+        get("/console/{app}/tokens/clients", ADMIN, tokens::clients::list),
+        post("/console/{app}/tokens/clients", ADMIN, tokens::clients::create),
+        post("/console/{app}/tokens/clients/{client}/revoke", ADMIN, tokens::clients::revoke),
         get("/console/{app}/audit", ADMIN, audit::of_app),
     ]
 }

@@ -26,7 +26,7 @@ pub(crate) struct Token {
 #[derive(Subcommand, Debug)]
 enum Action {
     /// Make a token for a server and print it, which is shown only now
-    Create(Create),
+    Create(Limits),
     /// List the tokens of an app, without the tokens themselves
     List {
         /// Key of the app
@@ -44,13 +44,14 @@ enum Action {
     },
 }
 
+/// What a server may do that gets a token, or an OAuth client.
 #[derive(Args, Debug)]
-struct Create {
+pub(super) struct Limits {
     /// Key of the app
     #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-    app: AppKey,
+    pub(super) app: AppKey,
     /// Name of the server that gets it, for people
-    name: String,
+    pub(super) name: String,
     /// What it may do, as for people
     #[arg(long, value_name = "ROLE")]
     role: Role,
@@ -112,7 +113,7 @@ impl Token {
 impl Action {
     async fn ask(&self, client: &Client) -> Result<Reply> {
         match self {
-            Action::Create(create) => client.send(Method::POST, &tokens(&create.app), &create.body()).await,
+            Action::Create(limits) => client.send(Method::POST, &tokens(&limits.app), &limits.body().into()).await,
             Action::List { app } => client.get(&tokens(app)).await,
             Action::Revoke { app, token } => client.delete(&format!("{}/{}", tokens(app), token.segment())).await,
         }
@@ -120,7 +121,7 @@ impl Action {
 
     fn show(&self, reply: &Reply) -> Result<()> {
         match self {
-            Action::Create(Create { app, name, .. }) => {
+            Action::Create(Limits { app, name, .. }) => {
                 let Created { token_id, token } = reply.read()?;
                 output::line(format_args!("Made a token for '{name}' of {app}, with the id {token_id}."))?;
                 output::line(format_args!("  token  {token}"))
@@ -135,8 +136,8 @@ impl Action {
     }
 }
 
-impl Create {
-    fn body(&self) -> Value {
+impl Limits {
+    pub(super) fn body(&self) -> Map<String, Value> {
         let mut body = Map::new();
         body.insert("name".to_owned(), self.name.as_str().into());
         body.insert("role".to_owned(), self.role.name().into());
@@ -150,7 +151,7 @@ impl Create {
         if let Some(days) = self.days {
             body.insert("expires_in".to_owned(), (days * SECONDS_PER_DAY).into());
         }
-        body.into()
+        body
     }
 }
 

@@ -31,6 +31,22 @@ fn tokens_are_made_listed_and_revoked() {
 }
 
 #[test]
+fn oauth_clients_are_made_listed_and_revoked() {
+    let story = Story::begin();
+    let key = story.json(&["app", "create", "Shop"])["app"]["key"].as_str().unwrap().to_owned();
+    let said = story.says(&["oauth-client", "create", &key, "Website", "--role", "sender", "--days", "90"]);
+    assert!(said.contains("client secret") && said.contains("BEGIN PRIVATE KEY"), "{said}");
+    let without = story.says(&["oauth-client", "create", &key, "Batch", "--role", "viewer", "--no-secret"]);
+    assert!(!without.contains("client secret") && without.contains("BEGIN PRIVATE KEY"), "{without}");
+    let listed = story.says(&["oauth-client", "list", &key]);
+    assert!(listed.contains("Website") && listed.contains("Batch") && !listed.contains("PRIVATE"), "{listed}");
+    let clients = story.json(&["oauth-client", "list", &key]);
+    let id = clients["clients"][0]["client_id"].as_str().unwrap();
+    assert!(story.says(&["oauth-client", "revoke", &key, id]).contains(id));
+    assert!(story.refused(&["oauth-client", "revoke", &key, id]).contains("404"));
+}
+
+#[test]
 fn a_link_to_a_console_that_is_not_there_says_so() {
     let story = Story::begin_with(&["--console=false"]);
     let output = story.command(&["console", "link"]).output().unwrap();

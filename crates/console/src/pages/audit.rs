@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::form::query;
 use crate::parts::numbers::grouped;
 use crate::parts::pager::pager;
+use crate::parts::people::person;
 use crate::visit::Visit;
 
 #[derive(Deserialize)]
@@ -44,17 +45,21 @@ pub(crate) async fn of_installation(visit: Arc<Visit>) -> Result<Answer> {
 
 async fn draw(visit: &Visit, call: &str) -> Result<Answer> {
     let wanted = |name: &'static str| (name, visit.query.text(name).unwrap_or_default());
-    let filter = ["credential", "action", "start"].map(wanted);
+    let (by, action) = (wanted("credential").1, wanted("action").1);
+    // People are shown by their addresses, and found by them.
+    let credential =
+        if by.contains('@') && !by.starts_with("account ") { format!("account {by}") } else { by.to_owned() };
+    let filter = [("credential", credential.as_str()), ("action", action), wanted("start")];
     let page: Page = visit.get(&format!("{call}{}", query(filter))).await?;
     let body = html! {
         form.filter method="get" role="search" {
             div.field {
                 label for="credential" { "By" }
-                input id="credential" name="credential" value=(wanted("credential").1) placeholder="account, master secret, …";
+                input id="credential" name="credential" value=(by) placeholder="kim@example.com, master secret, …";
             }
             div.field {
                 label for="action" { "Action" }
-                input id="action" name="action" value=(wanted("action").1) placeholder="push.send";
+                input id="action" name="action" value=(action) placeholder="push.send";
             }
             button { "Show" }
         }
@@ -74,7 +79,7 @@ fn table(entries: &[Entry]) -> Markup {
                     @for entry in entries {
                         tr {
                             td { (time(&entry.at)) }
-                            td { (entry.credential) p.quiet { (entry.address.as_deref().unwrap_or("")) } }
+                            td { (person(&entry.credential)) p.quiet { (entry.address.as_deref().unwrap_or("")) } }
                             td { code { (entry.action) } @if entry.n > 1 { " " span.quiet { (grouped(entry.n)) " times" } } }
                             td.wide {
                                 @if let Some(app) = &entry.app { p.quiet { "app " (app) } }

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::form::query;
 use crate::parts::json::folded;
 use crate::parts::pager::pager;
+use crate::parts::people::person;
 use crate::parts::states::{badge, badge_saying};
 use crate::parts::tabs::tabs;
 use crate::visit::Visit;
@@ -64,7 +65,7 @@ fn row(visit: &Visit, draft: &Saved) -> Markup {
                 @if draft.kind != "push" { p.quiet { (draft.kind) } }
             }
             td { (state(draft)) }
-            td.wide { (draft.written_by.as_deref().unwrap_or_default()) }
+            td.wide { (person(draft.written_by.as_deref().unwrap_or_default())) }
             td { (time(&draft.modified)) }
         }
     }
@@ -114,7 +115,7 @@ fn people(draft: &Saved) -> Markup {
     ];
     html! {
         dl.facts {
-            @for (step, who) in steps { @if let Some(who) = who { dt { (step) } dd { (who) } } }
+            @for (step, who) in steps { @if let Some(who) = who { dt { (step) } dd { (person(who)) } } }
         }
     }
 }
