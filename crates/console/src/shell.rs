@@ -3,16 +3,15 @@
 use http::Method;
 use maud::{DOCTYPE, Markup, html};
 use model::account::Role;
-use model::app::Mode;
 use tenancy::App;
 
 use crate::answer::Page;
 use crate::assets;
 use crate::calls::Call;
 use crate::error::Result;
+use crate::live;
 use crate::parts::copy;
 use crate::parts::states::badge;
-use crate::live;
 use crate::visit::Visit;
 
 struct Entry {
@@ -144,24 +143,20 @@ fn app_choice(visit: &Visit, apps: &[&App]) -> Markup {
             details.menu {
                 summary {
                     @match current {
-                        Some(app) => { (app.name) " " span.badge.(mode(app.mode)) { (mode(app.mode)) } }
+                        Some(app) => { (app.name) " " (badge(app.mode.word())) }
                         None => "Choose an app",
                     }
                 }
                 div.sheet {
                     @for app in apps {
                         a href={ "/console/" (app.key) } aria-current=[current.filter(|own| own.id == app.id).map(|_| "true")] {
-                            (app.name) " " span.badge.(mode(app.mode)) { (mode(app.mode)) }
+                            (app.name) " " (badge(app.mode.word()))
                         }
                     }
                 }
             }
         }
     }
-}
-
-fn mode(mode: Mode) -> &'static str {
-    mode.word()
 }
 
 fn navigation(visit: &Visit) -> Markup {

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use engine::{Health, NodeView, Trouble};
 use events::WebhookLag;
+use model::ids::WebhookId;
 use model::time::UtcMillis;
 use schemars::JsonSchema;
 use sending::{Hindrance, PlatformFact, PlatformNotice};
@@ -57,6 +58,34 @@ pub(super) struct Check {
     state: &'static str,
     /// For people.
     text: String,
+    /// Whose platform or webhook it is about.
+    #[serde(flatten)]
+    of: Option<Subject>,
+}
+
+/// What a finding is about, if it is about one thing of an app.
+#[derive(Clone, Serialize, JsonSchema)]
+#[schemars(rename = "DoctorSubject")]
+struct Subject {
+    /// The key of the app.
+    app: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platform: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    webhook_id: Option<WebhookId>,
+}
+
+/// A state and a sentence, and what they are about.
+struct Finding {
+    state: &'static str,
+    text: String,
+    of: Option<Subject>,
+}
+
+impl From<(&'static str, String)> for Finding {
+    fn from((state, text): (&'static str, String)) -> Self {
+        Self { state, text, of: None }
+    }
 }
 
 pub(super) async fn nodes(State(edge): State<Edge>) -> Result<Answer> {
@@ -81,9 +110,9 @@ pub(super) async fn doctor(State(edge): State<Edge>) -> Result<Answer> {
 
 fn checks(health: &Health, now: UtcMillis) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut add = |check, found: Vec<(&'static str, String)>, fine: &str| {
-        let found = if found.is_empty() { vec![("ok", fine.to_owned())] } else { found };
-        checks.extend(found.into_iter().map(|(state, text)| Check { check, state, text }));
+    let mut add = |check, found: Vec<Finding>, fine: &str| {
+        let found = if found.is_empty() { vec![("ok", fine.to_owned()).into()] } else { found };
+        checks.extend(found.into_iter().map(|Finding { state, text, of }| Check { check, state, text, of }));
     };
     add("database", database(health), "The server reaches its database and is ready.");
     if matches!(health.database, Some(Trouble::Reading | Trouble::Misplaced)) {
@@ -91,11 +120,11 @@ fn checks(health: &Health, now: UtcMillis) -> Vec<Check> {
     }
     let clock = "The clock has jumped, so that schedules wait until it is trusted again, for ten minutes at most.";
     let doubt = health.is_clock_in_doubt.then(|| ("warn", clock.to_owned()));
-    add("clock", doubt.into_iter().collect(), "The clock can be trusted.");
+    add("clock", doubt.into_iter().map(Finding::from).collect(), "The clock can be trusted.");
     add("nodes", health.dead_nodes.iter().map(dead_node).collect(), "No node has ended without saying so.");
     let overdue = health.overdue.map(|(n, seconds)| {
         let advice = "is a node with the role `worker` running?";
-        ("fail", format!("{n} jobs are due and wait for a worker, the first for {seconds} s; {advice}"))
+        ("fail", format!("{n} jobs are due and wait for a worker, the first for {seconds} s; {advice}")).into()
     });
     add("jobs", overdue.into_iter().collect(), "No job waits for long.");
     let platforms = health.platforms.iter().filter_map(|notice| platform(notice, now)).collect();
@@ -104,7 +133,7 @@ fn checks(health: &Health, now: UtcMillis) -> Vec<Check> {
     checks
 }
 
-fn database(health: &Health) -> Vec<(&'static str, String)> {
+fn database(health: &Health) -> Vec<Finding> {
     let trouble = health.database.as_ref().map(|trouble| ("fail", trouble_text(trouble).to_owned()));
     let n_missing = health.n_missing_records;
     let missing = (n_missing > 0).then(|| {
@@ -113,18 +142,19 @@ fn database(health: &Health) -> Vec<(&'static str, String)> {
             format!("{n_missing} log records were missing when the service started; `aerogram doctor` names them."),
         )
     });
-    trouble.into_iter().chain(missing).collect()
+    trouble.into_iter().chain(missing).map(Finding::from).collect()
 }
 
-fn dead_node(node: &NodeView) -> (&'static str, String) {
+fn dead_node(node: &NodeView) -> Finding {
     let (address, seen) = (&node.facts.address, node.seen.to_api());
-    ("warn", format!("The node {address} was last seen at {seen}; its work is taken up by others."))
+    ("warn", format!("The node {address} was last seen at {seen}; its work is taken up by others.")).into()
 }
 
 /// `None` for expiries far in the future.
-fn platform(PlatformNotice { app, platform, fact }: &PlatformNotice, now: UtcMillis) -> Option<(&'static str, String)> {
+fn platform(PlatformNotice { app, platform, fact }: &PlatformNotice, now: UtcMillis) -> Option<Finding> {
     let (app, platform) = (app.as_str(), platform.to_string());
-    Some(match fact {
+    let of = Some(Subject { app: app.to_owned(), platform: Some(platform.clone()), webhook_id: None });
+    let (state, text) = match fact {
         PlatformFact::Hindered(health) => {
             let (since, reason) = (health.since.to_api(), &health.reason);
             match health.hindrance {
@@ -153,21 +183,24 @@ fn platform(PlatformNotice { app, platform, fact }: &PlatformNotice, now: UtcMil
             ("warn", format!("The certificate for {platform} of {app} expires at {}; renew it.", at.to_api()))
         }
         PlatformFact::Expires(_) => return None,
-    })
+    };
+    Some(Finding { state, text, of })
 }
 
 /// `None` for a webhook that gets on.
-fn webhook(lag: &WebhookLag) -> Option<(&'static str, String)> {
+fn webhook(lag: &WebhookLag) -> Option<Finding> {
     let (app, id, behind, n_dead) = (lag.app.as_str(), lag.webhook, lag.seconds_behind, lag.tally.n_dead);
-    if lag.is_disabled {
-        return Some(("fail", format!("The service has disabled the webhook {id} of {app}.")));
-    }
-    if behind > MOST_BEHIND_SECONDS {
+    let (state, text) = if lag.is_disabled {
+        ("fail", format!("The service has disabled the webhook {id} of {app}."))
+    } else if behind > MOST_BEHIND_SECONDS {
         let why = if lag.is_failing { " and does not take some event" } else { "" };
-        return Some(("fail", format!("The webhook {id} of {app} is {behind} s behind{why}.")));
-    }
-    if lag.is_failing {
-        return Some(("warn", format!("The webhook {id} of {app} does not take some event.")));
-    }
-    (n_dead > 0).then(|| ("warn", format!("The webhook {id} of {app} has {n_dead} dead letters.")))
+        ("fail", format!("The webhook {id} of {app} is {behind} s behind{why}."))
+    } else if lag.is_failing {
+        ("warn", format!("The webhook {id} of {app} does not take some event."))
+    } else if n_dead > 0 {
+        ("warn", format!("The webhook {id} of {app} has {n_dead} dead letters."))
+    } else {
+        return None;
+    };
+    Some(Finding { state, text, of: Some(Subject { app: app.to_owned(), platform: None, webhook_id: Some(id) }) })
 }

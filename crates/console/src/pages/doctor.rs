@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::error::Result;
-use crate::parts::states::badge_saying;
+use crate::form::encode;
+use crate::parts::states::{Tone, toned};
 use crate::visit::Visit;
 
 #[derive(Deserialize)]
@@ -20,6 +21,24 @@ struct Check {
     check: String,
     state: String,
     text: String,
+    /// Whose platform or webhook it is about.
+    app: Option<String>,
+    platform: Option<String>,
+    webhook_id: Option<String>,
+}
+
+impl Check {
+    /// The page on which it is put right, unless all is in order.
+    fn remedy(&self) -> Option<(String, &'static str)> {
+        let of_app = |below: String| self.app.as_ref().map(|app| format!("/console/{app}/{below}"));
+        match (self.state.as_str(), self.check.as_str(), &self.platform, &self.webhook_id) {
+            ("ok", ..) => None,
+            (.., Some(platform), _) => of_app(format!("platforms/{}", encode(platform))).map(|path| (path, "Mend it")),
+            (.., Some(webhook)) => of_app(format!("webhooks/{webhook}")).map(|path| (path, "Look at the webhook")),
+            (_, "nodes" | "jobs", ..) => Some(("/console/-/nodes".to_owned(), "Look at the nodes")),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
@@ -53,7 +72,7 @@ fn table(checks: &[&Check]) -> Markup {
                         tr {
                             td { (state(&check.state)) }
                             th scope="row" { (check.check) }
-                            td.wide { (check.text) }
+                            td.wide { (check.text) @if let Some((path, words)) = check.remedy() { " " a href=(path) { (words) } } }
                         }
                     }
                 }
@@ -64,8 +83,8 @@ fn table(checks: &[&Check]) -> Markup {
 
 fn state(state: &str) -> Markup {
     match state {
-        "ok" => badge_saying("ok", "in order"),
-        "warn" => badge_saying("paused", "look at it"),
-        _ => badge_saying("failed", "does not work"),
+        "ok" => toned(Tone::Good, "in order"),
+        "warn" => toned(Tone::Warn, "look at it"),
+        _ => toned(Tone::Bad, "does not work"),
     }
 }
