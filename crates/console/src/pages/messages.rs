@@ -7,12 +7,13 @@ use model::account::Role;
 use serde::Deserialize;
 
 use crate::answer::Answer;
-use crate::dates::time;
+use crate::dates::{time, wall_time};
 use crate::error::Result;
 use crate::form::query;
 use crate::parts::fields::choice;
 use crate::parts::numbers::{grouped, percent, progress};
 use crate::parts::pager::pager;
+use crate::parts::people::person;
 use crate::parts::states::badge;
 use crate::visit::Visit;
 
@@ -52,6 +53,8 @@ pub(crate) struct Opens {
     pub(crate) direct: u64,
 }
 
+/// Of the text of a message, where there is one line for it.
+const MOST_IN_A_LINE: usize = 50;
 const STATES: [(&str, &str); 6] = [
     ("", "any"),
     ("accepted", "accepted"),
@@ -60,13 +63,15 @@ const STATES: [(&str, &str); 6] = [
     ("done", "done"),
     ("canceled", "canceled"),
 ];
-const ORIGINS: [(&str, &str); 6] = [
+const ORIGINS: [(&str, &str); 8] = [
     ("", "any"),
-    ("api", "sent at once"),
+    ("compose", "a person, here"),
+    ("api", "a server"),
     ("schedule", "a schedule"),
     ("pipeline", "an automation"),
     ("experiment", "an experiment"),
     ("template", "a template"),
+    ("test", "a test"),
 ];
 
 pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
@@ -87,7 +92,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
             @if is_filtered { a href=(visit.path) { "Show all" } }
         }
         @if page.pushes.is_empty() {
-            (nothing(&page, is_filtered))
+            (nothing(&visit, &page, is_filtered))
         } @else {
             (table(&visit, &page.pushes))
         }
@@ -108,19 +113,26 @@ pub(crate) fn views(visit: &Visit) -> Markup {
     }
 }
 
-fn nothing(page: &Pushes, is_filtered: bool) -> Markup {
+fn nothing(visit: &Visit, page: &Pushes, is_filtered: bool) -> Markup {
     html! {
         div.empty {
             @if page.next_page.is_some() { p { "None of the messages looked at so far fit; there are older ones." } }
             @else if is_filtered { p { "No message fits." } }
-            @else { p { "Nothing was sent yet. Whatever is sent, from here, by a server or by an automation, is listed here." } }
+            @else {
+                p { "Nothing was sent yet. Whatever is sent, from here, by a server or by an automation, is listed here." }
+                (to_compose(visit))
+            }
         }
     }
 }
 
+fn to_compose(visit: &Visit) -> Markup {
+    html! { @if visit.may(Role::Editor) { p { a href=(visit.to("/compose")) { "Compose a message" } } } }
+}
+
 pub(crate) fn table(visit: &Visit, pushes: &[Listed]) -> Markup {
     if pushes.is_empty() {
-        return html! { div.empty { p { "Nothing was sent yet." } } };
+        return html! { div.empty { p { "Nothing was sent yet." } (to_compose(visit)) } };
     }
     html! {
         div.scroll tabindex="0" {
@@ -142,8 +154,20 @@ pub(crate) fn table(visit: &Visit, pushes: &[Listed]) -> Markup {
     }
 }
 
+impl Listed {
+    fn words(&self) -> &str {
+        self.name.as_deref().or(self.title.as_deref()).or(self.alert.as_deref()).unwrap_or("without a text")
+    }
+
+    /// For a choice, which the browser cannot show in the zone of the viewer: `2024-05-01 14:00 · Storm tonight`.
+    pub(crate) fn in_a_line(&self, zone: &str) -> String {
+        let words: String = self.words().chars().take(MOST_IN_A_LINE).collect();
+        format!("{} · {words}", wall_time(&self.created, zone))
+    }
+}
+
 fn row(visit: &Visit, push: &Listed) -> Markup {
-    let name = push.name.as_deref().or(push.title.as_deref()).or(push.alert.as_deref()).unwrap_or("without a text");
+    let name = push.words();
     let more = push.alert.as_deref().filter(|alert| *alert != name);
     let is_under_way = push.total.pending > 0 && push.state != "canceled";
     html! {
@@ -156,7 +180,7 @@ fn row(visit: &Visit, push: &Listed) -> Markup {
             td.number { (grouped(push.total.targeted)) }
             td.number { (grouped(push.total.delivered)) }
             td.number { (grouped(push.opens.direct)) " " span.quiet { (percent(push.opens.direct, push.total.delivered)) } }
-            td { (time(&push.created)) p.quiet { (push.author.as_deref().unwrap_or_default()) } }
+            td { (time(&push.created)) p.quiet { (person(push.author.as_deref().unwrap_or_default())) } }
         }
     }
 }

@@ -2,6 +2,8 @@
 //! get a message.
 
 mod cards;
+pub(crate) mod changing;
+pub(crate) mod inbox;
 pub(crate) mod privacy;
 pub(crate) mod records;
 mod timeline;
@@ -47,6 +49,14 @@ impl<'w> Who<'w> {
         }
     }
 
+    /// The page about them.
+    fn page(self, visit: &Visit) -> String {
+        match self {
+            Who::User(id) => user_page(visit, id),
+            Who::Channel(id) => channel_page(visit, id),
+        }
+    }
+
     /// The person whom a form or a query names.
     pub(crate) fn named_in(fields: &'w Fields) -> Option<Self> {
         let field = |name: &str| fields.exact(name).filter(|id| !id.is_empty());
@@ -58,21 +68,26 @@ pub(crate) async fn user(visit: Arc<Visit>) -> Result<Answer> {
     let Some(id) = visit.query.exact("id").filter(|id| !id.is_empty()) else { return Answer::to(visit.to("/people")) };
     let known: Option<OneUser> = visit.find(&format!("/api/named_users{}", query([("id", id)]))).await?;
     let known = known.map(|one| one.named_user);
-    let (timeline, reasons) = (entries(&visit, Who::User(id)).await?, Reasons::of(&visit, Who::User(id)).await?);
+    let who = Who::User(id);
+    let (timeline, reasons) = (entries(&visit, who).await?, Reasons::of(&visit, who).await?);
     // Of somebody who was deleted, the past is kept for a while.
     if known.is_none() && timeline.entries.is_empty() && timeline.before.is_none() {
         return Err(Error::NotFound(format!("There is no named user {id} in this app.")));
     }
     let channels = known.as_ref().map_or(&[][..], |user| user.channels.as_slice());
+    let installed = channels.iter().filter(|channel| channel.installed).map(|channel| channel.channel_id.as_str());
+    let messages = inbox::of(&visit, installed).await?;
     let body = html! {
         @match &known {
             Some(user) => (summary(user)),
             None => div.notice { p { "This user is not known any more; what happened to them is kept for a while." } },
         }
-        @if visit.may(Role::Admin) { (privacy::buttons(&visit, Who::User(id))) }
+        @if visit.may(Role::Admin) { (privacy::buttons(&visit, who)) }
         @if let Some(user) = &known { (cards::of_user(&visit, user)) }
+        @if known.is_some() && visit.may(Role::Sender) { (changing::section(&visit, who)) }
+        (reasons.section(&visit, who))
+        (inbox::section(&visit, who, &messages))
         (timeline::section(&visit, &timeline, channels))
-        (reasons.section(&visit, Who::User(id)))
     };
     Answer::page(id, body)
 }
@@ -82,6 +97,7 @@ pub(crate) async fn channel(visit: Arc<Visit>) -> Result<Answer> {
     let OneChannel { channel } = visit.get(&format!("/api/channels/{id}")).await?;
     let who = Who::Channel(&id);
     let (timeline, reasons) = (entries(&visit, who).await?, Reasons::of(&visit, who).await?);
+    let messages = inbox::of(&visit, std::iter::once(id.as_str())).await?;
     let body = html! {
         p.line {
             "Channel " (copy::inline(&id, "the id of the channel"))
@@ -90,10 +106,16 @@ pub(crate) async fn channel(visit: Arc<Visit>) -> Result<Answer> {
         }
         @if visit.may(Role::Admin) { (privacy::buttons(&visit, who)) }
         (cards::of_channel(&channel))
-        (timeline::section(&visit, &timeline, std::slice::from_ref(&channel)))
+        @if channel.installed && visit.may(Role::Sender) { (changing::section(&visit, who)) }
         (reasons.section(&visit, who))
+        (inbox::section(&visit, who, &messages))
+        (timeline::section(&visit, &timeline, std::slice::from_ref(&channel)))
     };
     Answer::page(title(&channel), body)
+}
+
+fn nobody() -> Error {
+    Error::NotFound("Nobody is named; find somebody under People.".to_owned())
 }
 
 async fn entries(visit: &Visit, who: Who<'_>) -> Result<Timeline> {

@@ -80,16 +80,21 @@ async fn a_person_has_devices_a_past_and_reasons() {
         }
         page.shows("became the device of");
         assert!(!page.text.contains("Erase"), "support erases nobody");
-        let messages = support.get(&format!("{user}&kind=send")).await;
-        messages.shows("Hello Kim");
-        assert!(!messages.text.contains("bought"));
-        let events = support.get(&format!("{user}&kind=event")).await;
-        events.shows("bought");
-        assert!(!events.text.contains("Hello Kim"));
+        let timeline = async |kind: &str| {
+            let page = support.get(&format!("{user}&kind={kind}")).await;
+            page.expect(200).split_once("id=\"timeline\"").unwrap().1.to_owned()
+        };
+        let messages = timeline("send").await;
+        assert!(messages.contains("Hello Kim") && !messages.contains("bought"), "{messages}");
+        let events = timeline("event").await;
+        assert!(events.contains("bought") && !events.contains("Hello Kim"), "{events}");
         let why = support.get(&format!("{user}&push={push}")).await;
         why.shows("The provider took the message.");
         why.shows("had not opted in to notifications");
-        support.get(&format!("{user}&push=nonsense")).await.shows("This is no id of a message");
+        // It is chosen from a list; an older one is named by its id.
+        page.shows(&format!("<option value=\"{push}\">2024-05-01 12:00 · Hello Kim"));
+        support.get(&format!("{user}&older={push}")).await.shows("The provider took the message.");
+        support.get(&format!("{user}&older=nonsense")).await.shows("This is no id of a message");
         let unknown = "00000000-0000-4000-8000-000000000000";
         support.get(&format!("{user}&push={unknown}")).await.expect(200);
         let tablet = support.get(&format!("{home}/people/channels/{TABLET}?push={push}")).await;
@@ -191,6 +196,80 @@ async fn the_people_of_a_message_are_listed_with_reasons() {
         assert!(csv.expect(200).starts_with("channel_id,") && csv.text.contains(TABLET) && !csv.text.contains(PHONE));
         assert!(csv.headers["content-type"].to_str().unwrap().starts_with("text/csv"));
         viewer.get(&format!("{message}/people/csv")).await.expect(403);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn senders_change_what_is_known_and_send_a_test() {
+    on_each_database(async |app| {
+        prepare(&app).await;
+        let (sender, support) = (Visitor::with_role(&app, "sender").await, Visitor::with_role(&app, "support").await);
+        let people = format!("/console/{}/people", app.app.key);
+        let (user, phone) = (format!("{people}/user?id=kim-7"), format!("{people}/channels/{PHONE}"));
+        assert!(!support.get(&user).await.expect(200).contains("Send a test"), "offered to nobody who may not");
+        let (kim, own) = (("named_user_id", "kim-7"), ("channel_id", PHONE));
+        support.post(&format!("{people}/change"), &[kim, ("do", "set")]).await.expect(403);
+        let change = async |fields: &[(&str, &str)], page: &str| {
+            sender.post(&format!("{people}/change"), fields).await.expect_to(page);
+        };
+        change(&[kim, ("do", "add-tag"), ("group", "loyalty"), ("tag", "silver")], &user).await;
+        change(&[kim, ("do", "remove-tag"), ("group", "loyalty"), ("tag", "gold")], &user).await;
+        change(&[kim, ("do", "set"), ("attribute", "points"), ("value", "42")], &user).await;
+        change(&[kim, ("do", "unset"), ("attribute", "plan")], &user).await;
+        change(&[kim, ("do", "subscribe"), ("list", "weekly"), ("scope", "app")], &user).await;
+        change(&[own, ("do", "add-tag"), ("tag", "vip")], &phone).await;
+        change(&[own, ("do", "set"), ("attribute", "color"), ("value", "red")], &phone).await;
+        change(&[own, ("do", "subscribe"), ("list", "daily")], &phone).await;
+        let shown = sender.get(&user).await;
+        for words in ["loyalty: silver", "points = 42", "weekly (app)", "color = red", "vip", "daily"] {
+            shown.shows(words);
+        }
+        assert!(!shown.text.contains("loyalty: gold") && !shown.text.contains("platinum"), "{}", shown.text);
+        sender.post(&format!("{people}/change"), &[kim, ("do", "set"), ("attribute", "x")]).await.expect(400);
+        let sent = sender.post(&format!("{people}/test"), &[own, ("text", "Only you")]).await;
+        app.step_all().await;
+        sender.get(sent.location()).await.shows("Test: Only you");
+        let list = sender.get(&format!("/console/{}/messages?origin=test", app.app.key)).await;
+        assert!(list.expect(200).contains("Only you") && !list.text.contains("Hello Kim"), "{}", list.text);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_inbox_of_a_person_has_what_they_read() {
+    on_each_database(async |app| {
+        prepare(&app).await;
+        let made = app.device().post("/api/user", json!({"ios_channels": [PHONE]})).await.expect(201);
+        let text = |name: &str| made[name].as_str().unwrap().to_owned();
+        for title in ["A letter", "Another <b>letter</b>"] {
+            let push = json!({"audience": {"channel": PHONE}, "device_types": "all", "message": {"title": title, "body": "x"}});
+            app.master().post("/api/push", push).await.expect(200);
+            app.step_all().await;
+        }
+        let (sender, support) = (Visitor::with_role(&app, "sender").await, Visitor::with_role(&app, "support").await);
+        let people = format!("/console/{}/people", app.app.key);
+        let user = format!("{people}/user?id=kim-7");
+        for page in [&user, &format!("{people}/channels/{PHONE}")] {
+            let shown = support.get(page).await;
+            for words in ["A letter", "Another &lt;b&gt;letter", "2 messages, 2 unread"] {
+                shown.shows(words);
+            }
+            assert!(!shown.text.contains("Delete it everywhere"), "{}", shown.text);
+        }
+        support.get(&format!("{people}/channels/{TABLET}")).await.shows("Messages with a part for the inbox");
+        let inbox = app.nobody().basic(&text("user_id"), &text("password"));
+        let path = format!("/api/user/{}/messages", text("user_id"));
+        let listed = inbox.get(&path).await.expect(200);
+        let (id, push) = (&listed["messages"][1]["message_id"], &listed["messages"][1]["message_reporting"]["push_id"]);
+        inbox.post(&format!("{path}/message/{}/read", id.as_str().unwrap()), "").await.expect(200);
+        support.get(&user).await.shows("2 messages, 1 unread");
+        let delete = format!("{people}/inbox/{}/delete", push.as_str().unwrap());
+        support.post(&delete, &[("named_user_id", "kim-7")]).await.expect(403);
+        sender.post(&delete, &[("named_user_id", "kim-7")]).await.expect_to(&format!("{user}#inbox"));
+        sender.get(&user).await.shows("1 message, 1 unread");
         app.stop().await;
     })
     .await;

@@ -8,7 +8,7 @@ use model::ids::PrivacyId;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Who;
+use super::{Who, nobody};
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
@@ -75,10 +75,6 @@ pub(crate) async fn erase(visit: Arc<Visit>) -> Result<Answer> {
         return Ok(question(&visit, who, Some(&error))?.refused(&error));
     }
     ask(&visit, "erase", who).await
-}
-
-fn nobody() -> Error {
-    Error::NotFound("Nobody is named; find somebody under People.".to_owned())
 }
 
 async fn ask(visit: &Visit, what: &str, who: Who<'_>) -> Result<Answer> {

@@ -20,7 +20,7 @@ pub(super) fn section(visit: &Visit, timeline: &Timeline, channels: &[Channel]) 
     html! {
         section #timeline {
             h2 { "Timeline" }
-            (tabs(visit, "What is shown", "kind", &KINDS, &["before", "trail", "push"]))
+            (tabs(visit, "What is shown", "kind", &KINDS, &["before", "trail", "push", "older"]))
             @if timeline.entries.is_empty() {
                 div.empty {
                     @if timeline.before.is_some() { p { "Nothing in this part of the past; there is more before it." } }
@@ -29,7 +29,7 @@ pub(super) fn section(visit: &Visit, timeline: &Timeline, channels: &[Channel]) 
             } @else {
                 ol.timeline { @for entry in &timeline.entries { (line(visit, entry, channels)) } }
             }
-            (back_and_forth(visit, timeline.before.as_deref(), &["push"]))
+            (back_and_forth(visit, timeline.before.as_deref(), &["push", "older"]))
         }
     }
 }
@@ -74,7 +74,7 @@ fn sent(visit: &Visit, entry: &Entry) -> Markup {
         " " (outcomes::badge(outcome))
         @if entry.opened { " " (badge_saying("opened", "opened")) }
         @if let Some(push) = &entry.push_id {
-            " " a.quiet href={ (visit.path) (visit.query.with(&[("push", push.as_str())])) "#why" } { "why?" }
+            " " a.quiet href={ (visit.path) (visit.query.with(&[("push", push.as_str()), ("older", "")])) "#why" } { "why?" }
         }
         @if let Some(why) = outcomes::why(outcome, entry.reason.as_deref()) { p.quiet { (why) } }
     }

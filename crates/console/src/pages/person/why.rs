@@ -9,10 +9,14 @@ use super::Who;
 use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::form::query;
+use crate::pages::messages::{Listed, Pushes};
 use crate::parts::devices::device;
-use crate::parts::fields::Field;
+use crate::parts::fields::{Field, choice};
 use crate::parts::outcomes;
 use crate::visit::Visit;
+
+/// Messages to choose from.
+const RECENT: &str = "25";
 
 #[derive(Deserialize)]
 struct Why {
@@ -45,34 +49,37 @@ pub(super) struct Clause {
 }
 
 /// What is known about the message that was asked for.
-pub(super) enum Reasons {
+enum Found {
     NotAsked,
     Told { push: PushId, devices: Vec<OfDevice> },
     Wrong(Error),
 }
 
+/// The answer, and what else can be asked about.
+pub(super) struct Reasons {
+    found: Found,
+    recent: Vec<Listed>,
+}
+
 impl Reasons {
     pub(super) async fn of(visit: &Visit, who: Who<'_>) -> Result<Self> {
-        let Some(text) = visit.query.text("push") else { return Ok(Self::NotAsked) };
-        let Ok(push) = text.parse::<PushId>() else {
-            let sentence =
-                "This is no id of a message. It is at the end of the page of the message, and in its address.";
-            return Ok(Self::Wrong(Error::invalid("push", sentence)));
-        };
-        match visit.get::<Why>(&format!("/api/push/{push}/why{}", query([who.field()]))).await {
-            Ok(Why { devices }) => Ok(Self::Told { push, devices }),
-            Err(Error::NotFound(sentence)) => Ok(Self::Wrong(Error::invalid("push", &sentence))),
-            Err(other) => Err(other),
-        }
+        let Pushes { pushes, .. } = visit.get(&format!("/api/pushes{}", query([("limit", RECENT)]))).await?;
+        Ok(Self { found: Found::of(visit, who).await?, recent: pushes })
     }
 
     pub(super) fn section(&self, visit: &Visit, who: Who<'_>) -> Markup {
-        let (error, told) = match self {
-            Self::NotAsked => (None, None),
-            Self::Wrong(error) => (Some(error), None),
-            Self::Told { push, devices } => (None, Some((push, devices))),
+        let (error, told) = match &self.found {
+            Found::NotAsked => (None, None),
+            Found::Wrong(error) => (Some(error), None),
+            Found::Told { push, devices } => (None, Some((push, devices))),
         };
-        let typed = visit.query.text("push").unwrap_or_default();
+        let asked = asked(visit).unwrap_or_default();
+        let is_recent = self.recent.iter().any(|push| push.push_id == asked);
+        let older = if is_recent { "" } else { asked };
+        let choices: Vec<(&str, String)> =
+            self.recent.iter().map(|push| (push.push_id.as_str(), push.in_a_line(visit.zone()))).collect();
+        let none = [("", "Choose one")].into_iter().filter(|_| !is_recent);
+        let choices: Vec<(&str, &str)> = none.chain(choices.iter().map(|(id, words)| (*id, words.as_str()))).collect();
         html! {
             section #why {
                 h2 { "Why not?" }
@@ -81,7 +88,8 @@ impl Reasons {
                     @for name in ["id", "kind", "before", "trail"] {
                         @if let Some(value) = visit.query.exact(name) { input type="hidden" name=(name) value=(value); }
                     }
-                    (Field::text("push", "Id of a message").value(typed).show(error))
+                    @if !self.recent.is_empty() { (choice("push", "A recent message", &choices, asked)) }
+                    (Field::text("older", "Or the id of another").optional().value(older).show(error))
                     button { "Explain" }
                 }
                 @if let Some((push, devices)) = told {
@@ -91,6 +99,27 @@ impl Reasons {
             }
         }
     }
+}
+
+impl Found {
+    async fn of(visit: &Visit, who: Who<'_>) -> Result<Self> {
+        let Some(text) = asked(visit) else { return Ok(Self::NotAsked) };
+        let Ok(push) = text.parse::<PushId>() else {
+            let sentence =
+                "This is no id of a message. It is at the end of the page of the message, and in its address.";
+            return Ok(Self::Wrong(Error::invalid("older", sentence)));
+        };
+        match visit.get::<Why>(&format!("/api/push/{push}/why{}", query([who.field()]))).await {
+            Ok(Why { devices }) => Ok(Self::Told { push, devices }),
+            Err(Error::NotFound(sentence)) => Ok(Self::Wrong(Error::invalid("older", &sentence))),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+/// The message that is asked about: typed, or chosen.
+fn asked(visit: &Visit) -> Option<&str> {
+    visit.query.text("older").or_else(|| visit.query.text("push"))
 }
 
 const fn word(who: Who<'_>) -> &'static str {
