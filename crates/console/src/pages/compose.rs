@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::form::{Fields, query};
+use crate::form::{Fields, encode, query};
 use crate::parts::fields::problems;
 use crate::visit::Visit;
 use conditions::{Conditions, Join};
@@ -160,11 +160,15 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<
     let body = html! {
         @if let Some(notice) = notice { div.notice.good role="status" { (notice) } }
         @if let Some(draft) = draft { (draft.show(visit)) }
+        @if let Some(id) = typed.text("schedule") {
+            p.line { "You change " a href=(visit.to(&format!("/schedules/{}", encode(id)))) { "a schedule" } ", which goes on as it is until then." }
+        }
         div.compose {
             form #compose method="post" action=(visit.to("/compose")) {
                 // What Enter in a field does: browsers take the first button of a form.
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Check the reach" }
                 @if let Some(draft) = draft { (draft.hidden()) }
+                @if let Some(id) = typed.text("schedule") { input type="hidden" name="schedule" value=(id); }
                 (problems(error, &[]))
                 (who::show(&written.conditions, &known))
                 (fields::what(written, typed))

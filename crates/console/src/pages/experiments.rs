@@ -73,7 +73,9 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
             div.empty {
                 p { "No experiment yet. One sends up to 26 variants of a message, each to its share of the audience, holds back a control \
                      group if you like, and says which variant works best, and how sure that is." }
-                p { "They are made with " code { "POST /api/experiments" } "; the " a href="/docs" { "API reference" } " tells how." }
+                @if visit.may(Role::Editor) {
+                    p { a href=(visit.to("/compose")) { "Compose a message" } ", and compare two texts, or a text with nothing, in its part “Try”." }
+                }
             }
         } @else {
             div.scroll tabindex="0" {

@@ -1,5 +1,7 @@
 //! What is going to be sent: the schedules of an app, the newest first.
 
+mod editing;
+pub(crate) mod one;
 pub(crate) mod when;
 
 use std::sync::Arc;
@@ -11,10 +13,12 @@ use model::ids::ScheduleId;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::compose;
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::form::query;
+use crate::parts::copy;
 use crate::parts::message_text::message_text;
 use crate::parts::pager::pager;
 use crate::parts::states::badge;
@@ -41,21 +45,14 @@ struct Listed {
 
 pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
     let start = visit.query.text("start").unwrap_or_default();
-    let only = visit.query.text("id").and_then(|id| id.parse::<ScheduleId>().ok());
-    let page: Schedules = match only {
-        Some(id) => one(&visit, id).await?,
-        None => {
-            let filter = query([("limit", "50"), ("order", "desc"), ("start", start)]);
-            visit.get(&format!("/api/schedules{filter}")).await?
-        }
-    };
+    let filter = query([("limit", "50"), ("order", "desc"), ("start", start)]);
+    let page: Schedules = visit.get(&format!("/api/schedules{filter}")).await?;
     let body = html! {
-        @if only.is_some() { p { a href=(visit.path) { "Show all" } } }
         @if page.schedules.is_empty() {
             div.empty {
                 p { "Nothing is planned. A schedule sends a message later: once, over and over, or when the clock of each device shows \
                      the time." }
-                p { "Schedules are made with " code { "POST /api/schedules" } "; the " a href="/docs" { "API reference" } " tells how." }
+                @if visit.may(Role::Editor) { p { a href=(compose::link(&visit, &[("when", "at")])) { "Compose a message for later" } } }
             }
         } @else { (table(&visit, &page.schedules)) }
         (pager(&visit, page.next_page.as_deref()))
@@ -63,23 +60,21 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
     Answer::page("Schedules", body)
 }
 
-/// A page with one schedule, as a search leads to it.
-async fn one(visit: &Visit, id: ScheduleId) -> Result<Schedules> {
-    let path = format!("/api/schedules/{id}");
-    let listed: Listed = visit.get(&path).await?;
-    Ok(Schedules { schedules: vec![Listed { url: path, ..listed }], next_page: None })
-}
-
 /// Pauses, resumes or deletes a schedule.
 pub(crate) async fn act(visit: Arc<Visit>) -> Result<Answer> {
     let id: ScheduleId = visit.id("schedule")?;
     let path = format!("/api/schedules/{id}");
     match visit.var("action") {
-        action @ ("pause" | "resume") => visit.change(Method::POST, &format!("{path}/{action}"), None).await?,
-        "delete" => visit.change(Method::DELETE, &path, None).await?,
-        _ => return Err(Error::NotFound("There is no such page.".to_owned())),
+        action @ ("pause" | "resume") => {
+            visit.change(Method::POST, &format!("{path}/{action}"), None).await?;
+            Answer::to(one::page(&visit, id))
+        }
+        "delete" => {
+            visit.change(Method::DELETE, &path, None).await?;
+            Answer::to(visit.to("/schedules"))
+        }
+        _ => Err(Error::NotFound("There is no such page.".to_owned())),
     }
-    Answer::to(visit.to("/schedules"))
 }
 
 fn table(visit: &Visit, schedules: &[Listed]) -> Markup {
@@ -107,10 +102,10 @@ fn row(visit: &Visit, listed: &Listed, may_change: bool) -> Markup {
     html! {
         tr {
             td.wide {
-                (name)
+                a href=(visit.to(&format!("/schedules/{id}"))) { (name) }
                 @if name != text { p.quiet.clip { (text) } }
                 @if listed.schedule.recurs() && listed.push_ids.len() > 1 {
-                    p.quiet { a href={ (visit.to("/messages")) (query([("origin", "schedule")])) } { "What schedules have sent" } }
+                    p.quiet { a href={ (visit.to("/messages")) (query([("origin", id)])) } { "What it has sent" } }
                 }
             }
             td.wide { (start(&listed.schedule)) @if let Some(words) = listed.schedule.rhythm() { p.quiet { (words) } }
@@ -128,6 +123,7 @@ fn row(visit: &Visit, listed: &Listed, may_change: bool) -> Markup {
                         details.ask {
                             summary.small { "Delete…" }
                             form method="post" action=(visit.to(&format!("/schedules/{id}/delete"))) {
+                                p { "It is not sent any more. Messages that it has sent stay." }
                                 button.small.danger aria-label={ "Delete " (name) } { "Delete it" }
                             }
                         }
@@ -136,6 +132,10 @@ fn row(visit: &Visit, listed: &Listed, may_change: bool) -> Markup {
             }
         }
     }
+}
+
+fn shown_id(id: ScheduleId) -> Markup {
+    copy::inline(&id.to_string(), "the id of the schedule")
 }
 
 fn start(schedule: &Schedule) -> Markup {

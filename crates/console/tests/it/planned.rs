@@ -40,9 +40,14 @@ async fn schedules_are_told_in_words_and_paused() {
             shown.shows(words);
         }
         assert!(!shown.text.contains(MARKUP) && !shown.text.contains(">Pause<"), "{}", shown.text);
-        sender.post(&format!("{list}/{id}/pause"), &[]).await.expect_to(&list);
+        let one = format!("{list}/{id}");
+        sender.post(&format!("{list}/{id}/pause"), &[]).await.expect_to(&one);
         sender.get(&list).await.shows(">Resume<");
-        sender.post(&format!("{list}/{id}/resume"), &[]).await.expect_to(&list);
+        sender.post(&format!("{list}/{id}/resume"), &[]).await.expect_to(&one);
+        let looked_at = viewer.get(&one).await;
+        looked_at.shows("Every 2 weeks on Monday");
+        assert!(!looked_at.text.contains("As JSON") && !looked_at.text.contains(MARKUP), "{}", looked_at.text);
+        sender.get(&one).await.shows("is not sent any more");
         viewer.post(&format!("{list}/{id}/delete"), &[]).await.expect(403);
         sender.post(&format!("{list}/{id}/delete"), &[]).await.expect_to(&list);
         sender.get(&list).await.shows("Nothing is planned");
@@ -139,6 +144,74 @@ async fn a_busy_day_of_the_calendar_leads_to_its_messages() {
             .unwrap();
         let link = link.split_once('"').unwrap().0.replace("&amp;", "&");
         assert_eq!(viewer.get(&link).await.expect(200).matches("Number ").count(), 30);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_schedule_is_changed_in_compose_or_as_json() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        phone(&app).await;
+        let document =
+            json!({"name": "Soon", "push": push("The news"), "schedule": {"scheduled_time": "2024-06-01T09:00:00"}});
+        let mut hourly = document.clone();
+        hourly["schedule"]["recurring"] = json!({"cadence": {"type": "hourly", "count": 5}});
+        let make = async |document: &Value| {
+            let made = app.master().post("/api/schedules", document.clone()).await.expect(201);
+            made["schedule_ids"][0].as_str().unwrap().to_owned()
+        };
+        let (in_compose, as_json) = (make(&document).await, make(&hourly).await);
+        let list = format!("/console/{}/schedules", app.app.key);
+        // What Compose can show is changed there.
+        let page = sender.get(&format!("{list}/{in_compose}")).await;
+        let (before, _) = page.text.split_once(">Edit</a>").unwrap();
+        let edit = before.rsplit_once("href=\"").unwrap().1.trim_end_matches('"').replace("&amp;", "&");
+        let compose = sender.get(&edit).await;
+        compose.shows("You change");
+        compose.shows("value=\"2024-06-01T09:00");
+        let (path, query) = edit.split_once('?').unwrap();
+        let decode = |text: &str| api::form_decoded(text);
+        let mut fields: Vec<(String, String)> = query
+            .split('&')
+            .map(|pair| pair.split_once('=').unwrap())
+            .map(|(name, value)| (decode(name), decode(value)))
+            .collect();
+        for (name, value) in &mut fields {
+            match name.as_str() {
+                "text" => *value = "The better news".to_owned(),
+                "at" => *value = "2024-06-02T09:00".to_owned(),
+                _ => {}
+            }
+        }
+        let with = |more: &[(&str, &str)]| -> Vec<(String, String)> {
+            let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            fields.iter().cloned().chain(more).collect()
+        };
+        let post = async |fields: Vec<(String, String)>| {
+            let fields: Vec<(&str, &str)> =
+                fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            sender.post(path, &fields).await
+        };
+        post(with(&[("do", "review")])).await.shows("Ready to send?");
+        let sent = post(with(&[("do", "send"), ("once", "1"), ("expected", "1")])).await;
+        sent.expect_to(&format!("{list}/{in_compose}"));
+        let changed = app.master().get(&format!("/api/schedules/{in_compose}")).await.expect(200);
+        assert_eq!(changed["schedule"]["scheduled_time"], "2024-06-02T09:00:00");
+        assert_eq!(changed["push"]["notification"]["alert"], "The better news");
+        // The rest is changed as JSON.
+        let one = format!("{list}/{as_json}");
+        sender.get(&one).await.shows("Edit as JSON");
+        sender.post(&one, &[("document", "{")]).await.shows("This is no JSON");
+        let refused = sender.post(&one, &[("document", "{\"push\": 1}")]).await;
+        assert!(refused.expect(400).contains("role=\"alert\""), "{}", refused.text);
+        let mut other = hourly.clone();
+        other["schedule"]["scheduled_time"] = json!("2024-07-01T09:00:00");
+        sender.post(&one, &[("document", &other.to_string())]).await.expect_to(&one);
+        sender.get(&one).await.shows("2024-07-01 09:00:00 UTC");
+        let schedules = app.master().get("/api/schedules").await.expect(200);
+        assert_eq!(schedules["total_count"], 2, "nothing was made anew");
         app.stop().await;
     })
     .await;

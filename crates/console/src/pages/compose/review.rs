@@ -1,5 +1,6 @@
 //! The last page before a message is sent: what will happen, in words, with the number of people.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use super::written::{Document, Written};
 use super::{preview, saving, sending, words};
 use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::form::Fields;
+use crate::form::{Fields, encode};
 use crate::parts::numbers::grouped;
 use crate::visit::Visit;
 
@@ -27,6 +28,7 @@ struct Made {
 pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer> {
     refuse_others(visit)?;
     let Document { kind, body } = written.document(true)?;
+    let changed = changed_schedule(visit, kind)?;
     let reach = explain(visit, written).await?;
     // Problems of the message itself are told now, and not after the click that sends.
     let (path, checked) = match kind {
@@ -48,7 +50,7 @@ pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer
                         button.main name="do" value="submit" { "Ask for approval" }
                     } @else {
                         button.main name="do" value="send" {
-                            @match kind { "push" => { "Send to " (grouped(reach.reachable)) } "experiment" => "Begin to compare", _ => "Schedule it" }
+                            @match kind { "push" => { "Send to " (grouped(reach.reachable)) } "experiment" => "Begin to compare", _ if changed.is_some() => "Change the schedule", _ => "Schedule it" }
                         }
                     }
                     button name="do" value="check" formnovalidate { "Back" }
@@ -71,6 +73,10 @@ pub(super) async fn send(visit: &Arc<Visit>, written: &Written) -> Result<Answer
         return saving::send_changed(visit, written, &draft).await;
     }
     let Document { kind, body } = written.document(true)?;
+    if let Some(id) = changed_schedule(visit, kind)? {
+        visit.put::<Value>(&format!("/api/schedules/{id}"), body).await?;
+        return Answer::to(visit.to(&format!("/schedules/{id}")));
+    }
     // A second click with the same form sends and schedules nothing more.
     match kind {
         "push" => sending::begin(visit, body, once).await,
@@ -86,6 +92,18 @@ pub(super) async fn send(visit: &Arc<Visit>, written: &Written) -> Result<Answer
             };
             Answer::page("Scheduled", page)
         }
+    }
+}
+
+/// The schedule that the form changes, if it was opened for that.
+fn changed_schedule<'v>(visit: &'v Visit, kind: &str) -> Result<Option<Cow<'v, str>>> {
+    match visit.form.text("schedule").map(encode) {
+        Some(_) if kind != "schedule" => {
+            let sentence =
+                "A schedule needs a time, and compares nothing. To send something else, compose another message.";
+            Err(Error::invalid("when", sentence))
+        }
+        changed => Ok(changed),
     }
 }
 

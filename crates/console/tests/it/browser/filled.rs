@@ -16,7 +16,7 @@ pub(super) async fn fill(app: &TestApp) -> Shown {
     app.master().post("/api/lists", json!({"name": "readers"})).await.expect(201);
     let segment = json!({"display_name": "Readers of the news", "criteria": {"tag": "news"}});
     app.master().post("/api/segments", segment).await.expect(201);
-    let experiment = planned(app).await;
+    let (schedule, experiment) = planned(app).await;
     let webhook = installed(app).await;
     let soon = json!({"audience": {"tag": "news"}, "device_types": "all", "notification": {"alert": "Soon"}});
     let export = json!({"channel_id": channel});
@@ -30,6 +30,7 @@ pub(super) async fn fill(app: &TestApp) -> Shown {
         ("{draft}", draft),
         ("{push}", text(&sent["push_ids"][0])),
         ("{channel}", channel),
+        ("{schedule}", schedule),
         ("{experiment}", experiment),
         ("{webhook}", webhook),
         ("{platform}", "apns".to_owned()),
@@ -59,13 +60,13 @@ async fn devices(app: &TestApp) -> String {
     channel_id
 }
 
-/// A schedule, an automation and an experiment, whose id is returned.
-async fn planned(app: &TestApp) -> String {
+/// A schedule, an automation and an experiment; the ids of the first and the last.
+async fn planned(app: &TestApp) -> (String, String) {
     let push = |alert: &str, audience: Value| json!({"audience": audience, "device_types": "all", "notification": {"alert": alert}});
     let weekly = json!({"cadence": {"type": "weekly", "count": 1, "days_of_week": ["monday"]}});
     let schedule = json!({"name": "Mondays", "push": push("The week", json!("all")),
                           "schedule": {"scheduled_time": "2024-05-06T09:00:00", "recurring": weekly}});
-    app.master().post("/api/schedules", schedule).await.expect(201);
+    let scheduled = app.master().post("/api/schedules", schedule).await.expect(201);
     let outcome = json!({"push": push("Welcome", json!("triggered"))});
     let pipeline = json!({"name": "Welcome", "enabled": true, "immediate_trigger": "first_open", "outcome": outcome});
     app.master().post("/api/pipelines", pipeline).await.expect(201);
@@ -74,7 +75,7 @@ async fn planned(app: &TestApp) -> String {
                             "variants": [variant("Plain"), variant("Friendly")]});
     let made = app.master().post("/api/experiments", experiment).await.expect(201);
     app.step_all().await;
-    text(&made["experiment_id"])
+    (text(&scheduled["schedule_ids"][0]), text(&made["experiment_id"]))
 }
 
 /// A platform with credentials and a webhook, whose id is returned.

@@ -18,8 +18,22 @@ async fn a_newcomer_sees_a_first_push_arrive() {
         let tab = browser.tab().await;
         tab.resize(1280, 900).await;
         owner(&app, &tab).await;
+        tab.shows("No notifications yet").await;
         tab.wait_for("document.getElementById('live').dataset.state === 'on'").await;
-        tab.follow("form[action$='first-device'] button").await;
+        tab.follow("form[action$='/first'] button").await;
+        tab.shows("It is on its way").await;
+        tab.wait_for("document.getElementById('live').dataset.state === 'on'").await;
+        app.step_all().await;
+        // Nobody touches the page: it follows by itself.
+        tab.shows("It has arrived").await;
+        tab.shows("Hello from Aerogram").await;
+        tab.wait_for("document.getAnimations().length === 0").await;
+        tab.screenshot(&pictures().join("first.png")).await;
+        tab.wait_for("!document.querySelector('#server [data-copy]').hidden").await;
+        tab.follow("form[action$='/first/token'] button").await;
+        tab.shows("Authorization: Bearer").await;
+        // Then a message of one's own.
+        tab.open(&app.url(&format!("/console/{}/compose?who=some&kind0=tag&value0=test", app.app.key))).await;
         tab.shows("device will see it").await;
         tab.fill("#text", "Written by hand").await;
         tab.wait_for("document.querySelector('#beside .bubble').innerText.includes('Written by hand')").await;
@@ -30,7 +44,6 @@ async fn a_newcomer_sees_a_first_push_arrive() {
         tab.shows("Undo").await;
         app.advance(Duration::from_secs(11));
         app.step_all().await;
-        // Nobody touches the page: it follows by itself.
         tab.shows("done").await;
         tab.screenshot(&pictures().join("message.png")).await;
         assert_eq!(tab.complaints(), [""; 0]);
@@ -111,7 +124,12 @@ async fn support_finds_out_why_somebody_got_nothing() {
         tab.fill("main input[name=q]", "kim-7").await;
         tab.follow("main form[role=search] button").await;
         tab.shows("2 devices").await;
-        tab.fill("#push", sent["push_ids"][0].as_str().unwrap()).await;
+        // It is chosen from the recent ones.
+        tab.wait_for(
+            "[...document.querySelectorAll('#push option')].some((one) => one.innerText.includes('Storm tonight'))",
+        )
+        .await;
+        tab.run(&format!("document.getElementById('push').value = {}", sent["push_ids"][0])).await;
         tab.follow("#why button").await;
         tab.shows("had not opted in to notifications").await;
         tab.shows("The provider took the message.").await;
