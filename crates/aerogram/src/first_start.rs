@@ -80,20 +80,20 @@ pub(crate) async fn offer_account(engine: &Engine, node: &Node, address: SocketA
 /// Shows the secrets on a terminal. Nobody else is to see them: the output of a service ends up in a log, so without a
 /// terminal they go to a file that only the service's user can read.
 fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder) -> Result<()> {
+    let url = node.url(address);
     if !io::stdout().is_terminal() {
-        let path = folder.write_first_app(&exports(app, ""))?;
+        let path = folder.write_first_app(&exports(app, &url.to_string(), ""))?;
         return output::line(format_args!(
             "This is the first start. A development app was made; its credentials are in {}, which only this user can read: \
              keep them elsewhere, and delete the file.",
             path.display()
         ));
     }
-    let url = node.url(address);
     let token = match &node.data.operator_token {
         Some(_) => "the one in the settings".to_owned(),
         None => format!("in {}", folder.operator_token_path().display()),
     };
-    let (rule, exports) = ("=".repeat(78), exports(app, "  "));
+    let (rule, exports) = ("=".repeat(78), exports(app, &url.to_string(), "  "));
     let CreatedApp { key, master_secret, .. } = app;
     output::line(format_args!(
         r#"{rule}
@@ -112,8 +112,10 @@ Send a push to every device of the app:
     ))
 }
 
-fn exports(app: &CreatedApp, indent: &str) -> String {
+/// The settings of the command line and of the lines that the console shows.
+fn exports(app: &CreatedApp, url: &str, indent: &str) -> String {
     let CreatedApp { key, app_secret, master_secret, .. } = app;
-    let exports = [("APP_KEY", key.as_str()), ("APP_SECRET", app_secret), ("MASTER_SECRET", master_secret)];
+    let exports =
+        [("URL", url), ("APP_KEY", key.as_str()), ("APP_SECRET", app_secret), ("MASTER_SECRET", master_secret)];
     exports.map(|(name, value)| format!("{indent}export AEROGRAM_{name}={value}\n")).concat()
 }

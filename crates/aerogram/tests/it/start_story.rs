@@ -15,6 +15,7 @@ fn the_first_start_writes_credentials_down_once_and_sigterm_ends_in_order() {
     let path = folder.path().join("aerogram-data/first-app.env");
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.contains("export AEROGRAM_URL=http://127.0.0.1:"), "{written}");
     for name in ["AEROGRAM_APP_KEY=", "AEROGRAM_APP_SECRET=", "AEROGRAM_MASTER_SECRET="] {
         let value = written.split(name).nth(1).and_then(|rest| rest.lines().next()).unwrap();
         assert_eq!(value.len(), 22, "{written}");
