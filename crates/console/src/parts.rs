@@ -1,6 +1,7 @@
 //! Pieces that pages are made of.
 
 pub(crate) mod area;
+pub(crate) mod conditions;
 pub(crate) mod copy;
 pub(crate) mod devices;
 pub(crate) mod fields;

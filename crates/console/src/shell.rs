@@ -186,7 +186,7 @@ fn calls(visit: &Visit) -> Markup {
         @if !calls.is_empty() {
             details.calls {
                 summary { "Show as API call" }
-                @for call in &calls { (copy::block(&curl(call), "the call")) }
+                @for call in &calls { (copy::block(&curl(visit, call), "the call")) }
                 p.quiet {
                     "With the key and the master secret of the app in the environment, as the first start prints them; calls of \
                      the operator take the operator token."
@@ -196,7 +196,8 @@ fn calls(visit: &Visit) -> Markup {
     }
 }
 
-pub(crate) fn curl(call: &Call) -> String {
+/// A call as a line for a shell.
+pub(crate) fn curl(visit: &Visit, call: &Call) -> String {
     let credentials = match call.path.starts_with("/operator/") {
         true => "-H \"Authorization: Bearer $AEROGRAM_OPERATOR_TOKEN\"",
         false => "-u \"$AEROGRAM_APP_KEY:$AEROGRAM_MASTER_SECRET\"",
@@ -206,5 +207,5 @@ pub(crate) fn curl(call: &Call) -> String {
         (method, _) => format!("-X {method} "),
     };
     let body = call.body.as_ref().map(|body| format!(" \\\n  -d '{}'", body.to_string().replace('\'', r"'\''")));
-    format!("curl {method}\"$AEROGRAM_URL{}\" {credentials}{}", call.path, body.unwrap_or_default())
+    format!("curl {method}\"{}{}\" {credentials}{}", visit.address(), call.path, body.unwrap_or_default())
 }

@@ -33,8 +33,8 @@ use crate::routes::Needs;
 const MOST_FORM_BYTES: usize = 256 * 1024;
 /// The largest form with one; larger files are uploaded by calls of the API.
 const MOST_FILE_BYTES: usize = 8 * 1024 * 1024;
-/// Of strangers, who log in.
-const MOST_STRANGERS_BYTES: usize = 8 * 1024;
+/// Of strangers, who log in, and may bring along what they have written before.
+const MOST_STRANGERS_BYTES: usize = 64 * 1024;
 /// How long a form may take to arrive: it holds the place of another request.
 const PATIENCE: Duration = Duration::from_secs(10);
 const FILE_PATIENCE: Duration = Duration::from_secs(120);
@@ -82,6 +82,10 @@ impl Visit {
             Err(refusal) => Err(refusal),
         };
         if let Err(error) = admitted {
+            // Who was logged out while writing gets it back after logging in.
+            if matches!(error, Error::NotSignedIn) && visit.method == Method::POST {
+                visit.form = read_form(console, &parts, body, false).await.unwrap_or_default();
+            }
             return Err(Box::new(Refused { visit, error }));
         }
         if ![Method::GET, Method::HEAD].contains(&visit.method) {
@@ -227,6 +231,20 @@ impl Visit {
 
     pub(crate) fn note_call(&self, call: Call) {
         self.calls.lock().push(call);
+    }
+
+    /// A call that the page leads to, which people look for before those that it consists of.
+    pub(crate) fn note_first_call(&self, call: Call) {
+        self.calls.lock().insert(0, call);
+    }
+
+    /// Where the service is found, as far as is known: by its settings, or as the browser has asked for it.
+    pub(crate) fn address(&self) -> String {
+        let asked = || {
+            let host = self.host.as_ref().and_then(|host| host.to_str().ok()).unwrap_or("127.0.0.1:8080");
+            format!("{}://{host}", if self.connection == Connection::Secure { "https" } else { "http" })
+        };
+        self.console.public_url.as_ref().map_or_else(asked, |url| url.trim_end_matches('/').to_owned())
     }
 
     /// The calls that were made for the page so far.

@@ -1,37 +1,39 @@
 //! Compose: who, what and when on one page, with the reach and the preview beside it; then a page that says in words what will
 //! happen.
 
-mod conditions;
-mod content;
-mod fields;
-mod more;
-mod places;
+pub(crate) mod content;
+pub(crate) mod fields;
+pub(crate) mod more;
 pub(crate) mod preview;
 pub(crate) mod reach;
+pub(crate) mod recovered;
 pub(crate) mod review;
 pub(crate) mod saving;
 pub(crate) mod sending;
 mod timing;
-mod who;
 pub(crate) mod words;
 mod written;
 
 use std::sync::Arc;
 
+use http::{Method, StatusCode};
 use maud::{Markup, html};
 use model::account::Role;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::calls::Call;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode, query};
+use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
+use crate::parts::copy;
 use crate::parts::fields::problems;
+use crate::shell::curl;
 use crate::visit::Visit;
-use conditions::{Conditions, Join};
 use reach::Reach;
 use saving::Identity;
-use who::Known;
+use written::Document;
 
 pub(crate) use written::Written;
 
@@ -74,57 +76,40 @@ pub(crate) async fn post(visit: Arc<Visit>) -> Result<Answer> {
         "review" => review::show(&visit, &form.written).await.map(Some),
         "send" => review::send(&visit, &form.written).await.map(Some),
         "test" => return send_test(&visit, &form).await,
-        action @ ("save" | "submit") => return save(&visit, form, action == "submit").await,
+        "autosave" => return autosave(&visit, form).await,
+        action @ ("save" | "save-as-new" | "submit") => return save(&visit, form, action).await,
         action => {
-            change_parts(&mut form.written, action);
+            form.written.content.change(action);
+            form.written.conditions.change(action);
             Ok(None)
         }
     };
     match done {
         Ok(Some(answer)) => Ok(answer),
         Ok(None) => draw(&visit, &form, None, None).await,
-        Err(error) => redraw(&visit, &form, error).await,
+        Err(error) => redraw(&visit, &form, &error).await,
     }
 }
 
-/// The page with what is wrong; what is no fault of the form gets a page of its own.
-async fn redraw(visit: &Visit, form: &Form, error: Error) -> Result<Answer> {
-    match error {
-        Error::Invalid(_) | Error::Refused { .. } => Ok(draw(visit, form, Some(&error), None).await?.refused(&error)),
-        other => Err(other),
-    }
+/// The page with what is wrong. Whatever it is, what was typed stays.
+async fn redraw(visit: &Visit, form: &Form, error: &Error) -> Result<Answer> {
+    Ok(draw(visit, form, Some(error), None).await?.refused(error))
 }
 
 fn take_over(visit: &Visit, written: &mut Written) -> Result<()> {
-    let audience = serde_json::from_str::<Value>(visit.form.text("json").unwrap_or_default());
-    let audience = audience.map_err(|error| Error::invalid("json", &format!("This is no JSON: {error}.")))?;
-    written.conditions = Conditions::of(&audience);
+    written.conditions = Conditions::of_json(visit.form.text("json").unwrap_or_default())?;
     Ok(())
 }
 
-fn change_parts(written: &mut Written, action: &str) {
-    let number = |prefix: &str| action.strip_prefix(prefix)?.parse::<usize>().ok();
-    if action == "add" {
-        written.conditions.add();
-    } else if action == "add-language" {
-        written.content.add_language();
-    } else if let Some(n) = number("remove-language-") {
-        written.content.remove_language(n);
-    } else if let Some((n, value)) = action.strip_prefix("place-").and_then(|chosen| chosen.split_once('-')) {
-        written.conditions.fill(n.parse().unwrap_or(usize::MAX), value);
-    } else if let Some(n) = number("remove-") {
-        written.conditions.remove(n);
-    }
-}
-
 /// Keeps what is written, and asks for approval if that is wanted.
-async fn save(visit: &Visit, mut form: Form, is_submitted: bool) -> Result<Answer> {
-    let saved = match saving::save(visit, &form.written).await {
+async fn save(visit: &Visit, mut form: Form, action: &str) -> Result<Answer> {
+    let draft = form.draft.as_ref().filter(|_| action != "save-as-new");
+    let saved = match saving::save(visit, &form.written, draft).await {
         Ok(saved) => saved,
-        Err(error) => return redraw(visit, &form, error).await,
+        Err(error) => return redraw(visit, &form, &error).await,
     };
     let id = saved.draft_id.clone();
-    if !is_submitted {
+    if action != "submit" {
         return Answer::to(format!("{}{}", visit.to("/compose"), query([("draft", id.as_str())])));
     }
     match saving::step(visit, &id, "submit", json!({"version": saved.version})).await {
@@ -132,7 +117,24 @@ async fn save(visit: &Visit, mut form: Form, is_submitted: bool) -> Result<Answe
         Err(error) => {
             // It is saved, though not fit to be sent: the next version comes after this one.
             form.draft = Some(saved.identity());
-            redraw(visit, &form, error).await
+            redraw(visit, &form, &error).await
+        }
+    }
+}
+
+/// Keeps what is written while somebody writes, and answers with nothing but the line that says so.
+async fn autosave(visit: &Visit, mut form: Form) -> Result<Answer> {
+    if form.draft.is_none() && !form.written.is_begun() {
+        return Answer::page("Compose", saving::show(visit, None, None));
+    }
+    match saving::save(visit, &form.written, form.draft.as_ref()).await {
+        Ok(saved) => {
+            form.draft = Some(saved.identity());
+            Answer::page("Compose", saving::show(visit, form.draft.as_ref(), None))
+        }
+        Err(error) => {
+            let line = saving::show(visit, form.draft.as_ref(), Some(&error));
+            Ok(Answer::page("Compose", line)?.refused(&error))
         }
     }
 }
@@ -144,7 +146,7 @@ async fn send_test(visit: &Visit, form: &Form) -> Result<Answer> {
     };
     let sent = match tested {
         Ok(sent) => sent,
-        Err(error) => return redraw(visit, form, error).await,
+        Err(error) => return redraw(visit, form, &error).await,
     };
     let push = sent.push_ids.first().map(String::as_str).unwrap_or_default();
     let notice = html! {
@@ -155,30 +157,35 @@ async fn send_test(visit: &Visit, form: &Form) -> Result<Answer> {
 
 async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<&Markup>) -> Result<Answer> {
     let Form { typed, written, draft } = form;
-    let known = Known::of(visit, &written.conditions).await?;
+    let known = Known::of(visit, &written.conditions).await;
     let reach = Reach::of(visit, written).await;
+    // A test or a step that is refused says nothing about the draft.
+    let outdated = error.filter(|error| error.status() == StatusCode::CONFLICT && saving::is_saved_by(visit));
+    if let Ok(Document { kind, body }) = written.document(true) {
+        visit.note_first_call(sending_call(kind, body));
+    }
     let body = html! {
         @if let Some(notice) = notice { div.notice.good role="status" { (notice) } }
-        @if let Some(draft) = draft { (draft.show(visit)) }
         @if let Some(id) = typed.text("schedule") {
             p.line { "You change " a href=(visit.to(&format!("/schedules/{}", encode(id)))) { "a schedule" } ", which goes on as it is until then." }
         }
         div.compose {
-            form #compose method="post" action=(visit.to("/compose")) {
+            form #compose data-build data-autosave[typed.text("schedule").is_none()] method="post" action=(visit.to("/compose")) {
                 // What Enter in a field does: browsers take the first button of a form.
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Check the reach" }
-                @if let Some(draft) = draft { (draft.hidden()) }
                 @if let Some(id) = typed.text("schedule") { input type="hidden" name="schedule" value=(id); }
                 (problems(error, &[]))
-                (who::show(&written.conditions, &known))
+                (saving::show(visit, draft.as_ref(), outdated))
+                (who(&written.conditions, &known))
                 (fields::what(written, typed))
                 (fields::when(written, typed))
                 (actions(visit))
             }
-            aside #beside aria-label="Reach and preview" {
+            aside #beside tabindex="0" aria-label="Reach and preview" {
                 (reach.show())
-                (places::show(visit, &written.conditions).await?)
+                (places::show(visit, &written.conditions, "compose").await)
                 (preview::of(visit, written, &reach).await)
+                (as_call(visit, written))
             }
         }
     };
@@ -203,11 +210,49 @@ fn actions(visit: &Visit) -> Markup {
     }
 }
 
+/// The call that sends what is written, as a line for a shell.
+fn as_call(visit: &Visit, written: &Written) -> Markup {
+    let call = written.document(true).map(|Document { kind, body }| curl(visit, &sending_call(kind, body)));
+    html! {
+        details {
+            summary { "Show as API call" }
+            @match call {
+                Ok(call) => {
+                    (copy::block(&call, "the call"))
+                    p.quiet { "With the key and the master secret of the app in the environment, as the first start prints them." }
+                }
+                Err(error) => { @for sentence in error.sentences() { p.quiet { (sentence) } } }
+            }
+        }
+    }
+}
+
+fn sending_call(kind: &str, body: Value) -> Call {
+    let path = match kind {
+        "experiment" => "/api/experiments",
+        "schedule" => "/api/schedules",
+        _ => "/api/push",
+    };
+    Call { method: Method::POST, path: path.to_owned(), body: Some(body) }
+}
+
 /// The address of the page with some of it filled in.
 pub(crate) fn link(visit: &Visit, fields: &[(&str, &str)]) -> String {
     format!("{}{}", visit.to("/compose"), query(fields.iter().copied()))
 }
 
-fn join_of(word: &str) -> Join {
-    if word == "or" { Join::Or } else { Join::And }
+fn who(conditions: &Conditions, known: &Known) -> Markup {
+    html! {
+        fieldset {
+            legend { "1 Who" }
+            label.check { input type="radio" name="who" value="all" checked[conditions.is_everybody]; "Everybody" }
+            label.check {
+                input type="radio" name="who" value="some" checked[!conditions.is_everybody];
+                "People who fulfil conditions"
+            }
+            (rows(conditions, known, &Kind::ALL))
+            (datalists(known))
+            (as_json(conditions))
+        }
+    }
 }

@@ -90,13 +90,17 @@ async fn draw(visit: &Visit, draft: &Saved, error: Option<&Error>) -> Result<Ans
     let push = words::push_of(&draft.kind, &draft.document);
     let reach = Reach::of_push(visit, &push).await;
     let shown = preview::of_push(visit, "Preview", &push, &reach).await;
+    let words = match reach.explanation() {
+        Some(explanation) => words::of(visit, &draft.kind, &draft.document, explanation).await,
+        None => html! {},
+    };
     let body = html! {
         @if let Some(error) = error { div.notice.bad role="alert" { @for sentence in error.sentences() { p { (sentence) } } } }
         p.line { a href=(visit.to("/drafts")) { "All drafts" } " · " (state(draft)) " version " (draft.version) " saved " (time(&draft.modified)) }
         (people(draft))
         div.compose {
             div {
-                @if let Some(explanation) = reach.explanation() { (words::of(&draft.kind, &draft.document, explanation)) }
+                (words)
                 (actions(visit, draft, reach.explanation())?)
                 (folded("The call that sends it", &draft.document))
             }

@@ -17,7 +17,7 @@ pub(super) const PLATFORMS: [(&str, &str, bool); 3] =
     [("ios", "iOS", true), ("android", "Android", true), ("web", "Web", false)];
 
 #[derive(Clone, Debug)]
-pub(super) struct Content {
+pub(crate) struct Content {
     pub(super) title: Option<String>,
     pub(super) text: Option<String>,
     url: Option<String>,
@@ -49,7 +49,7 @@ pub(super) struct Language {
 }
 
 impl Content {
-    pub(super) fn read(fields: &Fields) -> Self {
+    pub(crate) fn read(fields: &Fields) -> Self {
         let text = |name: &str| fields.text(name).map(str::to_owned);
         let different = |(platform, ..): (&'static str, &str, bool)| Different {
             platform,
@@ -75,14 +75,12 @@ impl Content {
         }
     }
 
-    pub(super) fn add_language(&mut self) {
-        if self.languages.len() < MOST_LANGUAGES {
+    /// Does what a button says: adds a language, or removes one. Other buttons do nothing here.
+    pub(crate) fn change(&mut self, action: &str) {
+        let removed = action.strip_prefix("remove-language-").and_then(|n| n.parse::<usize>().ok());
+        if action == "add-language" && self.languages.len() < MOST_LANGUAGES {
             self.languages.push(Language::default());
-        }
-    }
-
-    pub(super) fn remove_language(&mut self, n: usize) {
-        if n < self.languages.len() {
+        } else if let Some(n) = removed.filter(|n| *n < self.languages.len()) {
             self.languages.remove(n);
         }
     }
@@ -92,7 +90,7 @@ impl Content {
     }
 
     /// What keeps it from being sent.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.text.is_none() && !self.has_inbox() {
             return Err(Error::invalid("text", "Write the text of the message."));
         }
@@ -110,7 +108,7 @@ impl Content {
     }
 
     /// The keys of a push that hold the content, as far as it is written.
-    pub(super) fn parts(&self) -> Map<String, Value> {
+    pub(crate) fn parts(&self) -> Map<String, Value> {
         let mut parts = Map::new();
         let notification = self.notification(self.title.as_deref(), self.text.as_deref(), true);
         if !notification.is_empty() {
@@ -178,7 +176,7 @@ impl Content {
 }
 
 /// Where a platform has its picture.
-fn picture(platform: &str, url: &str) -> (String, Value) {
+pub(super) fn picture(platform: &str, url: &str) -> (String, Value) {
     let (key, value) = match platform {
         "ios" => ("media_attachment", json!({"url": url})),
         "web" => ("image", json!({"url": url})),

@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::content::PLATFORMS;
+use super::content::{Content, PLATFORMS};
 use super::timing::{DAYS, REPEATS, When};
 use super::written::{EXPIRY, Written};
 use crate::form::Fields;
 use crate::parts::fields::{Field, choice};
 
 /// Sets of buttons that every app knows: the word of the API, and what is on them.
-const BUTTONS: [(&str, &str); 12] = [
+pub(super) const BUTTONS: [(&str, &str); 12] = [
     ("", "none"),
     ("ua_yes_no_foreground", "Yes, No"),
     ("ua_accept_decline_foreground", "Accept, Decline"),
@@ -51,34 +51,41 @@ const CONTROL: [(&str, &str); 5] =
     [("", "nobody"), ("5", "5 percent"), ("10", "10 percent"), ("20", "20 percent"), ("50", "50 percent")];
 
 pub(super) fn what(written: &Written, typed: &Fields) -> Markup {
-    let value = |name: &str| typed.exact(name).unwrap_or_default().to_owned();
     html! {
         fieldset {
             legend { "2 What" }
-            (Field::text("title", "Title").value(&value("title")).optional().show(None))
-            (area("text", "Text", &value("text"), 3))
-            (Field { kind: "url", ..Field::text("url", "Opens").value(&value("url")).optional()
-                .hint("An address on the web; without one, the app.") }.show(None))
-            (Field::text("name", "Name for yourselves").value(&value("name")).optional()
+            (content(&written.content, typed))
+            (Field::text("name", "Name for yourselves").value(typed.exact("name").unwrap_or_default()).optional()
                 .hint("By which you find it in the list; devices do not get it.").show(None))
-            (languages(written))
-            @for (platform, name, has_sound) in PLATFORMS { (different(platform, name, has_sound, typed)) }
-            details open[written.content.has_inbox()] {
-                summary { "Message for the inbox" }
-                (Field::text("inbox_title", "Title in the inbox").value(&value("inbox_title")).optional().show(None))
-                (area("inbox_body", "Page, as HTML", &value("inbox_body"), 4))
-            }
-            details open[!value("buttons").is_empty() || !value("more").is_empty()] {
-                summary { "Buttons, and anything else" }
-                (choice("buttons", "Buttons", &BUTTONS, &value("buttons")))
-                (area("more", "Further parts of the push, as JSON", &value("more"), 4))
-            }
         }
     }
 }
 
-fn languages(written: &Written) -> Markup {
-    let languages = &written.content.languages;
+/// What a message says, here and in automations and templates.
+pub(crate) fn content(content: &Content, typed: &Fields) -> Markup {
+    let value = |name: &str| typed.exact(name).unwrap_or_default().to_owned();
+    html! {
+        (Field::text("title", "Title").value(&value("title")).optional().show(None))
+        (area("text", "Text", &value("text"), 3))
+        (Field { kind: "url", ..Field::text("url", "Opens").value(&value("url")).optional()
+            .hint("An address on the web; without one, the app.") }.show(None))
+        (languages(content))
+        @for (platform, name, has_sound) in PLATFORMS { (different(platform, name, has_sound, typed)) }
+        details open[content.has_inbox()] {
+            summary { "Message for the inbox" }
+            (Field::text("inbox_title", "Title in the inbox").value(&value("inbox_title")).optional().show(None))
+            (area("inbox_body", "Page, as HTML", &value("inbox_body"), 4))
+        }
+        details open[!value("buttons").is_empty() || !value("more").is_empty()] {
+            summary { "Buttons, and anything else" }
+            (choice("buttons", "Buttons", &BUTTONS, &value("buttons")))
+            (area("more", "Further parts of the push, as JSON", &value("more"), 4))
+        }
+    }
+}
+
+fn languages(content: &Content) -> Markup {
+    let languages = &content.languages;
     html! {
         details open[!languages.is_empty()] {
             summary { "Languages" @if !languages.is_empty() { " (" (languages.len()) ")" } }
@@ -164,7 +171,7 @@ pub(super) fn when(written: &Written, typed: &Fields) -> Markup {
     }
 }
 
-fn area(name: &str, label: &str, value: &str, rows: u32) -> Markup {
+pub(crate) fn area(name: &str, label: &str, value: &str, rows: u32) -> Markup {
     html! {
         div.field {
             label for=(name) { (label) }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 
 /// What somebody has written as JSON; nothing if that is empty.
-pub(super) fn read(text: &str) -> Result<Map<String, Value>> {
+pub(crate) fn read(text: &str) -> Result<Map<String, Value>> {
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>> {
 }
 
 /// Lays one object over another: objects are joined, and everything else is replaced.
-pub(super) fn lay_over(base: &mut Map<String, Value>, more: Map<String, Value>) {
+pub(crate) fn lay_over(base: &mut Map<String, Value>, more: Map<String, Value>) {
     for (key, value) in more {
         match (base.get_mut(&key), value) {
             (Some(Value::Object(below)), Value::Object(above)) => lay_over(below, above),
@@ -29,7 +29,7 @@ pub(super) fn lay_over(base: &mut Map<String, Value>, more: Map<String, Value>) 
 }
 
 /// What has to be laid over `base` to get `whole`; `None` if something would have to be taken away.
-pub(super) fn difference(whole: &Map<String, Value>, base: &Map<String, Value>) -> Option<Map<String, Value>> {
+pub(crate) fn difference(whole: &Map<String, Value>, base: &Map<String, Value>) -> Option<Map<String, Value>> {
     if base.keys().any(|key| !whole.contains_key(key)) {
         return None;
     }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::written::Written;
 use crate::error::Error;
+use crate::parts::conditions::Conditions;
 use crate::parts::numbers::{count, grouped};
 use crate::visit::Visit;
 
@@ -43,6 +44,14 @@ impl Reach {
         Self(explain(visit, written).await)
     }
 
+    /// Of conditions, which may be incomplete.
+    pub(crate) async fn of_conditions(visit: &Visit, conditions: &Conditions) -> Self {
+        match conditions.audience() {
+            Ok(audience) => Self::of_push(visit, &json!({"audience": audience})).await,
+            Err(error) => Self(Err(error)),
+        }
+    }
+
     /// Of a push that is written down.
     pub(crate) async fn of_push(visit: &Visit, push: &Value) -> Self {
         Self(explain_push(visit, push).await)
@@ -62,15 +71,28 @@ impl Reach {
         platforms.is_ok_and(|platforms| platforms.get(device_type).is_some_and(|at| at.matched > 0))
     }
 
+    /// How many will see a message.
     pub(crate) fn show(&self) -> Markup {
+        self.show_number("Reach, as of now", |reach| reach.reachable, ["device will see it", "devices will see it"])
+    }
+
+    /// How many fulfil conditions.
+    pub(crate) fn show_members(&self) -> Markup {
+        self.show_number("As of now", |reach| reach.matched, ["device fulfils this", "devices fulfil this"])
+    }
+
+    fn show_number(&self, heading: &str, number: fn(&Explanation) -> u64, words: [&str; 2]) -> Markup {
         html! {
             section.reach aria-live="polite" {
-                h2 { "Reach, as of now" }
+                h2 { (heading) }
                 @match &self.0 {
                     Err(error) => { @for sentence in error.sentences() { p.quiet { (sentence) } } }
                     Ok(reach) => {
-                        p.value { (grouped(reach.reachable)) }
-                        p { @if reach.reachable == 1 { "device will see it" } @else { "devices will see it" } }
+                        // At the bottom of narrow screens, where it stays in view.
+                        div.sum {
+                            p.value { (grouped(number(reach))) }
+                            p { @if number(reach) == 1 { (words[0]) } @else { (words[1]) } }
+                        }
                         (platforms(reach))
                         @for warning in &reach.warnings {
                             p.warning {
@@ -96,6 +118,11 @@ async fn explain_push(visit: &Visit, push: &Value) -> Result<Explanation, Error>
 }
 
 impl Explanation {
+    /// The devices of each platform that will see it.
+    pub(crate) fn reachable_by_platform(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.platforms.iter().filter(|(_, at)| at.reachable > 0).map(|(platform, at)| (platform.as_str(), at.reachable))
+    }
+
     /// How many match and get nothing.
     pub(crate) fn left_out(&self) -> u64 {
         self.platforms.values().map(|at| at.opted_out + at.without_address).sum()

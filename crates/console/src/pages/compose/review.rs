@@ -29,6 +29,7 @@ pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer
     refuse_others(visit)?;
     let Document { kind, body } = written.document(true)?;
     let changed = changed_schedule(visit, kind)?;
+    written.timing.check(visit.console.engine.clock().now())?;
     let reach = explain(visit, written).await?;
     // Problems of the message itself are told now, and not after the click that sends.
     let (path, checked) = match kind {
@@ -38,10 +39,11 @@ pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer
     visit.post::<Value>(path, checked).await?;
     let approval = words::approval_above(visit, &reach);
     let shown = preview::of(visit, written, &Reach::known(&reach)).await;
+    let words = words::of(visit, kind, &body, &reach).await;
     let page = html! {
         div.compose {
             form method="post" action=(visit.to("/compose")) {
-                (words::of(kind, &body, &reach))
+                (words)
                 (kept(&visit.form))
                 input type="hidden" name="once" value=(OperationId::random());
                 @if let Some(most) = approval { (words::needs_approval(most)) } @else { (words::confirmation(&reach)) }
@@ -68,6 +70,7 @@ pub(super) async fn send(visit: &Arc<Visit>, written: &Written) -> Result<Answer
     if !words::is_confirmed(visit) {
         return Err(Error::invalid("number", "The number of devices was not typed as shown; nothing was sent."));
     }
+    written.timing.check(visit.console.engine.clock().now())?;
     let once = visit.form.text("once").ok_or_else(|| Error::invalid("once", "Review the message once more."))?;
     if let Some(draft) = Identity::in_form(&visit.form) {
         return saving::send_changed(visit, written, &draft).await;

@@ -9,7 +9,7 @@ use super::written::{Document, Written};
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
-use crate::form::{Fields, encode, encoded};
+use crate::form::{Fields, encode, encoded, query};
 use crate::parts::states::badge;
 use crate::visit::Visit;
 
@@ -56,23 +56,40 @@ impl Identity {
         let version = fields.text("version")?.parse().ok()?;
         Some(Self { id: fields.text("draft")?.to_owned(), version, state: None })
     }
+}
 
-    pub(super) fn hidden(&self) -> Markup {
-        html! {
-            input type="hidden" name="draft" value=(self.id);
-            input type="hidden" name="version" value=(self.version);
-        }
-    }
-
-    pub(super) fn show(&self, visit: &Visit) -> Markup {
-        html! {
-            p.line {
-                a href=(visit.to(&format!("/drafts/{}", self.id))) { "Draft, version " (self.version) }
-                @if let Some((state, modified)) = &self.state { " " (badge(state)) " saved " (time(modified)) }
-                @if self.state.as_ref().is_some_and(|(state, _)| state != "draft") { " · saving it again voids the approval" }
+/// The part of the form that says which draft it is, and why it could not be saved. The script asks for it while somebody writes.
+pub(super) fn show(visit: &Visit, draft: Option<&Identity>, refused: Option<&Error>) -> Markup {
+    let page = draft.map(|draft| format!("{}{}", visit.to("/compose"), query([("draft", draft.id.as_str())])));
+    let is_conflict = refused.is_some_and(|error| error.status() == StatusCode::CONFLICT);
+    html! {
+        div #saved data-page=[page.as_ref()] data-stopped[is_conflict] {
+            @if let Some(draft) = draft {
+                input type="hidden" name="draft" value=(draft.id);
+                input type="hidden" name="version" value=(draft.version);
+            }
+            p.line role="status" {
+                @if let Some(draft) = draft {
+                    a href=(visit.to(&format!("/drafts/{}", draft.id))) { "Draft, version " (draft.version) }
+                    @if let Some((state, modified)) = &draft.state { " " (badge(state)) " saved " (time(modified)) }
+                    @if draft.state.as_ref().is_some_and(|(state, _)| state != "draft") { " · saving it again voids the approval" }
+                }
+                @if let Some(error) = refused { @for sentence in error.sentences() { " Not saved: " (sentence) } }
+            }
+            @if let Some(page) = page.filter(|_| is_conflict) {
+                p.actions {
+                    a.button href=(page) { "See what is saved" }
+                    button name="do" value="save-as-new" formnovalidate { "Save yours as another draft" }
+                }
             }
         }
     }
+}
+
+/// Whether what the visitor has asked for saves another version of a draft.
+pub(super) fn is_saved_by(visit: &Visit) -> bool {
+    let steps = ["save", "submit", "send"];
+    Identity::in_form(&visit.form).is_some() && visit.form.text("do").is_some_and(|step| steps.contains(&step))
 }
 
 impl Saved {
@@ -84,8 +101,8 @@ impl Saved {
     /// The fields that show it in Compose, if they can: those it was written with, unless a program has changed it since.
     pub(crate) fn fields(&self) -> Option<Fields> {
         let written = self.editor.as_deref().map(Fields::parse).filter(|fields| {
-            let document = Written::read(fields).document(false);
-            document.is_ok_and(|Document { kind, body }| kind == self.kind && body == self.document)
+            let Document { kind, body } = Written::read(fields).unfinished();
+            kind == self.kind && body == self.document
         });
         written.or_else(|| {
             let fields = Written::fields_of(self.document.as_object().filter(|_| self.kind == "push")?)?;
@@ -111,20 +128,20 @@ pub(crate) async fn look_up(visit: &Visit, id: &str) -> Result<Saved> {
 }
 
 /// Keeps what the form says, as another version of the draft that it shows or as a new one.
-pub(super) async fn save(visit: &Visit, written: &Written) -> Result<Saved> {
-    let Document { kind, body } = written.document(false)?;
+pub(super) async fn save(visit: &Visit, written: &Written, draft: Option<&Identity>) -> Result<Saved> {
+    let Document { kind, body } = written.unfinished();
     let text = written.content.text.as_deref().or(written.content.inbox_title.as_deref());
     let name = written.name.clone().or_else(|| Some(text?.chars().take(NAME_CHARS).collect()));
-    let mut draft = json!({"kind": kind, "document": body, "editor": Written::fields(&visit.form)});
+    let mut body = json!({"kind": kind, "document": body, "editor": Written::fields(&visit.form)});
     if let Some(name) = name {
-        draft["name"] = json!(name);
+        body["name"] = json!(name);
     }
-    let One { draft } = match Identity::in_form(&visit.form) {
+    let One { draft } = match draft {
         Some(known) => {
-            draft["version"] = json!(known.version);
-            visit.put(&format!("/api/drafts/{}", encode(&known.id)), draft).await?
+            body["version"] = json!(known.version);
+            visit.put(&format!("/api/drafts/{}", encode(&known.id)), body).await?
         }
-        None => visit.post("/api/drafts", draft).await?,
+        None => visit.post("/api/drafts", body).await?,
     };
     Ok(draft)
 }
@@ -136,7 +153,7 @@ pub(crate) async fn step(visit: &Visit, id: &str, action: &str, body: Value) -> 
 
 /// Saves what the form says as the next version of its draft, and sends that. A second click leads to the same page.
 pub(super) async fn send_changed(visit: &Visit, written: &Written, known: &Identity) -> Result<Answer> {
-    let sent = match save(visit, written).await {
+    let sent = match save(visit, written, Some(known)).await {
         Ok(saved) => send(visit, &saved, saved.version).await,
         Err(error) => Err(error),
     };

@@ -1,5 +1,7 @@
 //! When a message is sent: now, at a time, by everybody's own clock, at the best hour of a day, once or again and again.
 
+use std::time::Duration;
+
 use model::schedule::WallTime;
 use model::time::UtcMillis;
 use serde_json::{Value, json};
@@ -87,9 +89,9 @@ impl Timing {
             }
             When::Now => return Ok(None),
             When::At => json!({"scheduled_time": self.instant()?.to_api()}),
-            When::Local => json!({"local_scheduled_time": self.typed()?}),
+            When::Local => json!({"local_scheduled_time": self.typed()?.to_api()}),
             When::Best => {
-                let day = self.typed()?;
+                let day = self.typed()?.to_api();
                 json!({"best_time": {"send_date": day.split('T').next().unwrap_or_default()}})
             }
         };
@@ -97,6 +99,22 @@ impl Timing {
             schedule["recurring"] = recurring;
         }
         Ok(Some(schedule))
+    }
+
+    /// Refuses a time that has passed, for everybody if it is everybody's own.
+    pub(crate) fn check(&self, now: UtcMillis) -> Result<()> {
+        // The last zones are twelve hours behind UTC.
+        let everywhere = |at: UtcMillis, hours: u64| at.plus(Duration::from_secs(hours * 60 * 60));
+        let (last, words) = match self.when {
+            When::Now => return Ok(()),
+            When::At => (self.instant()?, "This time has passed"),
+            When::Local => (everywhere(self.typed()?, 12), "This time has passed everywhere"),
+            When::Best => (everywhere(UtcMillis::of_day(self.typed()?.day()), 36), "This day has passed everywhere"),
+        };
+        if last >= now {
+            return Ok(());
+        }
+        Err(Error::invalid("at", &format!("{words}; it is {} in UTC. Choose a later one.", now.to_report())))
     }
 
     fn recurring(&self) -> Result<Option<Value>> {
@@ -109,8 +127,11 @@ impl Timing {
         }
         let mut recurring = json!({"cadence": cadence});
         if let Some(until) = &self.until {
-            let end =
-                if self.when == When::At { self.in_zone(until, "until")?.to_api() } else { wall(until, "until")? };
+            let end = if self.when == When::At {
+                self.in_zone(until, "until")?.to_api()
+            } else {
+                wall(until, "until")?.to_api()
+            };
             recurring["end_time"] = json!(end);
         }
         Ok(Some(recurring))
@@ -127,13 +148,14 @@ impl Timing {
         time.in_zone_named(self.zone()).ok_or_else(unknown)
     }
 
-    fn typed(&self) -> Result<String> {
+    fn typed(&self) -> Result<UtcMillis> {
         wall(self.at.as_deref().ok_or_else(missing)?, "at")
     }
 }
 
-fn wall(text: &str, field: &str) -> Result<String> {
-    Ok(UtcMillis::parse_api(text).ok_or_else(|| unreadable(field))?.to_api())
+/// A time of day and a date in no zone, as if it were one of UTC.
+fn wall(text: &str, field: &str) -> Result<UtcMillis> {
+    UtcMillis::parse_api(text).ok_or_else(|| unreadable(field))
 }
 
 fn missing() -> Error {
@@ -165,6 +187,20 @@ mod tests {
         assert!(schedule("when=now").unwrap().is_none());
         assert!(schedule("when=now&at=2030-07-31T12:00").is_err() && schedule("when=now&repeat=daily").is_err());
         assert!(schedule("when=at").is_err() && schedule("when=local&at=soon").is_err());
+    }
+
+    #[test]
+    fn what_has_passed_is_refused() {
+        let check = |form: &str, now: &str| {
+            Timing::read(&Fields::parse(form)).check(UtcMillis::parse_api(now).unwrap()).is_ok()
+        };
+        let berlin = "when=at&at=2030-07-31T12:00&zone=Europe%2FBerlin";
+        assert!(check(berlin, "2030-07-31T10:00:00") && !check(berlin, "2030-07-31T10:00:01"));
+        let local = "when=local&at=2030-07-31T12:00";
+        assert!(check(local, "2030-08-01T00:00:00") && !check(local, "2030-08-01T00:00:01"));
+        let best = "when=best&at=2030-07-31T12:00";
+        assert!(check(best, "2030-08-01T12:00:00") && !check(best, "2030-08-01T12:00:01"));
+        assert!(check("when=now", "2030-08-01T12:00:00") && !check("when=at", "2030-08-01T12:00:00"));
     }
 
     #[test]

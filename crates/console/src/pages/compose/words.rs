@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::reach::Explanation;
 use crate::dates::time;
 use crate::pages::schedules::when::{Schedule, Start};
+use crate::parts::conditions::{Conditions, Known, sentence};
+use crate::parts::devices::platform;
 use crate::parts::fields::Field;
 use crate::parts::numbers::{count, grouped};
 use crate::visit::Visit;
@@ -15,17 +17,27 @@ use crate::visit::Visit;
 const TYPED_ABOVE: u64 = 10_000;
 
 /// What a call of the API would do, with the reach of its audience.
-pub(crate) fn of(kind: &str, body: &Value, reach: &Explanation) -> Markup {
+pub(crate) async fn of(visit: &Visit, kind: &str, body: &Value, reach: &Explanation) -> Markup {
     let n_variants = body["variants"].as_array().map_or(0, Vec::len);
     let is_now = schedule_of(kind, body).is_none();
+    let control: Option<u64> = body["control"].as_f64().and_then(|share| format!("{:.0}", share * 100.0).parse().ok());
+    let audience = Conditions::of(&push_of(kind, body)["audience"]);
+    let whom = sentence(&audience, &Known::of(visit, &audience).await);
     html! {
         p.value { (count(reach.reachable, "device", "devices")) ", " (when(kind, body)) "." }
+        @if let Some(whom) = whom { p { "It is for " (whom) "." } }
+        ul.plain {
+            @for (name, n) in reach.reachable_by_platform() { li { (platform(name)) " " strong { (grouped(n)) } } }
+        }
         @if reach.left_out() > 0 {
             p { (count(reach.left_out(), "device", "devices")) " that opted out or cannot be reached get nothing." }
         }
         @if n_variants > 1 { p { (n_variants) " texts are compared; each device gets one of them, by chance." } }
-        @if let Some(share) = body["control"].as_f64() {
-            p { (format!("{:.0}", share * 100.0)) " percent get nothing, to compare with." }
+        @if let Some(percent) = control {
+            p {
+                (percent) " percent get nothing, to compare with: about "
+                (count((reach.reachable * percent + 50) / 100, "device", "devices")) "."
+            }
         }
         @if !is_now { p.quiet { "Who fits then is decided then; the number is as of now." } }
     }

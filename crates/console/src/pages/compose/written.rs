@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conditions::Conditions;
 use super::content::Content;
-use super::more;
 use super::timing::{Timing, When};
+use super::{more, recovered};
 use crate::error::{Error, Result};
 use crate::form::{Fields, encoded};
+use crate::parts::conditions::Conditions;
 
 /// The choices of when nothing is sent any more, in seconds.
 pub(crate) const EXPIRY: [(&str, &str); 5] =
@@ -68,10 +68,12 @@ impl Written {
 
     /// The fields that show a push which was written elsewhere: what they have no place for is JSON, and nothing is lost.
     pub(crate) fn fields_of(push: &Map<String, Value>) -> Option<Vec<(String, String)>> {
-        let text = |pointer: &str| push.get("notification")?.pointer(pointer)?.as_str().map(str::to_owned);
         let mut fields = Conditions::of(push.get("audience")?).fields();
-        fields.extend(text("/alert").map(|text| ("text".to_owned(), text)));
+        fields.extend(recovered::fields_of(push));
         fields.extend(push.get("name").and_then(Value::as_str).map(|name| ("name".to_owned(), name.to_owned())));
+        let expiry = push.get("options").and_then(|options| options.get("expiry")).map(Value::to_string);
+        let expiry = expiry.filter(|seconds| EXPIRY.iter().any(|(choice, _)| choice == seconds));
+        fields.extend(expiry.map(|seconds| ("expires".to_owned(), seconds)));
         let form = encoded(fields.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let base = Self::read(&Fields::parse(&form)).sketch();
         let rest = more::difference(push, base.as_object()?)?;
@@ -79,17 +81,6 @@ impl Written {
             fields.push(("more".to_owned(), serde_json::to_string_pretty(&rest).ok()?));
         }
         Some(fields)
-    }
-
-    pub(crate) fn audience(&self) -> Result<Value> {
-        let wrong = |n: usize| {
-            let words = format!("Condition {} is not complete: fill it in, or remove it.", n + 1);
-            if self.conditions.rows.is_empty() {
-                return Error::invalid("who", "Add a condition, or choose everybody.");
-            }
-            Error::invalid("who", &words)
-        };
-        self.conditions.audience().map_err(wrong)
     }
 
     /// Whether several messages, or a message and none, are compared.
@@ -112,7 +103,7 @@ impl Written {
 
     /// The push as far as it is written, with whom it is for.
     pub(crate) fn addressed(&self) -> Result<Value> {
-        Ok(self.push_for(self.audience()?, more::read(&self.more)?))
+        Ok(self.push_for(self.conditions.audience()?, more::read(&self.more)?))
     }
 
     /// The push, as `POST /api/push` takes it.
@@ -121,7 +112,7 @@ impl Written {
         if !rest.contains_key("notification") {
             self.content.check()?;
         }
-        Ok(self.push_for(self.audience()?, rest))
+        Ok(self.push_for(self.conditions.audience()?, rest))
     }
 
     /// The call that sends, schedules or tries it; complete, or as far as it is written.
@@ -137,6 +128,23 @@ impl Written {
             body["name"] = json!(name);
         }
         Ok(Document { kind: "schedule", body })
+    }
+
+    /// As [`Written::document`], for a draft. What is not complete has no audience, so that nobody can send it.
+    pub(crate) fn unfinished(&self) -> Document {
+        self.document(false).unwrap_or_else(|_| {
+            let mut push = self.push_for(Value::Null, more::read(&self.more).unwrap_or_default());
+            if let Some(push) = push.as_object_mut() {
+                push.remove("audience");
+            }
+            Document { kind: "push", body: push }
+        })
+    }
+
+    /// Whether there is something that would be a pity to lose.
+    pub(crate) fn is_begun(&self) -> bool {
+        let content = self.content.parts();
+        !content.is_empty() || !self.conditions.rows.is_empty() || self.name.is_some() || !self.more.trim().is_empty()
     }
 
     fn push_for(&self, audience: Value, rest: Map<String, Value>) -> Value {

@@ -19,7 +19,7 @@ const SCREENS: [Screen; 4] = [(1280, false), (1280, true), (390, false), (320, t
 
 /// Compose with something in every part of it.
 const EVERYTHING_WRITTEN: &str = "/console/{app}/compose?who=some&kind0=tag&value0=news&kind1=location&value1=Portland&title=Spring\
-    &text=It+is+here&lang0=de&ltitle0=Fr%C3%BChling&ltext0=Er+ist+da&ios_sound=bell&web_image=https%3A%2F%2Fa.example%2Fb.png\
+    &kind2=attribute&of2=plan&how2=less&value2=3&kind3=push&how3=opened&kind4=segment&kind5=json&value5=x&text=It+is+here&lang0=de&ltitle0=Fr%C3%BChling&ltext0=Er+ist+da&ios_sound=bell&web_image=https%3A%2F%2Fa.example%2Fb.png\
     &buttons=ua_shop_now&inbox_title=More&inbox_body=%3Cp%3EMore&when=at&at=2030-01-31T12:00&repeat=weekly&day=monday&b_text=Or+there";
 /// Views of pages that have several.
 const VIEWS: [&str; 6] = [

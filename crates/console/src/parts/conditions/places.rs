@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::conditions::{Conditions, Kind, place_of};
+use super::row::place_id;
+use super::{Conditions, Kind};
 use crate::error::{Error, Result};
 use crate::form::{encode, query};
 use crate::visit::Visit;
@@ -14,8 +15,6 @@ use crate::visit::Visit;
 const MOST_OFFERED: usize = 6;
 /// Maps are for people, who look at a few.
 const MOST_MAPS: usize = 3;
-/// How long ago somebody was there, unless somebody changes it.
-const USUAL_DAYS: u32 = 30;
 
 const WIDTH: f64 = 320.0;
 const MOST_HEIGHT: f64 = 200.0;
@@ -51,19 +50,31 @@ struct Geometry {
 }
 
 /// For every condition about a place: what its name may mean, or where it is.
-pub(super) async fn show(visit: &Visit, conditions: &Conditions) -> Result<Markup> {
-    let mut parts = Vec::new();
+pub(crate) async fn show(visit: &Visit, conditions: &Conditions, form: &str) -> Markup {
+    let mut parts: Vec<Result<Markup>> = Vec::new();
     for (n, row) in conditions.rows.iter().enumerate().filter(|(_, row)| row.kind == Kind::Place) {
-        match place_of(&row.value) {
-            Some((id, _)) if parts.len() < MOST_MAPS => parts.push(map(visit, id).await?),
-            None if !row.value.trim().is_empty() => parts.push(offers(visit, n, row.value.trim()).await?),
+        match place_id(&row.value) {
+            Some(id) if parts.len() < MOST_MAPS => parts.push(map(visit, id).await),
+            None if !row.value.trim().is_empty() => parts.push(offers(visit, n, row.value.trim(), form).await),
             Some(_) | None => {}
         }
     }
-    Ok(html! { @if !parts.is_empty() { section { h2 { "Places" } @for part in &parts { (part) } } } })
+    html! {
+        @if !parts.is_empty() {
+            section {
+                h2 { "Places" }
+                @for part in &parts {
+                    @match part {
+                        Ok(part) => (part),
+                        Err(error) => { @for sentence in error.sentences() { p.warning { (sentence) } } }
+                    }
+                }
+            }
+        }
+    }
 }
 
-async fn offers(visit: &Visit, n: usize, name: &str) -> Result<Markup> {
+async fn offers(visit: &Visit, n: usize, name: &str, form: &str) -> Result<Markup> {
     let Found { features } = match visit.get(&format!("/api/location{}", query([("q", name)]))).await {
         Err(Error::Invalid(_)) => Found { features: Vec::new() },
         found => found?,
@@ -72,7 +83,7 @@ async fn offers(visit: &Visit, n: usize, name: &str) -> Result<Markup> {
         @if features.is_empty() { p.warning { "No place is called " (name) "." } } @else { p { "Which one is meant?" } }
         p.inline {
             @for place in features.iter().take(MOST_OFFERED) {
-                button.small form="compose" name="do" formnovalidate value={ "place-" (n) "-" (place.value()) } { (place.words()) }
+                button.small form=(form) name="do" formnovalidate value={ "place-" (n) "-" (place.value()) } { (place.words()) }
             }
         }
     })
@@ -116,7 +127,7 @@ impl Feature {
     /// As a condition has it.
     fn value(&self) -> String {
         let name = self.properties.name.replace(['(', ')'], "");
-        format!("{name} ({}) {USUAL_DAYS} days", self.id)
+        format!("{name} ({})", self.id)
     }
 
     /// `Portland, Oregon, United States (city)`.
