@@ -11,6 +11,7 @@ use ring::digest::{SHA256, digest};
 
 use crate::error::{Error, Result};
 use crate::form::query;
+use crate::pages::login;
 use crate::protection::protect;
 use crate::shell;
 use crate::visit::Visit;
@@ -33,6 +34,7 @@ pub(crate) struct Page {
     pub(crate) status: StatusCode,
     /// After how many seconds what was refused for now is worth another try.
     pub(crate) retry_after: Option<u64>,
+    pub(crate) cookie: Option<HeaderValue>,
 }
 
 /// What is around a page.
@@ -57,6 +59,16 @@ impl Answer {
         Ok(Self::To { path: path.into(), cookie: None })
     }
 
+    /// As [`Answer::door`], for something that was refused.
+    pub(crate) fn door_refused(title: impl Into<String>, body: Markup, error: &Error) -> Self {
+        Self::Page(Page::new(title, body, Frame::Door).refused(error))
+    }
+
+    /// As [`Answer::door`], with a cookie.
+    pub(crate) fn door_with(title: impl Into<String>, body: Markup, cookie: HeaderValue) -> Self {
+        Self::Page(Page { cookie: Some(cookie), ..Page::new(title, body, Frame::Door) })
+    }
+
     /// The page of a form that was refused. It tells browsers and tests that nothing was changed.
     pub(crate) fn refused(self, error: &Error) -> Self {
         match self {
@@ -68,7 +80,7 @@ impl Answer {
 
 impl Page {
     fn new(title: impl Into<String>, body: Markup, frame: Frame) -> Self {
-        Self { title: title.into(), body, frame, status: StatusCode::OK, retry_after: None }
+        Self { title: title.into(), body, frame, status: StatusCode::OK, retry_after: None, cookie: None }
     }
 
     fn refused(self, error: &Error) -> Self {
@@ -85,6 +97,7 @@ pub(crate) async fn finish(visit: &Arc<Visit>, answer: Result<Answer>) -> Respon
             let next = format!("{}{}", visit.path, visit.query.with(&[]));
             Answer::To { path: format!("/console/login{}", query([("next", next.as_str())])), cookie: None }
         }
+        Err(Error::NotSignedIn) if login::is_worth_keeping(&visit.form) => login::again(visit),
         Err(error) => of_error(visit, &error),
     };
     let response = match answer {
@@ -115,7 +128,7 @@ fn of_error(visit: &Visit, error: &Error) -> Answer {
 }
 
 async fn render(visit: &Visit, page: Page) -> Result<Response> {
-    let (status, retry_after) = (page.status, page.retry_after);
+    let (status, retry_after, cookie) = (page.status, page.retry_after, page.cookie.clone());
     let markup = match (visit.is_fragment, page.frame) {
         (true, _) => shell::content(&page),
         (false, Frame::Shell) => shell::around(visit, &page).await?,
@@ -133,6 +146,7 @@ async fn render(visit: &Visit, page: Page) -> Result<Response> {
         response.headers_mut().insert(ETAG, tag);
     }
     response.headers_mut().extend(retry_after.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
+    response.headers_mut().extend(cookie.map(|cookie| (SET_COOKIE, cookie)));
     Ok(response)
 }
 

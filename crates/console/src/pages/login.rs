@@ -10,9 +10,12 @@ use tenancy::AuditRows;
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::form::encode;
+use crate::form::{Fields, encode, encoded, query};
 use crate::parts::fields::{Field, problems};
 use crate::visit::Visit;
+
+/// Of a form that is kept over a login; it grows by being part of another form.
+const MOST_KEPT_BYTES: usize = 16 * 1024;
 
 /// The front door: to an app that the visitor may see, or to the login.
 pub(crate) async fn enter(visit: Arc<Visit>) -> Result<Answer> {
@@ -68,7 +71,11 @@ pub(crate) async fn log_in(visit: Arc<Visit>) -> Result<Answer> {
     }
     let (ticket, error) = match outcome {
         Ok(SignedIn::Yes(secret)) => {
-            return Ok(Answer::To { path: next(&visit), cookie: Some(visit.connection.set(&secret)?) });
+            let cookie = visit.connection.set(&secret)?;
+            return Ok(match visit.form.text("kept") {
+                Some(kept) => Answer::door_with("Logged in again", go_on(&next(&visit), &Fields::parse(kept)), cookie),
+                None => Answer::To { path: next(&visit), cookie: Some(cookie) },
+            });
         }
         Ok(SignedIn::CodeNeeded { ticket }) => (Some(ticket), None),
         Ok(SignedIn::No) if ticket.is_some() => {
@@ -107,6 +114,7 @@ pub(super) fn form(visit: &Visit, ticket: Option<&str>, has_nobody: bool, error:
         form method="post" action="/console/login" {
             (problems(error, &[]))
             input type="hidden" name="next" value=(next(visit));
+            @if let Some(kept) = visit.form.text("kept") { input type="hidden" name="kept" value=(kept); }
             @match ticket {
                 None => {
                     (Field::email().value(typed).show(None))
@@ -123,6 +131,55 @@ pub(super) fn form(visit: &Visit, ticket: Option<&str>, has_nobody: bool, error:
             p { a.button href={ "/console/login/provider?next=" (encode(&next(visit))) } { "Log in with your organisation" } }
         }
         p.quiet { "Lost your password? An owner of the installation can make a link for a new one." }
+    }
+}
+
+/// Whether a form says which of its steps was meant: then it can be shown again with what was typed, and nothing is done by that.
+pub(crate) fn is_worth_keeping(form: &Fields) -> bool {
+    form.text("do").is_some()
+}
+
+/// The login for somebody who was logged out while writing; what was written comes along.
+pub(crate) fn again(visit: &Visit) -> Answer {
+    let written = encoded(visit.form.pairs().filter(|(name, _)| *name != "do"));
+    if written.len() > MOST_KEPT_BYTES {
+        let body = html! {
+            div.notice.bad role="alert" {
+                p { "You were logged out, and what you have written is too long to be kept here." }
+                p { a href="/console/login" target="_blank" { "Log in in another tab" } ", go back in this one, and send it again." }
+            }
+        };
+        return Answer::door_refused("Log in", body, &Error::NotSignedIn);
+    }
+    let draft = visit.form.text("draft").map(|draft| query([("draft", draft)])).unwrap_or_default();
+    let body = html! {
+        div.notice.bad role="alert" { p { "You were logged out. Log in again: what you have written is kept." } }
+        form method="post" action="/console/login" {
+            input type="hidden" name="next" value=(visit.path);
+            input type="hidden" name="kept" value=(written);
+            (Field::email().show(None))
+            (Field::password("password", "Password", "current-password").show(None))
+            button.main type="submit" { "Log in" }
+        }
+        @if visit.console.oidc.is_some() {
+            @let back = format!("{}{draft}", visit.path);
+            p { a.button href={ "/console/login/provider?next=" (encode(&back)) } { "Log in with your organisation" } }
+        }
+    };
+    Answer::door_refused("Log in", body, &Error::NotSignedIn)
+}
+
+/// Leads back to the form with what was written in it.
+fn go_on(path: &str, written: &Fields) -> Markup {
+    html! {
+        form data-go method="post" action=(path) {
+            @for (name, value) in written.pairs().filter(|(name, _)| *name != "do") {
+                input type="hidden" name=(name) value=(value);
+            }
+            input type="hidden" name="do" value="check";
+            p { "You are logged in again." }
+            button.main { "Go on with what you have written" }
+        }
     }
 }
 

@@ -43,7 +43,10 @@ mod sandbox;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod surviving;
+#[cfg(test)]
 mod teams;
+#[cfg(test)]
 #[cfg(test)]
 mod tokens;
 #[cfg(test)]
