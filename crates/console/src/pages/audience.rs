@@ -2,6 +2,7 @@
 
 mod attributes;
 pub(crate) mod lists;
+pub(crate) mod segment;
 mod segments;
 mod tags;
 
@@ -18,7 +19,7 @@ use crate::parts::numbers::{count, grouped};
 use crate::parts::tabs::tabs;
 use crate::visit::Visit;
 
-pub(crate) use segments::{create, delete};
+pub(crate) use segments::delete;
 
 #[derive(Deserialize)]
 struct SubscriptionLists {
@@ -46,28 +47,27 @@ const VIEWS: [(&str, &str); 5] = [
     ("subscriptions", "Subscription lists"),
 ];
 /// Parts of the query that belong to one view.
-const OF_VIEWS: [&str; 7] = ["start", "group", "prefix", "list", "segment", "criteria", "display_name"];
+const OF_VIEWS: [&str; 5] = ["start", "group", "prefix", "list", "segment"];
 /// Counted at once; the rest is on further pages.
 const PER_PAGE: usize = 25;
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
-    draw(&visit, None).await
-}
-
-async fn draw(visit: &Visit, error: Option<&Error>) -> Result<Answer> {
     let shown = match visit.query.text("show") {
-        Some("tags") => tags::section(visit).await?,
-        Some("attributes") => attributes::section(visit).await?,
-        Some("lists") => lists::section(visit, None).await?,
-        Some("subscriptions") => subscriptions(visit).await?,
-        _ => segments::section(visit, error).await?,
+        Some("tags") => tags::section(&visit).await?,
+        Some("attributes") => attributes::section(&visit).await?,
+        Some("lists") => lists::section(&visit, None).await?,
+        Some("subscriptions") => subscriptions(&visit).await?,
+        _ => segments::section(&visit).await?,
     };
-    Answer::page("Audience", html! { (tabs(visit, "What is listed", "show", &VIEWS, &OF_VIEWS)) (shown) })
+    Answer::page("Audience", html! { (tabs(&visit, "What is listed", "show", &VIEWS, &OF_VIEWS)) (shown) })
 }
 
 /// Where a segment with these criteria is made.
 fn to_segment(visit: &Visit, name: &str, criteria: &Value) -> String {
-    visit.to(&format!("/audience{}#make", query([("display_name", name), ("criteria", criteria.to_string().as_str())])))
+    visit.to(&format!(
+        "/audience/segments/new{}",
+        query([("display_name", name), ("criteria", criteria.to_string().as_str())])
+    ))
 }
 
 /// Who is in an audience, and who of them can be shown something.

@@ -56,11 +56,19 @@ async fn tags_and_attributes_have_counts_and_lead_to_segments() {
         }
         // What is offered makes a segment as it is.
         let gold = editor.get(&format!("{page}?show=tags&group=loyalty")).await;
-        for (from, words) in [(gold, "Make a segment"), (attributes, "title=\"Make a segment\"")] {
+        let (new, names) = (format!("{page}/segments/new"), ["kind0", "of0", "how0", "value0"]);
+        for (from, words, values) in [
+            (gold, "Make a segment", ["tag", "loyalty", "", "gold"]),
+            (attributes, "title=\"Make a segment\"", ["attribute", "plan", "equals", "platinum"]),
+        ] {
             let form = editor.get(&link(&from.text, words)).await;
-            let (_, criteria) = form.text.split_once("aria-describedby=\"criteria-hint\">").unwrap();
-            let criteria = criteria.split_once("</textarea>").unwrap().0.replace("&quot;", "\"");
-            let made = editor.post(&page, &[("display_name", "Those"), ("criteria", &criteria)]).await;
+            for value in values.iter().filter(|value| !value.is_empty()) {
+                form.shows(&format!("value=\"{value}\""));
+            }
+            form.shows("device fulfils this");
+            let rows: Vec<(&str, &str)> = names.into_iter().zip(values).collect();
+            let fields = [&rows[..], &[("display_name", "Those"), ("who", "some"), ("do", "save")]].concat();
+            let made = editor.post(&new, &fields).await;
             editor.get(made.location()).await.shows("1 device is in it now");
         }
         app.stop().await;
@@ -135,6 +143,69 @@ async fn the_people_of_a_message_become_a_segment() {
         let refused = editor.post(&make, &[("of", "opened"), ("display_name", "")]).await;
         assert!(refused.expect(400).contains("Make a segment"), "{}", refused.text);
         editor.post(&make, &[("of", "seen"), ("display_name", "No")]).await.expect(400);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn segments_are_clicked_together_changed_and_told_in_words() {
+    on_each_database(async |app| {
+        let push = prepare(&app).await;
+        let (editor, viewer) = (Visitor::with_role(&app, "editor").await, Visitor::with_role(&app, "viewer").await);
+        let home = format!("/console/{}", app.app.key);
+        let new = format!("{home}/audience/segments/new");
+        editor.get(&new).await.shows(r#"name="kind0""#);
+        let reader = [("who", "some"), ("kind0", "tag"), ("value0", "news"), ("was0", "tag")];
+        // Another kind has other fields, and messages are chosen by what they say.
+        let other = [("who", "some"), ("kind0", "push"), ("value0", "news"), ("was0", "tag"), ("do", "check")];
+        let changed = editor.post(&new, &other).await;
+        for words in
+            ["who opened it", "Hello · 20", &format!(r#"<option value="{push}""#), "Condition 1 is not complete"]
+        {
+            changed.shows(words);
+        }
+        let with = |more: &[(&'static str, &'static str)]| [&reader[..], more].concat();
+        let added = editor.post(&new, &with(&[("display_name", "Readers"), ("do", "add")])).await;
+        for words in [r#"name="kind1""#, r#"value="news""#, r#"value="Readers""#] {
+            added.shows(words);
+        }
+        // What is refused keeps what was typed.
+        let refused = editor.post(&new, &with(&[("display_name", ""), ("do", "save")])).await;
+        assert!(refused.expect(400).contains(r#"value="news""#), "{}", refused.text);
+        let made = editor.post(&new, &with(&[("display_name", "Readers"), ("do", "save")])).await;
+        let shown = viewer.get(made.location()).await;
+        for words in ["It is people who are tagged news.", "1 device is in it now", "None of the latest schedules"] {
+            shown.shows(words);
+        }
+        assert!(!shown.text.contains("Change it"), "{}", shown.text);
+        let id = made.location().rsplit('=').next().unwrap().to_owned();
+        let edit = format!("{home}/audience/segments/{id}");
+        let form = editor.get(&edit).await;
+        for words in [r#"value="Readers""#, r#"value="news""#, "device fulfils this", "Used by"] {
+            form.shows(words);
+        }
+        let opened = [("who", "some"), ("kind0", "push"), ("how0", "opened"), ("value0", &*push), ("not0", "not")];
+        let fields = [&opened[..], &[("display_name", "Not opened"), ("do", "save")]].concat();
+        editor.post(&edit, &fields).await.expect(303);
+        let kept = app.master().get(&format!("/api/segments/{id}")).await.expect(200);
+        assert_eq!(kept["criteria"], json!({"not": {"push": {"id": push, "outcome": "opened"}}}));
+        editor.get(&edit).await.shows("Hello");
+        // Audiences that rows cannot say stay as they are.
+        let odd = json!({"OR": [{"not": [{"tag": ["a", "b"]}]}]});
+        let body = json!({"display_name": "Odd", "criteria": odd});
+        app.master().put(&format!("/api/segments/{id}"), body).await.expect(200);
+        let text = editor.get(&edit).await.text;
+        let (_, shown) = text.split_once(r#"name="value0""#).unwrap();
+        let shown = shown.split_once('>').unwrap().1.split_once("</textarea>").unwrap().0.replace("&quot;", "\"");
+        let fields = [("who", "some"), ("kind0", "json"), ("value0", &*shown), ("display_name", "Odd"), ("do", "save")];
+        editor.post(&edit, &fields).await.expect(303);
+        assert_eq!(app.master().get(&format!("/api/segments/{id}")).await.expect(200)["criteria"], odd);
+        // A schedule that names it is found.
+        let push = json!({"audience": {"segment": id}, "device_types": "all", "notification": {"alert": "x"}});
+        let later = json!({"name": "Weekly", "schedule": {"scheduled_time": "2030-01-01T00:00:00"}, "push": push});
+        app.master().post("/api/schedules", later).await.expect(201);
+        editor.get(&edit).await.shows("Weekly");
         app.stop().await;
     })
     .await;

@@ -56,13 +56,16 @@ async fn segments_are_made_counted_and_deleted_by_editors() {
         let empty = viewer.get(&page).await;
         empty.shows("There is no segment yet");
         assert!(!empty.text.contains("Make a segment"), "offered to nobody who may not");
-        let fields = |criteria: &'static str| [("display_name", "Readers"), ("criteria", criteria)];
-        for (wrong, words) in [("{", "This is not JSON"), (r#"{"tag": 7}"#, "class=\"wrong\"")] {
-            let refused = editor.post(&page, &fields(wrong)).await;
+        let new = format!("{page}/segments/new");
+        let fields = |criteria: &'static str| {
+            [("display_name", "Readers"), ("who", "some"), ("kind0", "json"), ("value0", criteria), ("do", "save")]
+        };
+        for (wrong, words) in [("{", "not complete"), (r#"{"tag": 7}"#, "tag")] {
+            let refused = editor.post(&new, &fields(wrong)).await;
             assert!(refused.expect(400).contains(words), "{}", refused.text);
             refused.shows("Readers");
         }
-        let made = editor.post(&page, &fields(r#"{"tag": "news"}"#)).await;
+        let made = editor.post(&new, &fields(r#"{"tag": "news"}"#)).await;
         let (_, id) = made.location().split_once("segment=").unwrap();
         let shown = viewer.get(made.location()).await;
         for words in ["Readers", "1 device is in it now", "&quot;news&quot;"] {

@@ -1,0 +1,196 @@
+//! Making and changing a segment: its name and conditions that are clicked together, with the exact count beside them.
+
+use std::sync::Arc;
+
+use http::Method;
+use maud::{Markup, html};
+use model::ids::SegmentId;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::segments::{Created, Whole};
+use crate::answer::Answer;
+use crate::error::{Error, Result};
+use crate::form::{Fields, query};
+use crate::pages::compose::reach::Reach;
+use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
+use crate::parts::fields::{Field, problems};
+use crate::visit::Visit;
+
+/// Schedules, experiments and other segments that are looked through for those that name a segment.
+const LOOKED_THROUGH: &str = "50";
+
+/// What is on the page.
+struct Form {
+    /// None of one that is made.
+    id: Option<SegmentId>,
+    name: String,
+    conditions: Conditions,
+}
+
+/// Something that names a segment.
+pub(super) struct Use {
+    name: String,
+    path: String,
+}
+
+#[derive(Deserialize)]
+struct Schedules {
+    schedules: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Experiments {
+    experiments: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Segments {
+    segments: Vec<Listed>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    id: SegmentId,
+    display_name: String,
+}
+
+impl Form {
+    fn read(fields: &Fields, id: Option<SegmentId>) -> Self {
+        let criteria = fields.text("criteria").and_then(|criteria| Conditions::of_json(criteria).ok());
+        let mut conditions = criteria.unwrap_or_else(|| Conditions::read(fields));
+        // A segment is never everybody, and begins with something to fill in.
+        conditions.is_everybody = false;
+        if conditions.rows.is_empty() && fields.text("do").is_none() {
+            conditions.change("add");
+        }
+        Self { id, name: fields.exact("display_name").unwrap_or_default().to_owned(), conditions }
+    }
+}
+
+/// An empty form, or one with criteria that the URL brings along.
+pub(crate) async fn new(visit: Arc<Visit>) -> Result<Answer> {
+    draw(&visit, &Form::read(&visit.query, None), None).await
+}
+
+pub(crate) async fn edit(visit: Arc<Visit>) -> Result<Answer> {
+    let id: SegmentId = visit.id("segment")?;
+    let Whole { display_name, criteria } = visit.get(&format!("/api/segments/{id}")).await?;
+    let form = Form { id: Some(id), name: display_name, conditions: Conditions::of(&criteria) };
+    draw(&visit, &form, None).await
+}
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Result<Answer> {
+    take(&visit, None).await
+}
+
+pub(crate) async fn change(visit: Arc<Visit>) -> Result<Answer> {
+    take(&visit, Some(visit.id("segment")?)).await
+}
+
+/// Changes the rows, or saves what they say.
+async fn take(visit: &Visit, id: Option<SegmentId>) -> Result<Answer> {
+    let mut form = Form::read(&visit.form, id);
+    let done = match visit.form.text("do").unwrap_or_default() {
+        "save" => save(visit, &form).await.map(Some),
+        "take" => Conditions::of_json(visit.form.text("json").unwrap_or_default()).map(|conditions| {
+            form.conditions = conditions;
+            None
+        }),
+        action => {
+            form.conditions.change(action);
+            Ok(None)
+        }
+    };
+    match done {
+        Ok(Some(id)) => Answer::to(visit.to(&format!("/audience?segment={id}"))),
+        Ok(None) => draw(visit, &form, None).await,
+        Err(error) => Ok(draw(visit, &form, Some(&error)).await?.refused(&error)),
+    }
+}
+
+async fn save(visit: &Visit, form: &Form) -> Result<SegmentId> {
+    let body = json!({"display_name": form.name.trim(), "criteria": form.conditions.audience()?});
+    if let Some(id) = form.id {
+        visit.change(Method::PUT, &format!("/api/segments/{id}"), Some(body)).await?;
+        return Ok(id);
+    }
+    let created: Created = visit.post("/api/segments", body).await?;
+    Ok(created.segment_id)
+}
+
+async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answer> {
+    let known = Known::of(visit, &form.conditions).await;
+    let reach = Reach::of_conditions(visit, &form.conditions).await;
+    let uses = match form.id {
+        Some(id) => uses(visit, id).await,
+        None => Vec::new(),
+    };
+    let action = match form.id {
+        Some(id) => visit.to(&format!("/audience/segments/{id}")),
+        None => visit.to("/audience/segments/new"),
+    };
+    let body = html! {
+        p.line { a href=(visit.to("/audience")) { "All segments" } }
+        div.compose {
+            form #segment data-build method="post" action=(action) {
+                button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Count" }
+                input type="hidden" name="who" value="some";
+                (problems(error, &["display_name"]))
+                (Field::text("display_name", "Name").value(&form.name).show(error))
+                fieldset {
+                    legend { "Who is in it" }
+                    (rows(&form.conditions, &known, &Kind::ALL))
+                    (datalists(&known))
+                    (as_json(&form.conditions))
+                }
+                div.actions {
+                    button.main name="do" value="save" { @if form.id.is_some() { "Save" } @else { "Make it" } }
+                    a.button href=(visit.to("/audience")) { "Leave it" }
+                }
+            }
+            aside #beside tabindex="0" aria-label="Who is in it now" {
+                (reach.show_members())
+                (places::show(visit, &form.conditions, "segment").await)
+                @if form.id.is_some() { section { h2 { "Used by" } (used_by(&uses)) } }
+            }
+        }
+    };
+    Answer::page(if form.id.is_some() { "Change a segment" } else { "Make a segment" }, body)
+}
+
+pub(super) fn used_by(uses: &[Use]) -> Markup {
+    html! {
+        @if uses.is_empty() { p.quiet { "None of the latest schedules, experiments and segments." } } @else {
+            ul.links { @for Use { name, path } in uses { li { a href=(path) { (name) } } } }
+        }
+    }
+}
+
+/// The latest schedules, experiments and other segments that name a segment. What cannot be asked for is not listed.
+pub(super) async fn uses(visit: &Visit, id: SegmentId) -> Vec<Use> {
+    let names_it = |value: &Value| value.to_string().contains(&id.to_string());
+    let limited = query([("limit", LOOKED_THROUGH), ("order", "desc")]);
+    let mut uses = Vec::new();
+    let found: Result<Schedules> = visit.get(&format!("/api/schedules{limited}")).await;
+    for schedule in found.map(|found| found.schedules).unwrap_or_default().iter().filter(|one| names_it(&one["push"])) {
+        let (_, own) = schedule["url"].as_str().and_then(|url| url.rsplit_once('/')).unwrap_or_default();
+        let name = schedule["name"].as_str().unwrap_or("a schedule").to_owned();
+        uses.push(Use { name, path: visit.to(&format!("/schedules{}", query([("id", own)]))) });
+    }
+    let found: Result<Experiments> = visit.get(&format!("/api/experiments?limit={LOOKED_THROUGH}")).await;
+    for experiment in found.map(|found| found.experiments).unwrap_or_default().iter().filter(|one| names_it(one)) {
+        let own = experiment["id"].as_str().unwrap_or_default();
+        let name = experiment["name"].as_str().unwrap_or("an experiment").to_owned();
+        uses.push(Use { name, path: visit.to(&format!("/experiments/{own}")) });
+    }
+    let found: Result<Segments> = visit.get(&format!("/api/segments{limited}")).await;
+    let others = found.map(|found| found.segments).unwrap_or_default();
+    for Listed { id: own, display_name } in others.into_iter().filter(|other| other.id != id) {
+        let whole: Result<Whole> = visit.get(&format!("/api/segments/{own}")).await;
+        if whole.is_ok_and(|whole| names_it(&whole.criteria)) {
+            uses.push(Use { name: display_name, path: visit.to(&format!("/audience?segment={own}")) });
+        }
+    }
+    uses
+}
