@@ -1,6 +1,10 @@
 //! Messages that are sent by themselves: what sets each pipeline off, how long it waits, on what condition, and what it sends.
 
+pub(crate) mod edit;
+mod facts;
+mod trigger;
 mod words;
+mod written;
 
 use std::sync::Arc;
 
@@ -74,6 +78,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
         cards.push(card(&visit, pipeline, counts.as_ref()));
     }
     let body = html! {
+        @if visit.may(Role::Sender) { p { a.button.main href=(visit.to("/automation/new")) { "Make an automation" } } }
         nav.tabs aria-label="Which automations" {
             @for (value, name) in [("", "All"), ("true", "On"), ("false", "Off")] {
                 @let is_shown = value == enabled && only.is_none();
@@ -85,7 +90,6 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
                 @if enabled.is_empty() {
                     p { "No automation yet. One sends a message to a device when something happens to it: a first open, a tag, a custom \
                          event, or many days without an open." }
-                    p { "They are made with " code { "POST /api/pipelines" } "; the " a href="/docs" { "API reference" } " tells how." }
                 } @else { p { "None of them. " a href=(visit.path) { "Show all" } } }
             }
         }
@@ -135,6 +139,7 @@ fn card(visit: &Visit, pipeline: &Pipeline, counts: Option<&Counts>) -> Markup {
             }
             @if visit.may(Role::Sender) {
                 div.buttons {
+                    a.button href=(visit.to(&format!("/automation/{}/edit", pipeline.uid))) aria-label={ "Change: " (name) } { "Change it" }
                     @let (action, label) = if is_enabled { ("off", "Switch off") } else { ("on", "Switch on") };
                     form method="post" action=(visit.to(&format!("/automation/{}/{action}", pipeline.uid))) {
                         button aria-label={ (label) ": " (name) } { (label) }

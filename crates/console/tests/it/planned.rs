@@ -95,6 +95,67 @@ async fn automations_are_told_in_words_and_switched() {
 }
 
 #[tokio::test]
+async fn automations_are_clicked_together_and_nothing_of_them_is_lost() {
+    on_each_database(async |app| {
+        let (sender, editor) = (Visitor::with_role(&app, "sender").await, Visitor::with_role(&app, "editor").await);
+        let list = format!("/console/{}/automation", app.app.key);
+        let new = format!("{list}/new");
+        editor.get(&new).await.expect(403);
+        sender.get(&new).await.shows("a device registers for the first time");
+        let fields = [
+            ("name", "Cart"),
+            ("enabled", "yes"),
+            ("trigger0", "tag_added"),
+            ("trigger-value0", "cart"),
+            ("trigger-of0", "shop"),
+            ("delay", "2"),
+            ("unit", "3600"),
+            ("kind0", "tag"),
+            ("value0", "quiet"),
+            ("not0", "not"),
+            ("title", "Still there?"),
+            ("text", "Your cart waits"),
+        ];
+        let with = |more: &[(&'static str, &'static str)]| [&fields[..], more].concat();
+        let shown = sender.post(&new, &with(&[("do", "add-trigger")])).await;
+        for words in [r#"name="trigger1""#, "Your cart waits", "devices fulfil this", r#"value="cart""#] {
+            shown.shows(words);
+        }
+        let incomplete = sender.post(&new, &with(&[("trigger1", "custom_event"), ("do", "save")])).await;
+        assert!(incomplete.expect(400).contains("Trigger 2 is not complete"), "{}", incomplete.text);
+        incomplete.shows("Your cart waits");
+        let made = sender.post(&new, &with(&[("do", "save")])).await;
+        made.expect(303);
+        sender.get(made.location()).await.shows("2 hours");
+        let id = made.location().rsplit('=').next().unwrap().to_owned();
+        let stored = async || app.master().get(&format!("/api/pipelines/{id}")).await.expect(200)["pipeline"].clone();
+        let pipeline = stored().await;
+        assert_eq!(pipeline["immediate_trigger"], json!({"tag_added": {"tag": "cart", "group": "shop"}}));
+        assert_eq!(pipeline["condition"], json!({"and": [{"tag": {"tag_name": "quiet", "negated": true}}]}));
+        assert_eq!(pipeline["timing"], json!({"delay": {"seconds": 7200}}));
+        // What the page has no fields for stays.
+        let edit = format!("{list}/{id}/edit");
+        let mut body = pipeline.clone();
+        body["constraint"] = json!({"rate": {"pushes": 1, "days": 7}});
+        app.master().put(&format!("/api/pipelines/{id}"), body).await.expect(200);
+        let form = sender.get(&edit).await;
+        for words in [r#"value="cart""#, r#"value="Still there?""#, "Your cart waits", "&quot;pushes&quot;: 1"] {
+            form.shows(words);
+        }
+        let rest = r#"{"constraint": {"rate": {"pushes": 1, "days": 7}}}"#;
+        let changed = [&fields[1..], &[("name", "Carts"), ("rest", rest), ("do", "save")]].concat();
+        sender.post(&edit, &changed).await.expect(303);
+        let pipeline = stored().await;
+        assert_eq!((&pipeline["name"], &pipeline["constraint"]["rate"]["days"]), (&json!("Carts"), &json!(7)));
+        let off: Vec<(&str, &str)> = changed.into_iter().filter(|(name, _)| *name != "enabled").collect();
+        sender.post(&edit, &off).await.expect(303);
+        assert_eq!(stored().await["enabled"], json!(false));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn experiments_say_what_can_be_concluded() {
     on_each_database(async |app| {
         let (sender, viewer) = (Visitor::with_role(&app, "sender").await, Visitor::with_role(&app, "viewer").await);

@@ -100,6 +100,73 @@ async fn marketers_write_approve_send_and_look_at_the_report() {
     .await;
 }
 
+/// A marketer makes a segment and an automation by clicking, and leaves Compose in the middle of a sentence.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_marketer_builds_by_clicking_and_loses_nothing() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let channel = json!({"device_type": "android", "opt_in": true, "push_address": "token", "set_tags": true, "tags": ["news"]});
+        app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The first issue"}});
+        app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+        let home = app.url(&format!("/console/{}", app.app.key));
+        let tab = browser.tab().await;
+        tab.resize(1280, 900).await;
+        member(&app, &tab, "sender").await;
+        let choose = async |field: &str, value: &str| {
+            let script = format!(
+                "(() => {{ const field = document.querySelector('[name={field}]'); field.value = '{value}';
+                  field.dispatchEvent(new Event('input', {{ bubbles: true }})); return field.value; }})()"
+            );
+            assert_eq!(tab.run(&script).await, json!(value), "{field}");
+        };
+        // A segment: the fields follow the kind without a reload.
+        tab.open(&format!("{home}/audience")).await;
+        tab.follow("a[href$='/segments/new']").await;
+        tab.run("window.isSame = true").await;
+        tab.fill("#display_name", "Readers").await;
+        tab.fill("[name=value0]", "news").await;
+        tab.shows("device fulfils this").await;
+        tab.click("button[value=add]").await;
+        tab.wait_for("document.querySelector('[name=kind1]')").await;
+        choose("kind1", "push").await;
+        tab.wait_for("document.querySelector('select[name=value1]')?.innerText.includes('The first issue')").await;
+        choose("how1", "delivered").await;
+        tab.run("document.querySelector('[name=value1]').selectedIndex = 1").await;
+        choose("not1", "").await;
+        tab.wait_for("document.querySelector('#beside .value')?.innerText === '1'").await;
+        assert_eq!(tab.run("window.isSame === true").await, json!(true), "the page was loaded anew");
+        tab.screenshot(&pictures().join("segment.png")).await;
+        tab.follow("button[value=save]").await;
+        tab.shows("tagged news, and got the message The first issue").await;
+        // An automation.
+        tab.open(&format!("{home}/automation/new")).await;
+        tab.fill("#name", "Thanks").await;
+        choose("trigger0", "tag_added").await;
+        tab.fill("[name=trigger-value0]", "bought").await;
+        tab.fill("#text", "Thank you").await;
+        tab.wait_for("document.querySelector('#beside .bubble')?.innerText.includes('Thank you')").await;
+        tab.screenshot(&pictures().join("automation.png")).await;
+        tab.follow("button[value=save]").await;
+        tab.shows("the tag “bought” is added").await;
+        // Compose is left in the middle of a sentence.
+        tab.open(&format!("{home}/compose")).await;
+        tab.fill("#text", "It begins on Mon").await;
+        tab.wait_for("location.search.startsWith('?draft=')").await;
+        tab.shows("Draft, version 1").await;
+        tab.fill("#title", "Soon").await;
+        tab.open(&format!("{home}/messages")).await;
+        tab.run("history.back()").await;
+        tab.wait_for("document.querySelector('#text')?.value === 'It begins on Mon' && document.querySelector('#title').value === 'Soon'")
+            .await;
+        assert_eq!(tab.complaints(), [""; 0]);
+        app.stop().await;
+    })
+    .await;
+}
+
 /// "Why did Kim's tablet not get it?", asked on the phone.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
