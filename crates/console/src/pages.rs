@@ -32,5 +32,6 @@ pub(crate) mod schedules;
 pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod team;
+pub(crate) mod templates;
 pub(crate) mod tokens;
 pub(crate) mod webhooks;

@@ -19,7 +19,7 @@ use crate::live;
 use crate::pages::{
     accounts, apps, audience, audit, automation, calendar, compose, doctor, drafts, events, experiments, find, first,
     help, home, login, message, messages, nodes, people, person, platforms, profile, provider, recipients, reports,
-    requests, sandbox, schedules, settings, start, team, tokens, webhooks,
+    requests, sandbox, schedules, settings, start, team, templates, tokens, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -162,6 +162,12 @@ fn all() -> Vec<Page> {
         post("/console/{app}/sandbox/clear", EDITOR, sandbox::clear),
         post("/console/{app}/sandbox/faults", EDITOR, sandbox::set_faults),
         post("/console/{app}/sandbox/again/{push}", SENDER, sandbox::send_again),
+        get("/console/{app}/templates", EDITOR, templates::list),
+        get("/console/{app}/templates/new", EDITOR, templates::edit::new),
+        post("/console/{app}/templates/new", EDITOR, templates::edit::create),
+        get("/console/{app}/templates/{template}", EDITOR, templates::edit::edit),
+        post("/console/{app}/templates/{template}", EDITOR, templates::edit::change),
+        post("/console/{app}/templates/{template}/delete", EDITOR, templates::delete),
         get("/console/{app}/team", ADMIN, team::list),
         post("/console/{app}/team", ADMIN, team::add),
         post("/console/{app}/team/{account}/change", ADMIN, team::change),

@@ -27,6 +27,7 @@ const APP_PAGES: &[Entry] = &[
     Entry { name: "Home", path: "", least: Role::Viewer, key: Some("h") },
     Entry { name: "Compose", path: "/compose", least: Role::Editor, key: Some("c") },
     Entry { name: "Messages", path: "/messages", least: Role::Viewer, key: Some("m") },
+    Entry { name: "Templates", path: "/templates", least: Role::Editor, key: None },
     Entry { name: "Calendar", path: "/calendar", least: Role::Viewer, key: None },
     Entry { name: "Schedules", path: "/schedules", least: Role::Viewer, key: None },
     Entry { name: "Automation", path: "/automation", least: Role::Viewer, key: None },

@@ -47,6 +47,7 @@ mod surviving;
 #[cfg(test)]
 mod teams;
 #[cfg(test)]
+mod templates;
 #[cfg(test)]
 mod tokens;
 #[cfg(test)]

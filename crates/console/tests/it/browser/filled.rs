@@ -15,8 +15,11 @@ pub(super) async fn fill(app: &TestApp) -> Shown {
     app.master().post("/api/push", json!({"audience": "all", "device_types": "toasters"})).await.expect(400);
     app.master().post("/api/lists", json!({"name": "readers"})).await.expect(201);
     let segment = json!({"display_name": "Readers of the news", "criteria": {"tag": "news"}});
-    app.master().post("/api/segments", segment).await.expect(201);
-    let (schedule, experiment) = planned(app).await;
+    let segment = app.master().post("/api/segments", segment).await.expect(201);
+    let template = json!({"name": "Greeting", "variables": [{"key": "name", "default_value": "you"}],
+                          "push": {"notification": {"alert": "Hello {{name}}"}}});
+    let template = app.master().post("/api/templates", template).await.expect(201);
+    let (schedule, experiment, pipeline) = planned(app).await;
     let webhook = installed(app).await;
     let soon = json!({"audience": {"tag": "news"}, "device_types": "all", "notification": {"alert": "Soon"}});
     let export = json!({"channel_id": channel});
@@ -32,6 +35,9 @@ pub(super) async fn fill(app: &TestApp) -> Shown {
         ("{channel}", channel),
         ("{schedule}", schedule),
         ("{experiment}", experiment),
+        ("{pipeline}", pipeline),
+        ("{segment}", text(&segment["segment_id"])),
+        ("{template}", text(&template["template_id"])),
         ("{webhook}", webhook),
         ("{platform}", "apns".to_owned()),
         ("{privacy}", text(&privacy["privacy_id"])),
@@ -60,8 +66,8 @@ async fn devices(app: &TestApp) -> String {
     channel_id
 }
 
-/// A schedule, an automation and an experiment; the ids of the first and the last.
-async fn planned(app: &TestApp) -> (String, String) {
+/// A schedule, an experiment and an automation, by their ids.
+async fn planned(app: &TestApp) -> (String, String, String) {
     let push = |alert: &str, audience: Value| json!({"audience": audience, "device_types": "all", "notification": {"alert": alert}});
     let weekly = json!({"cadence": {"type": "weekly", "count": 1, "days_of_week": ["monday"]}});
     let schedule = json!({"name": "Mondays", "push": push("The week", json!("all")),
@@ -69,13 +75,13 @@ async fn planned(app: &TestApp) -> (String, String) {
     let scheduled = app.master().post("/api/schedules", schedule).await.expect(201);
     let outcome = json!({"push": push("Welcome", json!("triggered"))});
     let pipeline = json!({"name": "Welcome", "enabled": true, "immediate_trigger": "first_open", "outcome": outcome});
-    app.master().post("/api/pipelines", pipeline).await.expect(201);
+    let pipeline = app.master().post("/api/pipelines", pipeline).await.expect(201);
     let variant = |name: &str| json!({"name": name, "push": {"notification": {"alert": name}}});
     let experiment = json!({"name": "Which greeting?", "audience": "all", "device_types": "all", "control": 0.2,
                             "variants": [variant("Plain"), variant("Friendly")]});
     let made = app.master().post("/api/experiments", experiment).await.expect(201);
     app.step_all().await;
-    (text(&scheduled["schedule_ids"][0]), text(&made["experiment_id"]))
+    (text(&scheduled["schedule_ids"][0]), text(&made["experiment_id"]), text(&pipeline["pipeline_ids"][0]))
 }
 
 /// A platform with credentials and a webhook, whose id is returned.
