@@ -11,7 +11,7 @@ use model::account::Role;
 use model::ids::PushId;
 use serde::Deserialize;
 
-use super::messages::Progress;
+use super::messages::{Progress, Pushes};
 use crate::answer::Answer;
 use crate::chart::funnel;
 use crate::dates::time;
@@ -52,9 +52,11 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let One { push } = visit.get(&format!("/api/push/{id}")).await?;
     let detail: Option<Detail> = visit.find(&format!("/api/reports/perpush/detail/{id}")).await?;
     let said = Said::of(&visit, id).await?;
+    let author = author(&visit, id).await?;
     let title = push.name.clone().or_else(|| said.headline());
     let body = html! {
         p.line { (badge(&push.state)) " " (words(&push.push_type)) " · " (time(&push.created))
+            @if let Some(author) = &author { " · sent by " (author) }
             @if let Some(expires) = &push.expires { " · expires " (time(expires)) }
         }
         @if visit.may(Role::Sender) { (actions(&visit, &push.state)) }
@@ -73,6 +75,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         p.quiet { "Id " (copy::inline(&id.to_string(), "the id of the message")) }
     };
     Answer::page(title.unwrap_or_else(|| "Message".to_owned()), body)
+}
+
+/// Who has sent it, which the list of messages says.
+async fn author(visit: &Visit, id: PushId) -> Result<Option<String>> {
+    let Pushes { pushes, .. } = visit.get(&format!("/api/pushes?start={id}&limit=1")).await?;
+    Ok(pushes.into_iter().find(|push| push.push_id == id.to_string()).and_then(|push| push.author))
 }
 
 /// What kind of push the API says it is, for people.

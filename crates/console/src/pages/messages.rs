@@ -31,7 +31,7 @@ pub(crate) struct Listed {
     title: Option<String>,
     alert: Option<String>,
     state: String,
-    author: Option<String>,
+    pub(crate) author: Option<String>,
     pub(crate) total: Progress,
     pub(crate) opens: Opens,
 }
@@ -103,11 +103,18 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
 
 /// What was sent, and what is being written.
 pub(crate) fn views(visit: &Visit) -> Markup {
-    let choices = [("/messages", "Sent"), ("/drafts", "Drafts")].map(|(below, words)| (visit.to(below), words));
+    // Tests are called so by the call that sends them.
+    let tests = query([("q", "Test:")]);
+    let choices = [("/messages", "", "Sent"), ("/messages", &*tests, "Tests"), ("/drafts", "", "Drafts")];
+    let is_tests = visit.query.text("q") == Some("Test:");
     html! {
         @if visit.may(Role::Editor) {
             nav.tabs aria-label="Messages and drafts" {
-                @for (path, words) in choices { a href=(path) aria-current=[(visit.path == path).then_some("true")] { (words) } }
+                @for (below, filter, words) in choices {
+                    @let path = visit.to(below);
+                    @let is_here = visit.path == path && is_tests == !filter.is_empty();
+                    a href={ (path) (filter) } aria-current=[is_here.then_some("true")] { (words) }
+                }
             }
         }
     }
