@@ -2,7 +2,7 @@
 //! more than the largest frame.
 #![no_main]
 
-#[path = "../crates/live/src/frame.rs"]
+#[path = "../crates/websocket/src/frame.rs"]
 mod frame;
 
 use bytes::BytesMut;

@@ -1,6 +1,6 @@
 //! Why a connection ends, and what its device is told.
 
-use crate::frame;
+use websocket::frame;
 
 /// Why the service ends a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

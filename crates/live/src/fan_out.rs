@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use model::ids::Ordinal;
 use roaring::RoaringBitmap;
+use websocket::frame;
 
-use crate::frame;
 use crate::hub::Hub;
 use crate::line::Line;
 use crate::message::Message;

@@ -9,10 +9,6 @@ mod backlog;
 mod end;
 mod fan_out;
 mod following;
-pub mod frame;
-#[cfg(test)]
-mod frame_tests;
-mod handshake;
 mod hub;
 mod line;
 mod message;
@@ -37,12 +33,12 @@ use store::Store;
 use tenancy::Tenancy;
 
 pub use end::End;
-pub use handshake::accept_key;
 pub use message::Message;
 pub use opening::{Opened, Opening, Refused};
 pub use reader::Reader;
 pub use refusing::refuse;
 pub use socket_run::Connection;
+pub use websocket::accept_key;
 
 use hub::Hub;
 

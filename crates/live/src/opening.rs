@@ -15,13 +15,14 @@ use store::pushes::{self, PushState};
 use store::{Tx, channels, log};
 use tenancy::Caller;
 use tokio::net::TcpStream;
+use websocket::frame;
 
 use crate::hub::Hub;
 use crate::line::Line;
 use crate::message::{self, Message};
 use crate::records::{self, Bounds};
 use crate::socket::Socket;
-use crate::{Connection, End, Live, Reader, frame};
+use crate::{Connection, End, Live, Reader};
 
 /// Messages that a device which comes back is told; of more, the newest.
 const MOST_MISSED: usize = 64;

@@ -8,9 +8,10 @@ use model::ids::{Offset, Ordinal};
 use model::time::UtcMillis;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
+use websocket::frame;
 
+use crate::End;
 use crate::backlog::Backlog;
-use crate::{End, frame};
 
 /// The most that waits for a socket to be writable, apart from one message and from what is sent at the beginning.
 const MOST_REST: usize = 16 * 1024;

@@ -9,12 +9,12 @@ use model::ids::Offset;
 use serde::Deserialize;
 use tenancy::Rights;
 use tokio::time::timeout;
+use websocket::frame::{self, Frame};
 
-use crate::frame::Frame;
 use crate::hub::Hub;
 use crate::line::Line;
 use crate::socket::Socket;
-use crate::{End, Live, frame};
+use crate::{End, Live};
 
 /// Bytes read at once.
 const READ: usize = 2048;
