@@ -80,7 +80,7 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
             let rate = sent.per_cpu_second();
             report::goal("deliveries per CPU-second", &number(rate), "≥ 60,000", rate >= 60_000.0)?;
         }
-        Protocol::Adm | Protocol::Wns | Protocol::WebPush | Protocol::Open => {
+        Protocol::Adm | Protocol::Wns | Protocol::WebPush | Protocol::UnifiedPush | Protocol::Open => {
             report::line("per CPU-second, of the bare loop, which encrypts nothing", &percent(share))?;
         }
     }

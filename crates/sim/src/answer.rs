@@ -28,6 +28,8 @@ pub(crate) enum Action {
     },
     /// Break the connection.
     Cut,
+    /// Leave the request without an answer.
+    Silence,
 }
 
 /// The answer to a request without a valid message, mostly because a provider would not take it.

@@ -60,6 +60,7 @@ pub(crate) struct Book {
     pub(crate) tokens: u64,
     pub(crate) ignored: u64,
     pub(crate) over_limit: u64,
+    pub(crate) unanswered: u64,
     accepted: Fingerprints,
     gone: Fingerprints,
     /// How often an injected fault hit a message. Only messages that were hit are in here.
@@ -155,6 +156,8 @@ impl Book {
             tokens: self.tokens,
             ignored: self.ignored,
             over_limit: self.over_limit,
+            unanswered: self.unanswered,
+            subscriptions: 0,
         }
     }
 

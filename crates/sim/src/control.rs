@@ -22,7 +22,7 @@ pub(crate) fn answer(shared: &Shared, call: &Call<'_>) -> Option<Response<Bytes>
     let is_get = call.method == Method::GET;
     let is_post = call.method == Method::POST;
     Some(match name {
-        "stats" if is_get => ok(&json!(shared.book().stats())),
+        "stats" if is_get => ok(&json!(shared.stats())),
         "faults" if is_get => ok(&json!(*shared.faults())),
         "faults" if is_post => {
             let before = shared.faults();

@@ -32,7 +32,9 @@ pub struct Faults {
     /// Addresses of Apple, Firebase and browsers that begin so are of no device: they are refused as made-up ones are, while the
     /// same addresses may have been served before. Empty for none.
     pub unknown_prefix: String,
-    /// Firebase repeats such an address when it refuses it.
+    /// Messages to addresses that begin so are never answered. Empty for none.
+    pub silent_prefix: String,
+    /// Firebase repeats an address of no device when it refuses it.
     pub names_address: bool,
     /// Messages that are answered with "too many requests".
     pub throttled: f64,
@@ -85,6 +87,7 @@ impl Default for Faults {
             gone: 0.0,
             gone_addresses: BTreeSet::new(),
             unknown_prefix: String::new(),
+            silent_prefix: String::new(),
             names_address: false,
             throttled: 0.0,
             unavailable: 0.0,
@@ -112,6 +115,7 @@ impl Faults {
         let gone = fields.optional("gone", share);
         let gone_addresses = fields.optional("gone_addresses", |at| at.array(0..=100_000, At::any_text));
         let unknown_prefix = fields.optional("unknown_prefix", At::any_text);
+        let silent_prefix = fields.optional("silent_prefix", At::any_text);
         let names_address = fields.optional("names_address", At::boolean);
         let throttled = fields.optional("throttled", share);
         let unavailable = fields.optional("unavailable", share);
@@ -132,6 +136,7 @@ impl Faults {
             gone_addresses: gone_addresses
                 .map_or_else(|| self.gone_addresses.clone(), |addresses| addresses.into_iter().collect()),
             unknown_prefix: unknown_prefix.unwrap_or_else(|| self.unknown_prefix.clone()),
+            silent_prefix: silent_prefix.unwrap_or_else(|| self.silent_prefix.clone()),
             names_address: names_address.unwrap_or(self.names_address),
             throttled: throttled.unwrap_or(self.throttled),
             unavailable: unavailable.unwrap_or(self.unavailable),
@@ -165,6 +170,11 @@ impl Faults {
     /// Whether there is no device at the address.
     pub(crate) fn is_unknown(&self, address: &str) -> bool {
         !self.unknown_prefix.is_empty() && device_of(address).starts_with(&self.unknown_prefix)
+    }
+
+    /// Whether the provider says nothing to a message for the address.
+    pub(crate) fn is_silent(&self, address: &str) -> bool {
+        !self.silent_prefix.is_empty() && device_of(address).starts_with(&self.silent_prefix)
     }
 
     /// The fault that hits a message on its `n_tries`th try, counted from zero.

@@ -4,10 +4,14 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use model::channel::WebSubscription;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    PublicKeyData,
 };
+use ring::digest::{SHA256, digest};
 use ring::rsa;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -122,6 +126,12 @@ const FILES: [&str; 6] =
     [CA_FILE, "ca-key.pem", APNS_KEY_FILE, APNS_CERTIFICATE_FILE, APNS_CERTIFICATE_KEY_FILE, "browser-key.pem"];
 
 impl Pair {
+    /// The SHA-256 of the public key, in base64, by which browsers can be told to trust it.
+    pub(crate) fn key_digest(&self) -> io::Result<String> {
+        let key = KeyPair::from_pem(&self.key).map_err(io::Error::other)?;
+        Ok(STANDARD.encode(digest(&SHA256, &key.subject_public_key_info())))
+    }
+
     pub(crate) fn certificate_der(&self) -> io::Result<CertificateDer<'static>> {
         CertificateDer::from_pem_slice(self.certificate.as_bytes()).map_err(io::Error::other)
     }

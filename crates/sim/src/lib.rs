@@ -7,6 +7,7 @@ mod answer;
 mod apns;
 mod book;
 mod browser;
+mod browsers;
 mod call;
 mod chance;
 mod control;

@@ -12,12 +12,20 @@ pub enum Protocol {
     Adm,
     Wns,
     WebPush,
+    UnifiedPush,
     Open,
 }
 
 impl Protocol {
-    pub const ALL: [Protocol; 6] =
-        [Protocol::Apns, Protocol::Fcm, Protocol::Adm, Protocol::Wns, Protocol::WebPush, Protocol::Open];
+    pub const ALL: [Protocol; 7] = [
+        Protocol::Apns,
+        Protocol::Fcm,
+        Protocol::Adm,
+        Protocol::Wns,
+        Protocol::WebPush,
+        Protocol::UnifiedPush,
+        Protocol::Open,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -26,6 +34,7 @@ impl Protocol {
             Protocol::Adm => "adm",
             Protocol::Wns => "wns",
             Protocol::WebPush => "webpush",
+            Protocol::UnifiedPush => "unifiedpush",
             Protocol::Open => "open",
         }
     }

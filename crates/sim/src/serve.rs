@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use rustls::ServerConfig;
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{Acceptor, ClientHello, WebPkiClientVerifier};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::LazyConfigAcceptor;
 
-use crate::keys::Keys;
+use crate::browsers::{self, MCS_VERSION};
+use crate::keys::{Keys, Pair};
 use crate::shared::Shared;
 use crate::{serve_h1, serve_h2};
 
@@ -24,11 +25,23 @@ pub(crate) struct Client {
     pub(crate) serial: u64,
 }
 
+/// The ways to shake hands over TLS.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    /// Asks for a certificate of the client, as Apple does.
+    asking: Arc<ServerConfig>,
+    /// Does not: the push connection of a browser ends when it is asked.
+    plain: Arc<ServerConfig>,
+}
+
+const HTTP2: &[u8] = b"h2";
 /// How every HTTP/2 connection in clear begins, as far as needed to tell it from a method of HTTP/1.1.
-const PREFACE: &[u8] = b"PRI ";
+const PREFACE: &[u8; N_FIRST] = b"PRI ";
+/// So many bytes tell what is spoken on a connection.
+const N_FIRST: usize = 4;
 
 /// Serves connections until it is dropped, and with it all of them.
-pub(crate) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, shared: Arc<Shared>) {
+pub(crate) async fn accept(listener: TcpListener, tls: Option<Tls>, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     loop {
         // Running out of files is temporary: connections close.
@@ -50,7 +63,7 @@ pub(crate) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, shar
     }
 }
 
-pub(crate) fn tls(keys: &Keys, names: &[String]) -> io::Result<TlsAcceptor> {
+pub(crate) fn tls(keys: &Keys, pair: &Pair) -> io::Result<Tls> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut roots = rustls::RootCertStore::empty();
     roots.add(keys.ca_certificate()?).map_err(io::Error::other)?;
@@ -58,40 +71,58 @@ pub(crate) fn tls(keys: &Keys, names: &[String]) -> io::Result<TlsAcceptor> {
         .allow_unauthenticated()
         .build()
         .map_err(io::Error::other)?;
-    let pair = keys.server(names)?;
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(io::Error::other)?
+    let builder = || {
+        let builder = ServerConfig::builder_with_provider(provider.clone());
+        builder.with_safe_default_protocol_versions().map_err(io::Error::other)
+    };
+    let mut asking = builder()?
         .with_client_cert_verifier(verifier)
         .with_single_cert(vec![pair.certificate_der()?], pair.key_der()?)
         .map_err(io::Error::other)?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    asking.alpn_protocols = vec![HTTP2.to_vec()];
+    let mut plain = builder()?
+        .with_no_client_auth()
+        .with_single_cert(vec![pair.certificate_der()?], pair.key_der()?)
+        .map_err(io::Error::other)?;
+    plain.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
+    Ok(Tls { asking: Arc::new(asking), plain: Arc::new(plain) })
 }
 
-async fn encrypted(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>, serial: u64) -> io::Result<()> {
+impl Tls {
+    /// Clients of Apple speak HTTP/2 and nothing else, unlike browsers and the senders of web push.
+    fn config(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig> {
+        let mut offers = hello.alpn().into_iter().flatten();
+        let is_http2_alone = offers.next() == Some(HTTP2) && offers.next().is_none();
+        if is_http2_alone { self.asking.clone() } else { self.plain.clone() }
+    }
+}
+
+async fn encrypted(stream: TcpStream, tls: Tls, shared: Arc<Shared>, serial: u64) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let stream = tls.accept(stream).await?;
+    let handshake = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+    let config = tls.config(&handshake.client_hello());
+    let stream = handshake.into_stream(config).await?;
     let (_, session) = stream.get_ref();
-    let is_h2 = session.alpn_protocol() == Some(b"h2");
+    let is_h2 = session.alpn_protocol() == Some(HTTP2);
     let has_certificate = session.peer_certificates().is_some();
     let client = Client { scheme: "https", has_certificate, serial };
     if is_h2 {
         serve_h2::serve(stream, shared, client).await;
-    } else {
-        serve_h1::serve(stream, shared, client).await;
+        return Ok(());
     }
+    let stream = Rewound::reading(stream).await?;
+    if stream.beginning[0] == MCS_VERSION {
+        return browsers::serve_google(stream, &shared).await;
+    }
+    serve_h1::serve(stream, shared, client).await;
     Ok(())
 }
 
-async fn clear(mut stream: TcpStream, shared: Arc<Shared>, serial: u64) -> io::Result<()> {
+async fn clear(stream: TcpStream, shared: Arc<Shared>, serial: u64) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut beginning = [0; PREFACE.len()];
-    stream.read_exact(&mut beginning).await?;
+    let stream = Rewound::reading(stream).await?;
     let client = Client { scheme: "http", has_certificate: false, serial };
-    let is_h2 = beginning == *PREFACE;
-    let stream = Rewound { beginning, n_read: 0, stream };
-    if is_h2 {
+    if stream.beginning == *PREFACE {
         serve_h2::serve(stream, shared, client).await;
     } else {
         serve_h1::serve(stream, shared, client).await;
@@ -100,15 +131,23 @@ async fn clear(mut stream: TcpStream, shared: Arc<Shared>, serial: u64) -> io::R
 }
 
 /// A connection whose first bytes have been read already.
-struct Rewound {
-    beginning: [u8; PREFACE.len()],
+struct Rewound<S> {
+    beginning: [u8; N_FIRST],
     n_read: usize,
-    stream: TcpStream,
+    stream: S,
 }
 
-impl AsyncRead for Rewound {
+impl<S: AsyncRead + Unpin> Rewound<S> {
+    async fn reading(mut stream: S) -> io::Result<Self> {
+        let mut beginning = [0; N_FIRST];
+        stream.read_exact(&mut beginning).await?;
+        Ok(Self { beginning, n_read: 0, stream })
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Rewound<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let n = (PREFACE.len() - self.n_read).min(buf.remaining());
+        let n = (N_FIRST - self.n_read).min(buf.remaining());
         if n == 0 {
             return Pin::new(&mut self.stream).poll_read(cx, buf);
         }
@@ -118,7 +157,7 @@ impl AsyncRead for Rewound {
     }
 }
 
-impl AsyncWrite for Rewound {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Rewound<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }

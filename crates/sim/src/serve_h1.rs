@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection.
+//! One HTTP/1.1 connection, which may become the WebSocket of a browser.
 
 use std::io;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 
 use crate::answer::Action;
+use crate::browsers;
 use crate::call::{Call, ShownCredentials};
 use crate::serve::Client;
 use crate::shared::Shared;
@@ -28,7 +29,12 @@ where
 {
     let shown = Mutex::new(ShownCredentials { has_certificate: client.has_certificate, ..ShownCredentials::default() });
     let n_requests = AtomicU32::new(0);
-    let service = service_fn(async |request| {
+    let upgrade = Mutex::new(None);
+    let service = service_fn(async |mut request: Request<Incoming>| {
+        if let Some(response) = browsers::accept_mozilla(request.uri().path(), request.headers()) {
+            *upgrade.lock().await = Some(hyper::upgrade::on(&mut request));
+            return Ok(response.map(Full::new));
+        }
         let n_requests = n_requests.fetch_add(1, Ordering::Relaxed) + 1;
         let mut response = answer(&shared, &shown, &client, request).await?;
         let goaway_every = shared.faults().goaway_every;
@@ -39,7 +45,13 @@ where
         Ok::<_, io::Error>(response)
     });
     // A client that goes away early is none of the simulator's business.
-    drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
+    drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).with_upgrades().await);
+    if let Some(upgrade) = upgrade.into_inner()
+        && let Ok(upgraded) = upgrade.await
+    {
+        // Nor is a browser that goes away.
+        drop(browsers::serve_mozilla(TokioIo::new(upgraded), &shared).await);
+    }
 }
 
 /// An error breaks the connection: there is no other way to leave one request without an answer.
@@ -67,6 +79,7 @@ async fn answer(
     }
     match verdict.action {
         Action::Answer(response) => Ok(response.map(Full::new)),
+        Action::Silence => std::future::pending().await,
         Action::Reset { .. } | Action::Cut => Err(io::ErrorKind::ConnectionReset.into()),
     }
 }

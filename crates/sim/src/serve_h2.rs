@@ -73,7 +73,7 @@ struct Connection<S> {
     /// The last stream that was looked at.
     last_stream: u32,
     leaving: Leaving,
-    /// Requests that came too late. They are kept, since the library would reset them otherwise.
+    /// Requests that are not answered. They are kept, since the library would reset them otherwise.
     ignored: Vec<SendResponse<Bytes>>,
 }
 
@@ -212,7 +212,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.has_to_raise = true;
             self.edits.allow(self.shared.streams);
         }
-        if delay.is_zero() {
+        if matches!(action, Action::Silence) {
+            self.ignored.push(respond);
+        } else if delay.is_zero() {
             self.act(stream, &mut respond, action);
         } else {
             self.late.push(Reverse(Late { due: Instant::now() + delay, stream, respond, action }));
@@ -258,6 +260,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 let says_so = is_clean && stream & 2 == 0;
                 respond.send_reset(if says_so { Reason::REFUSED_STREAM } else { Reason::INTERNAL_ERROR });
             }
+            // Requests without an answer were set aside when they came.
+            Action::Silence => {}
             Action::Cut => self.leaving = Leaving::Cut,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::{Method, Response, StatusCode};
 use model::time::Clock;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
@@ -13,11 +13,13 @@ use uuid::Uuid;
 use crate::answer::{self, Action, PlannedReply, Refusal, Reply};
 use crate::book::{Book, Fate, Message};
 use crate::browser::Browser;
+use crate::browsers::{Subscriptions, google, mozilla};
 use crate::call::{Call, ShownCredentials};
 use crate::chance::Fingerprint;
 use crate::faults::Faults;
 use crate::protocol::Protocol;
 use crate::specimen::Specimen;
+use crate::stats::Stats;
 use crate::tokens::{self, Issuer, Tokens};
 use crate::{adm, apns, control, fcm, open, webpush, wns};
 
@@ -33,6 +35,8 @@ pub(crate) struct Shared {
     /// Decrypts messages to browsers, if the settings ask for it.
     pub(crate) browser: Option<Browser>,
     pub(crate) tokens: Tokens,
+    /// Those of real browsers.
+    pub(crate) subscriptions: Subscriptions,
     pub(crate) faults: Mutex<Arc<Faults>>,
     pub(crate) book: Mutex<Book>,
     pub(crate) specimens: [OnceLock<Specimen>; Protocol::ALL.len()],
@@ -57,6 +61,15 @@ impl Shared {
         self.book.lock()
     }
 
+    pub(crate) fn stats(&self) -> Stats {
+        Stats { subscriptions: self.subscriptions.n_active(), ..self.book().stats() }
+    }
+
+    /// The time as browsers are told it.
+    pub(crate) fn now_millis(&self) -> u64 {
+        u64::try_from(self.clock.now().0).unwrap_or(0)
+    }
+
     pub(crate) fn validation_code(&self) -> Option<Uuid> {
         *self.validation_code.lock()
     }
@@ -64,6 +77,9 @@ impl Shared {
     fn plan_reply(&self, shown: &mut ShownCredentials, call: &Call<'_>) -> PlannedReply {
         let faults = self.faults();
         match protocol_of(call.path) {
+            Some(Protocol::UnifiedPush) if call.method == Method::GET => {
+                plain(webpush::unified_push_server(), faults.latency)
+            }
             Some(Protocol::Open) => {
                 if let Some(response) = open::handshake(self, call) {
                     return plain(response, faults.latency);
@@ -74,7 +90,10 @@ impl Shared {
                     open::check(call)
                 };
                 match checked {
-                    Ok(messages) => self.settle(&messages, &faults, open::respond),
+                    Ok(messages) => {
+                        let fate = self.book().enter(&messages, &faults, self.keep);
+                        reply(fate, messages.first(), &faults, open::respond)
+                    }
                     Err(refusal) => self.refuse(Protocol::Open, refusal, &faults),
                 }
             }
@@ -94,6 +113,10 @@ impl Shared {
         if protocol == Protocol::Apns && !call.is_h2 {
             return PlannedReply { action: Action::Cut, delay: Duration::ZERO, is_trusted: false };
         }
+        if faults.is_silent(call.path) {
+            self.book().unanswered += 1;
+            return PlannedReply { action: Action::Silence, delay: Duration::ZERO, is_trusted: false };
+        }
         let checked = if faults.refuse_credentials.contains(&protocol) {
             Err(refused_credentials(protocol))
         } else {
@@ -102,7 +125,7 @@ impl Shared {
                 Protocol::Fcm => fcm::check(self, call),
                 Protocol::Adm => adm::check(self, call),
                 Protocol::Wns => wns::check(self, call),
-                Protocol::WebPush => webpush::check(self, shown, call),
+                Protocol::WebPush | Protocol::UnifiedPush => webpush::check(self, protocol, shown, call),
                 Protocol::Open => Err(open::unauthorized()),
             }
         };
@@ -116,19 +139,26 @@ impl Shared {
             return self.refuse(protocol, refusal, faults);
         }
         self.specimens[protocol as usize].get_or_init(|| Specimen::of(call));
-        self.settle(std::slice::from_ref(&message), faults, |reply| match protocol {
+        let fate = self.book().enter(std::slice::from_ref(&message), faults, self.keep);
+        if let (Protocol::WebPush, Some(Fate::Accepted | Fate::LostAnswer)) = (protocol, fate) {
+            webpush::forward(self, call, &message);
+        }
+        reply(fate, Some(&message), faults, |reply| match protocol {
             Protocol::Apns => apns::respond(self, call, reply),
             Protocol::Fcm => fcm::respond(&message, reply),
             Protocol::Adm => adm::respond(&message, reply),
             Protocol::Wns => wns::respond(call, &message, reply),
-            Protocol::WebPush => webpush::respond(call, &message, reply),
+            Protocol::WebPush | Protocol::UnifiedPush => webpush::respond(call, &message, reply),
             Protocol::Open => open::respond(reply),
         })
     }
 
-    /// Requests for tokens, and requests of people for counts and messages.
+    /// Requests for tokens, requests of browsers for subscriptions, and requests of people for counts and messages.
     fn beside_messages(&self, call: &Call<'_>, faults: &Faults) -> PlannedReply {
         if let Some(response) = control::answer(self, call) {
+            return plain(response, Duration::ZERO);
+        }
+        if let Some(response) = google::answer(self, call) {
             return plain(response, Duration::ZERO);
         }
         let Some(issuer) = Issuer::of(call.path) else {
@@ -140,33 +170,6 @@ impl Shared {
         PlannedReply { is_trusted: is_issued, ..plain(response, faults.latency) }
     }
 
-    fn settle(
-        &self,
-        messages: &[Message<'_>],
-        faults: &Faults,
-        respond: impl FnOnce(Reply) -> Response<Bytes>,
-    ) -> PlannedReply {
-        let fate = self.book().enter(messages, faults, self.keep);
-        let first = messages.first().and_then(|message| message.id).unwrap_or(Fingerprint(0));
-        let answer = |reply| {
-            let mut response = respond(reply);
-            answer::add_retry_after(&mut response, reply, faults.retry_after);
-            Action::Answer(response)
-        };
-        let action = match fate {
-            Some(Fate::Accepted | Fate::Duplicate) => answer(Reply::Accepted),
-            Some(Fate::Gone) => answer(Reply::Gone),
-            Some(Fate::Throttled) => answer(Reply::Throttled),
-            Some(Fate::Unavailable) => answer(Reply::Unavailable),
-            Some(Fate::Reset) => Action::Reset { is_clean: true },
-            Some(Fate::LostAnswer) => Action::Reset { is_clean: false },
-            Some(Fate::Cut) => Action::Cut,
-            // Requests without messages were refused before.
-            Some(Fate::Rejected | Fate::Unauthorized) | None => answer(Reply::Unavailable),
-        };
-        PlannedReply { action, delay: faults.delay(first), is_trusted: true }
-    }
-
     fn refuse(&self, protocol: Protocol, refusal: Refusal, faults: &Faults) -> PlannedReply {
         let Refusal { response, reason, fate } = refusal;
         if let Some(fate) = fate {
@@ -174,6 +177,33 @@ impl Shared {
         }
         plain(*response, faults.latency)
     }
+}
+
+/// The reply to valid messages with this fate.
+fn reply(
+    fate: Option<Fate>,
+    first: Option<&Message<'_>>,
+    faults: &Faults,
+    respond: impl FnOnce(Reply) -> Response<Bytes>,
+) -> PlannedReply {
+    let first = first.and_then(|message| message.id).unwrap_or(Fingerprint(0));
+    let answer = |reply| {
+        let mut response = respond(reply);
+        answer::add_retry_after(&mut response, reply, faults.retry_after);
+        Action::Answer(response)
+    };
+    let action = match fate {
+        Some(Fate::Accepted | Fate::Duplicate) => answer(Reply::Accepted),
+        Some(Fate::Gone) => answer(Reply::Gone),
+        Some(Fate::Throttled) => answer(Reply::Throttled),
+        Some(Fate::Unavailable) => answer(Reply::Unavailable),
+        Some(Fate::Reset) => Action::Reset { is_clean: true },
+        Some(Fate::LostAnswer) => Action::Reset { is_clean: false },
+        Some(Fate::Cut) => Action::Cut,
+        // Requests without messages were refused before.
+        Some(Fate::Rejected | Fate::Unauthorized) | None => answer(Reply::Unavailable),
+    };
+    PlannedReply { action, delay: faults.delay(first), is_trusted: true }
 }
 
 fn plain(response: Response<Bytes>, delay: Duration) -> PlannedReply {
@@ -185,7 +215,7 @@ fn unknown_address(protocol: Protocol, named: Option<&str>) -> Option<Refusal> {
     match protocol {
         Protocol::Apns => Some(apns::bad_token()),
         Protocol::Fcm => Some(fcm::bad_token(named)),
-        Protocol::WebPush => Some(webpush::foreign_key()),
+        Protocol::WebPush | Protocol::UnifiedPush => Some(webpush::foreign_key()),
         Protocol::Adm | Protocol::Wns | Protocol::Open => None,
     }
 }
@@ -196,7 +226,9 @@ fn refused_credentials(protocol: Protocol) -> Refusal {
         Protocol::Fcm => fcm::unauthenticated(),
         Protocol::Adm => adm::unauthorized(),
         Protocol::Wns => wns::unauthorized("The token is not valid."),
-        Protocol::WebPush => webpush::unauthorized("The VAPID key is not the one of the subscription"),
+        Protocol::WebPush | Protocol::UnifiedPush => {
+            webpush::unauthorized("The VAPID key is not the one of the subscription")
+        }
         Protocol::Open => open::unauthorized(),
     }
 }
@@ -208,6 +240,9 @@ fn protocol_of(path: &str) -> Option<Protocol> {
         (adm::PREFIX, Protocol::Adm),
         (wns::PREFIX, Protocol::Wns),
         (webpush::PREFIX, Protocol::WebPush),
+        (google::PREFIX, Protocol::WebPush),
+        (mozilla::PREFIX, Protocol::WebPush),
+        (webpush::UNIFIED_PUSH_PREFIX, Protocol::UnifiedPush),
         (open::PREFIX, Protocol::Open),
     ];
     prefixes.into_iter().find(|(prefix, _)| path.starts_with(prefix)).map(|(_, protocol)| protocol)

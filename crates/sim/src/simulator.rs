@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::book::{Book, Delivery};
 use crate::browser::Browser;
+use crate::browsers::{self, Subscriptions};
 use crate::faults::Faults;
 use crate::keys::{self, Keys};
 use crate::protocol::Protocol;
@@ -29,6 +30,8 @@ pub struct Simulator {
     shared: Arc<Shared>,
     keys: Keys,
     browser: WebSubscription,
+    /// The SHA-256 of the public key of the certificate, in base64.
+    key_digest: String,
     address: SocketAddr,
     plain_address: SocketAddr,
     accepting: [JoinHandle<()>; 2],
@@ -41,7 +44,8 @@ impl Simulator {
         let subscription = browser.subscription();
         let names =
             ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned(), settings.listen.ip().to_string()];
-        let tls = serve::tls(&keys, &names)?;
+        let certificate = keys.server(&names)?;
+        let tls = serve::tls(&keys, &certificate)?;
         let listener = TcpListener::bind(settings.listen).await?;
         let plain_listener = TcpListener::bind(settings.plain_listen).await?;
         let shared = Arc::new(Shared {
@@ -55,6 +59,7 @@ impl Simulator {
             fcm_public_key: keys::fcm_public_key()?,
             browser: settings.decrypt.then_some(browser),
             tokens: Tokens::default(),
+            subscriptions: Subscriptions::default(),
             faults: Mutex::new(Arc::new(settings.faults)),
             book: Mutex::default(),
             specimens: Default::default(),
@@ -66,7 +71,15 @@ impl Simulator {
             tokio::spawn(serve::accept(listener, Some(tls), shared.clone())),
             tokio::spawn(serve::accept(plain_listener, None, shared.clone())),
         ];
-        Ok(Self { shared, keys, browser: subscription, address, plain_address, accepting })
+        Ok(Self {
+            shared,
+            keys,
+            browser: subscription,
+            key_digest: certificate.key_digest()?,
+            address,
+            plain_address,
+            accepting,
+        })
     }
 
     /// The root for a protocol over TLS. Its certificate is to be trusted by way of [`Simulator::ca_pem`].
@@ -124,6 +137,21 @@ impl Simulator {
         (self.device(Protocol::WebPush, n), self.browser.clone())
     }
 
+    /// The address of phone number `n` that is reached by UnifiedPush, and the keys of its subscription.
+    pub fn unified_push_subscription(&self, n: u64) -> (String, WebSubscription) {
+        (self.device(Protocol::UnifiedPush, n), self.browser.clone())
+    }
+
+    /// The flags of a Chromium whose push service is the simulator.
+    pub fn chromium_flags(&self) -> Vec<String> {
+        browsers::chromium_flags(&self.url(Protocol::WebPush), &self.key_digest)
+    }
+
+    /// The preferences of a Firefox whose push service is the simulator, as names and values in the form of `user.js`.
+    pub fn firefox_preferences(&self) -> Vec<(&'static str, String)> {
+        browsers::firefox_preferences(&self.plain_url(Protocol::WebPush))
+    }
+
     /// Makes the handshake of an open platform succeed.
     pub fn confirm(&self, validation_code: Uuid) {
         *self.shared.validation_code.lock() = Some(validation_code);
@@ -143,7 +171,7 @@ impl Simulator {
     }
 
     pub fn stats(&self) -> Stats {
-        self.shared.book().stats()
+        self.shared.stats()
     }
 
     /// The newest valid messages, newest first.
@@ -194,6 +222,7 @@ pub fn device_address(protocol: Protocol, n: u64, root: &str) -> String {
         Protocol::Adm => format!("amzn1.adm-registration.v3.sim-{n}"),
         Protocol::Wns => format!("{root}/wns/device-{n}"),
         Protocol::WebPush => format!("{root}/webpush/browser-{n}"),
+        Protocol::UnifiedPush => format!("{root}/up/phone-{n}"),
         Protocol::Open => format!("sim-{n}"),
     }
 }
@@ -201,7 +230,9 @@ pub fn device_address(protocol: Protocol, n: u64, root: &str) -> String {
 /// An open platform has no host of its own, so it has a path.
 const fn root(protocol: Protocol) -> &'static str {
     match protocol {
-        Protocol::Apns | Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::WebPush => "",
+        Protocol::Apns | Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::WebPush | Protocol::UnifiedPush => {
+            ""
+        }
         Protocol::Open => "/open",
     }
 }

@@ -19,6 +19,10 @@ pub struct Stats {
     pub ignored: u64,
     /// Requests that were refused because their connection allowed only one stream and had one.
     pub over_limit: u64,
+    /// Requests that are left without an answer, by the fault for that.
+    pub unanswered: u64,
+    /// Subscriptions of pages in real browsers.
+    pub subscriptions: u64,
 }
 
 /// The messages of one protocol by their fate: `messages` is the sum of all others but `duplicates`, `devices_gone`

@@ -1,4 +1,4 @@
-//! A browser's push service: which requests it takes, and its answers to the others.
+//! A push service of browsers, or of phones by UnifiedPush: which requests it takes, and its answers to the others.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,20 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::answer::{self, Refusal, Reply};
-use crate::book::Message;
+use crate::book::{Fate, Message};
 use crate::browser::{self, Record};
+use crate::browsers::{Standing, google, mozilla};
 use crate::call::{Call, ShownCredentials};
 use crate::chance::Fingerprint;
+use crate::faults::device_of;
 use crate::jwt::Jwt;
 use crate::protocol::Protocol;
 use crate::shared::Shared;
 
+/// The root of the subscriptions of browsers that the simulator makes up.
 pub(crate) const PREFIX: &str = "/webpush/";
+/// The root of the endpoints of phones.
+pub(crate) const UNIFIED_PUSH_PREFIX: &str = "/up/";
 const MOST_BYTES: usize = 4096;
 const MOST_TOPIC_CHARS: usize = 32;
 /// The longest lifetime of a token, and how wrong clocks may be.
@@ -43,17 +48,30 @@ struct Payload {
 
 pub(crate) fn check<'a>(
     shared: &Shared,
+    protocol: Protocol,
     shown: &mut ShownCredentials,
     call: &Call<'a>,
 ) -> Result<Message<'a>, Refusal> {
     if call.method != Method::POST {
         return Err(rejected(StatusCode::METHOD_NOT_ALLOWED, 100, "Method not allowed"));
     }
-    let subscription = call.path.strip_prefix(PREFIX).unwrap_or_default();
+    let subscription = device_of(call.path);
     if subscription.is_empty() {
         return Err(rejected(StatusCode::NOT_FOUND, 102, "Invalid URL endpoint"));
     }
     authorize(shared, shown, call)?;
+    if is_of_real_browser(call) {
+        match shared.subscriptions.standing(subscription, sender_key(call).unwrap_or_default()) {
+            Standing::Good => {}
+            Standing::Foreign => return Err(foreign_key()),
+            Standing::Unknown => return Err(rejected(StatusCode::NOT_FOUND, 102, "No such subscription")),
+            Standing::Ended => {
+                let mut refusal = rejected(StatusCode::GONE, 106, "Subscription has ended");
+                refusal.fate = Some(Fate::Gone);
+                return Err(refusal);
+            }
+        }
+    }
     if call.header("ttl").is_none_or(|ttl| ttl.parse::<u32>().is_err()) {
         return Err(rejected(StatusCode::BAD_REQUEST, 111, "Missing or invalid TTL header"));
     }
@@ -73,14 +91,9 @@ pub(crate) fn check<'a>(
     let Some(record) = Record::parse(call.body) else {
         return Err(rejected(StatusCode::BAD_REQUEST, 110, "Invalid crypto headers: not one aes128gcm record"));
     };
-    let mut message = Message {
-        protocol: Protocol::WebPush,
-        address: subscription.into(),
-        id: None,
-        label: None,
-        body: Cow::Borrowed(b"(encrypted)"),
-    };
-    if let Some(browser) = &shared.browser {
+    let mut message =
+        Message { protocol, address: subscription.into(), id: None, label: None, body: Cow::Borrowed(b"(encrypted)") };
+    if let Some(browser) = shared.browser.as_ref().filter(|_| !is_of_real_browser(call)) {
         // A browser would drop it silently. Here it is reported.
         let Some(text) = browser.decrypt(&record) else {
             return Err(rejected(StatusCode::BAD_REQUEST, 110, "The browser could not decrypt the message"));
@@ -90,6 +103,19 @@ pub(crate) fn check<'a>(
         message.body = text.into();
     }
     Ok(message)
+}
+
+/// Sends a message on to the real browser that it is for.
+pub(crate) fn forward(shared: &Shared, call: &Call<'_>, message: &Message<'_>) {
+    if is_of_real_browser(call) {
+        let ttl = call.header("ttl").and_then(|ttl| ttl.parse().ok()).unwrap_or(0);
+        shared.subscriptions.send(&message.address, ttl, shared.now_millis(), Bytes::copy_from_slice(call.body));
+    }
+}
+
+/// How an endpoint says that it is one of UnifiedPush.
+pub(crate) fn unified_push_server() -> Response<Bytes> {
+    answer::json(StatusCode::OK, &json!({ "unifiedpush": { "version": 1 } }))
 }
 
 pub(crate) fn respond(call: &Call<'_>, message: &Message<'_>, reply: Reply) -> Response<Bytes> {
@@ -140,18 +166,16 @@ fn authorize(shared: &Shared, shown: &mut ShownCredentials, call: &Call<'_>) -> 
 
 /// Until when a token with a valid signature counts.
 fn verified(call: &Call<'_>, now: i64) -> Result<i64, Refusal> {
-    let header = call.header("authorization").and_then(|value| value.strip_prefix("vapid "));
-    let Some(header) = header else { return Err(unauthorized("The authorization scheme is not vapid")) };
-    let part = |name: &str| header.split(',').find_map(|part| part.trim().strip_prefix(name));
-    let jwt = part("t=").and_then(Jwt::parse).ok_or_else(|| unauthorized("The VAPID token cannot be read"))?;
-    let key = part("k=").and_then(|key| URL_SAFE_NO_PAD.decode(key).ok());
+    let Some(header) = vapid(call) else { return Err(unauthorized("The authorization scheme is not vapid")) };
+    let jwt = part(header, "t=").and_then(Jwt::parse).ok_or_else(|| unauthorized("The VAPID token cannot be read"))?;
+    let key = part(header, "k=").and_then(|key| URL_SAFE_NO_PAD.decode(key).ok());
     let key = key.filter(|key| key.len() == browser::PUBLIC_KEY_BYTES);
     let key = key.ok_or_else(|| unauthorized("The VAPID public key is not a point in base64url"))?;
     if !jwt.is_es256_by(&key) {
         return Err(unauthorized("The VAPID signature is wrong"));
     }
     let claims: Claims = jwt.claims().ok_or_else(|| unauthorized("A VAPID claim is missing"))?;
-    if claims.aud != format!("{}://{}", call.scheme, call.authority) {
+    if !is_audience(call, &claims.aud) {
         return Err(unauthorized("The VAPID audience is another"));
     }
     if claims.exp > now + TOKEN_SECONDS + SKEW_SECONDS {
@@ -161,6 +185,31 @@ fn verified(call: &Call<'_>, now: i64) -> Result<i64, Refusal> {
         return Err(unauthorized("The VAPID subject is neither mailto: nor https:"));
     }
     Ok(claims.exp)
+}
+
+/// A subscription names the host of the push service itself, although the request came here.
+fn is_audience(call: &Call<'_>, audience: &str) -> bool {
+    let is_of = |prefix: &str, origins: &[&str]| call.path.starts_with(prefix) && origins.contains(&audience);
+    audience == format!("{}://{}", call.scheme, call.authority)
+        || is_of(google::PREFIX, &google::ORIGINS)
+        || is_of(mozilla::PREFIX, &[mozilla::ORIGIN])
+}
+
+fn is_of_real_browser(call: &Call<'_>) -> bool {
+    call.path.starts_with(google::PREFIX) || call.path.starts_with(mozilla::PREFIX)
+}
+
+fn vapid<'a>(call: &Call<'a>) -> Option<&'a str> {
+    call.header("authorization").and_then(|value| value.strip_prefix("vapid "))
+}
+
+fn part<'a>(header: &'a str, name: &str) -> Option<&'a str> {
+    header.split(',').find_map(|part| part.trim().strip_prefix(name))
+}
+
+/// The public key of the sender, in base64url.
+fn sender_key<'a>(call: &Call<'a>) -> Option<&'a str> {
+    vapid(call).and_then(|header| part(header, "k=")).map(|key| key.trim_end_matches('='))
 }
 
 fn rejected(status: StatusCode, errno: u16, why: &str) -> Refusal {

@@ -111,7 +111,7 @@ impl Requests {
                 head.headers_mut().insert("apns-id", HeaderValue::from_str(&id)?);
             }
             Protocol::WebPush => *head.uri_mut() = address.parse()?,
-            Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::Open => {}
+            Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::UnifiedPush | Protocol::Open => {}
         }
         Ok(head)
     }

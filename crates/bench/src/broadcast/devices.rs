@@ -32,7 +32,9 @@ impl Devices {
             Protocol::Apns => (DeviceType::Ios, "apns"),
             Protocol::Fcm => (DeviceType::Android, "fcm"),
             Protocol::WebPush => (DeviceType::Web, "webpush"),
-            Protocol::Adm | Protocol::Wns | Protocol::Open => bail!("there is no broadcast for {protocol}"),
+            Protocol::Adm | Protocol::Wns | Protocol::UnifiedPush | Protocol::Open => {
+                bail!("there is no broadcast for {protocol}")
+            }
         };
         let mut profile = json!({
             "device_type": device_type.to_string(), "opt_in": true, "background": true, "timezone": "Europe/Berlin",
@@ -90,7 +92,7 @@ impl Devices {
                 let account: Value = serde_json::from_str(&sim.service_account(true)).unwrap_or_default();
                 json!({"service_account": account, "endpoint": endpoint})
             }
-            Protocol::WebPush | Protocol::Adm | Protocol::Wns | Protocol::Open => {
+            Protocol::WebPush | Protocol::UnifiedPush | Protocol::Adm | Protocol::Wns | Protocol::Open => {
                 json!({"subject": "mailto:push@example.com", "endpoint": endpoint})
             }
         }

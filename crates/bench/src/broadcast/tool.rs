@@ -31,7 +31,9 @@ pub(super) fn run(provider: &Provider, protocol: Protocol, n_messages: u32) -> R
     let uri = |n| match protocol {
         Protocol::Apns => format!("{root}/3/device/{}\n", device_address(protocol, n, &root)),
         Protocol::WebPush => format!("{}\n", device_address(protocol, n, &root)),
-        Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::Open => format!("{root}{}\n", specimen.path),
+        Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::UnifiedPush | Protocol::Open => {
+            format!("{root}{}\n", specimen.path)
+        }
     };
     fs::write(&uris, (0..ADDRESSES).map(uri).collect::<String>())?;
     let mut command = Command::new("h2load");

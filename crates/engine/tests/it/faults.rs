@@ -27,7 +27,9 @@ async fn survives_everything(app: TestApp, protocol: Protocol) {
     let (platform, device_type, credentials) = match protocol {
         Protocol::Apns => ("apns", "ios", apple(&sim)),
         Protocol::Fcm => ("fcm", "android", google(&sim)),
-        Protocol::Adm | Protocol::Wns | Protocol::WebPush | Protocol::Open => panic!("not tried here"),
+        Protocol::Adm | Protocol::Wns | Protocol::WebPush | Protocol::UnifiedPush | Protocol::Open => {
+            panic!("not tried here")
+        }
     };
     configure(&app, platform, &credentials).await;
     let addresses = devices(&app, &sim, protocol, N_DEVICES).await;

@@ -41,7 +41,7 @@ pub(crate) async fn devices(app: &TestApp, sim: &Simulator, protocol: Protocol, 
         Protocol::Fcm => "android",
         Protocol::Adm => "amazon",
         Protocol::Wns => "wns",
-        Protocol::WebPush | Protocol::Open => panic!("they register differently"),
+        Protocol::WebPush | Protocol::UnifiedPush | Protocol::Open => panic!("they register differently"),
     };
     let addresses: Vec<String> = (0..n).map(|device| sim.device(protocol, device)).collect();
     let original: ChannelId = register(app, device_type, &addresses[0], json!({})).await.parse().unwrap();

@@ -163,6 +163,11 @@ pub(crate) async fn http1(
     Some(Answer { status, headers, body: Bytes::copy_from_slice(&answer[end + 4..]) })
 }
 
+/// A connection over TLS that does not say what will be spoken on it.
+pub(crate) async fn raw_tls(simulator: &Simulator) -> TlsStream<TcpStream> {
+    handshake(simulator, b"", None).await
+}
+
 async fn handshake(simulator: &Simulator, alpn: &[u8], identity: Option<(&str, &str)>) -> TlsStream<TcpStream> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(simulator.ca_pem().as_bytes()).unwrap()).unwrap();
@@ -178,7 +183,7 @@ async fn handshake(simulator: &Simulator, alpn: &[u8], identity: Option<(&str, &
             builder.with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap()).unwrap()
         }
     };
-    config.alpn_protocols = vec![alpn.to_vec()];
+    config.alpn_protocols = if alpn.is_empty() { Vec::new() } else { vec![alpn.to_vec()] };
     let root = simulator.url(Protocol::Apns);
     let address = root.strip_prefix("https://").unwrap();
     let stream = TcpStream::connect(address).await.unwrap();

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod apns;
 #[cfg(test)]
+mod browsers;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod faults;

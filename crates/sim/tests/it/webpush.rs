@@ -14,7 +14,7 @@ use crate::client::{Answer, Connection, Headers};
 use crate::signing::{es256, now};
 
 /// RFC 8291 by its own words: HKDF as two HMACs, so that nothing is shared with the simulator.
-fn encrypt(text: &[u8], p256dh: &str, auth: &str) -> Vec<u8> {
+pub(crate) fn encrypt(text: &[u8], p256dh: &str, auth: &str) -> Vec<u8> {
     let sender = SecretKey::from_slice(&[7; 32]).unwrap();
     let sender_public = sender.public_key().to_encoded_point(false);
     let receiver = URL_SAFE_NO_PAD.decode(p256dh).unwrap();
@@ -36,13 +36,13 @@ fn encrypt(text: &[u8], p256dh: &str, auth: &str) -> Vec<u8> {
 }
 
 /// Some server's key, and its header.
-struct Vapid {
+pub(crate) struct Vapid {
     key: String,
-    public_key: String,
+    pub(crate) public_key: String,
 }
 
 impl Vapid {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Keys::in_folder(folder.path()).unwrap();
         let key = std::fs::read_to_string(folder.path().join("apns-key.p8")).unwrap();
@@ -50,7 +50,7 @@ impl Vapid {
         Self { key, public_key: URL_SAFE_NO_PAD.encode(public.as_bytes()) }
     }
 
-    fn header(&self, claims: &Value) -> String {
+    pub(crate) fn header(&self, claims: &Value) -> String {
         let token = es256(&self.key, &json!({ "typ": "JWT", "alg": "ES256" }), claims);
         format!("vapid t={token}, k={}", self.public_key)
     }
