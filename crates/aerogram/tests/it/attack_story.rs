@@ -14,7 +14,6 @@ use sim::{Faults, Protocol, SimSettings, Simulator, keys};
 use tempfile::TempDir;
 use testkit::client::Caller;
 use testkit::event_receiver::{EventReceiver, Reaction};
-use testkit::tarpit::Tarpit;
 
 use crate::server::Server;
 
@@ -124,7 +123,8 @@ async fn made_up_devices_beside_honest_ones() {
 async fn tarpits_beside_honest_browsers() {
     const HONEST: u64 = 1_000;
     let target = Target::start("").await;
-    let tarpits = [Tarpit::start().await, Tarpit::start().await, Tarpit::start().await];
+    // The simulator takes the place of their services, too.
+    target.sim.set_faults(Faults { silent_prefix: "evil".to_owned(), ..Faults::default() });
     let endpoint = json!({"url": target.sim.url(Protocol::WebPush), "ca": target.sim.ca_pem()});
     target.configure("webpush", json!({"subject": "mailto:push@example.com", "endpoint": endpoint})).await;
     let keys = target.sim.web_subscription(0).1;
@@ -132,7 +132,7 @@ async fn tarpits_beside_honest_browsers() {
         let web = json!({"subscription": {"p256dh": keys.p256dh, "auth": keys.auth}});
         json!({"device_type": "web", "opt_in": true, "push_address": address, "web": web})
     };
-    let hostile = (0..300).map(|n| browser(format!("https://{}/push/{n}", tarpits[n % 3].address())));
+    let hostile = (0..300).map(|n| browser(format!("https://tarpit-{}.example/webpush/evil-{n}", n % 3)));
     target.register(hostile.collect()).await;
     target.register((0..HONEST).map(|n| browser(target.sim.web_subscription(n).0)).collect()).await;
     let mut slowest = 0.0_f64;

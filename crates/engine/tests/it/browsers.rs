@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use sim::{Faults, Protocol, Simulator};
 use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel_to;
-use testkit::tarpit::Tarpit;
 
 use crate::devices::{push, status};
 use crate::provider::{app_id, configure, hello, n_installed, simulator};
@@ -39,31 +38,33 @@ async fn notices(app: &TestApp) -> Value {
 #[tokio::test]
 async fn a_push_service_that_never_answers_delays_no_other_browser() {
     on_each_database(async |app| {
-        let (sim, tarpit) = (simulator(&app, Faults::default()).await, Tarpit::start().await);
-        // They are the first to be sent to.
-        let addresses: Vec<String> = (0..N_HOSTILE).map(|n| format!("https://{}/push/{n}", tarpit.address())).collect();
+        let sim = simulator(&app, Faults { silent_prefix: "evil".to_owned(), ..Faults::default() }).await;
+        // They are the first to be sent to. The simulator takes the place of their service.
+        let addresses: Vec<String> =
+            (0..N_HOSTILE).map(|n| format!("https://tarpit.example/webpush/evil-{n}")).collect();
         browsers(&app, &sim.web_subscription(0).1, &addresses).await;
         honest(&app, &sim).await;
         let id = push(&app, hello(&json!(["web"]))).await;
         let worker = app.engine().worker();
         assert!(worker.step().await.unwrap(), "the audience is resolved");
-        let sent = async {
-            sim.wait_until(|stats| stats.of(Protocol::WebPush).delivered() == u64::from(N_HONEST)).await;
-            assert_eq!(tarpit.n_open(), tarpit.n_accepted(), "nobody waited for the tarpit to be given up");
-        };
-        let (stepped, ()) = tokio::join!(worker.step(), sent);
-        assert!(stepped.unwrap());
+        let mut step = std::pin::pin!(worker.step());
+        tokio::select! {
+            biased;
+            _ = sim.wait_until(|stats| stats.of(Protocol::WebPush).delivered() == u64::from(N_HONEST)) => {}
+            _ = &mut step => panic!("everybody waited until the silent service was given up"),
+        }
+        assert!(step.await.unwrap());
         assert_eq!(status(&app, &id).await["total"]["delivered"], N_HONEST);
 
         // It rests now, and is not even asked.
-        let n_accepted = tarpit.n_accepted();
-        assert!((1..=8).contains(&n_accepted), "{n_accepted}");
+        let n_unanswered = sim.stats().unanswered;
+        assert!((1..=8).contains(&n_unanswered), "{n_unanswered}");
         for n in 2..=4 {
             push(&app, hello(&json!(["web"]))).await;
             app.step_all().await;
             assert_eq!(arrived(&sim), u64::from(N_HONEST) * n);
         }
-        assert_eq!((tarpit.n_accepted(), notices(&app).await), (n_accepted, json!([])));
+        assert_eq!((sim.stats().unanswered, notices(&app).await), (n_unanswered, json!([])));
     })
     .await;
 }

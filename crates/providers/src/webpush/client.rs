@@ -44,7 +44,7 @@ struct Inner {
 }
 
 impl Client {
-    /// For subscriptions at some hosts, and at the endpoint of the credentials.
+    /// For subscriptions at some hosts. The endpoint of the credentials, if they have one, takes the place of all of them.
     pub fn new(credentials: &WebPushCredentials, network: &Network, hosts: PushHosts) -> Self {
         let endpoint = credentials.endpoint.as_ref();
         let services = Services::new(network, hosts, endpoint);
@@ -101,7 +101,8 @@ impl Client {
         let sign = async || inner.vapid.token(&service.origin, now).map_err(|reason| Outcome::Unauthorized { reason });
         let token = service.token.get(now, sign).await?;
         let body = inner.encrypted(push, recipient)?;
-        let outcome = inner.exchange(&service, &head(push, uri, token), body.into(), now).await;
+        let head = head(push, inner.services.destination(uri), token);
+        let outcome = inner.exchange(&service, &head, body.into(), now).await;
         if let Some(room) = inner.rooms.get(service.lane) {
             room.learn(&outcome);
         }

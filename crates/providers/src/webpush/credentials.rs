@@ -32,7 +32,7 @@ pub struct WebPushCredentials {
     pub public_key: String,
     /// The contact for push services in case of trouble: `mailto:` or `https:`.
     pub subject: String,
-    /// An origin of subscriptions to trust besides the public ones, for tests.
+    /// Where every message goes instead of the service of its subscription, with the path kept: a simulator or a proxy.
     pub endpoint: Option<Endpoint>,
 }
 
@@ -43,7 +43,7 @@ pub struct WebPushContact {
     /// `mailto:` or `https:` address that push services may turn to.
     #[body(read = subject, length = 1..=SUBJECT_CHARS)]
     pub subject: String,
-    /// An origin of subscriptions to trust besides the public ones, for tests.
+    /// Where every message goes instead of the service of its subscription, with the path kept: a simulator or a proxy.
     pub endpoint: Option<Endpoint>,
 }
 

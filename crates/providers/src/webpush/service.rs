@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use http::Uri;
+use http::uri::PathAndQuery;
 use model::time::UtcMillis;
 use parking_lot::Mutex;
 
@@ -59,7 +60,8 @@ pub(super) struct Services {
     hosts: PushHosts,
     /// All services together that nobody vouches for and that have never answered: there is no end of names for them.
     strangers: Service,
-    /// A service that is accepted although it may not be encrypted, and whose certificate we may know.
+    /// Where every subscription leads instead of its own service, with its origin. Subscriptions may be at it themselves, and then
+    /// need not be encrypted.
     own: Option<(String, Endpoint)>,
     known: Mutex<HashMap<String, Arc<Service>>>,
 }
@@ -104,6 +106,18 @@ impl Services {
         service.was_silent(now);
     }
 
+    /// Where a message to a subscription is sent: there, or to the same path of the endpoint.
+    pub(super) fn destination(&self, subscription: Uri) -> Uri {
+        let Some((_, endpoint)) = &self.own else { return subscription };
+        let mut parts = subscription.into_parts();
+        let own = endpoint.url.uri();
+        parts.scheme = own.scheme().cloned();
+        parts.authority = own.authority().cloned();
+        parts.path_and_query.get_or_insert(PathAndQuery::from_static("/"));
+        // Made of the parts of two absolute URLs.
+        Uri::from_parts(parts).unwrap_or_default()
+    }
+
     fn is_own(&self, origin: Option<&str>) -> bool {
         self.own.as_ref().is_some_and(|(own, _)| Some(own.as_str()) == origin)
     }
@@ -123,7 +137,11 @@ impl Services {
         if lane == self.lane_of_others() && !self.hosts.accepts_others() {
             return Err(format!("{origin} is not a known push service; the setting push_hosts can add it."));
         }
-        let url = check_url(&origin, self.network.policy()).map_err(|refusal| refusal.to_string())?;
+        let checked = |origin: &str| check_url(origin, self.network.policy()).map_err(|refusal| refusal.to_string());
+        let url = match (checked(&origin)?, &self.own) {
+            (_, Some((own, _))) => checked(own)?,
+            (url, None) => url,
+        };
         let service = Arc::new(self.connected(origin.clone(), &url, lane));
         let mut known = self.known.lock();
         if known.len() >= MOST_SERVICES {
@@ -135,8 +153,7 @@ impl Services {
     }
 
     fn connected(&self, origin: String, url: &WebUrl, lane: usize) -> Service {
-        let own = self.own.as_ref().filter(|(own, _)| *own == origin);
-        let ca = own.and_then(|(_, endpoint)| endpoint.ca.as_deref());
+        let ca = self.own.as_ref().and_then(|(_, endpoint)| endpoint.ca.as_deref());
         let wire = || self.network.wire_if_spoken(Origin::of(url), ca, MOST_CONNECTIONS);
         let is_encrypted = url.uri().scheme_str() == Some("https");
         Service::new(origin, lane, lane != self.lane_of_others(), is_encrypted.then(wire))
@@ -266,6 +283,35 @@ mod tests {
             assert!(services.of(&url.parse().unwrap()).is_err(), "{url}");
         }
         assert!(Services::new(&network(), any(), None).of(&"http://127.0.0.1:8080/".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn the_endpoint_takes_the_place_of_every_service() {
+        let own = Endpoint { url: WebUrl::try_from("http://127.0.0.1:8080/".to_owned()).unwrap(), ca: None };
+        let services = Services::new(&network(), PushHosts::default(), Some(&own));
+        let table = [
+            ("https://fcm.googleapis.com/fcm/send/a?b=c", "http://127.0.0.1:8080/fcm/send/a?b=c"),
+            ("https://web.push.apple.com/", "http://127.0.0.1:8080/"),
+            ("http://127.0.0.1:8080/webpush/1", "http://127.0.0.1:8080/webpush/1"),
+        ];
+        for (subscription, destination) in table {
+            let subscription: Uri = subscription.parse().unwrap();
+            assert_eq!(services.of(&subscription).unwrap().origin, origin(&subscription).unwrap());
+            assert_eq!(services.destination(subscription).to_string(), destination);
+        }
+        let refused = services.of(&"https://evil.example/".parse().unwrap()).err().unwrap();
+        assert!(refused.contains("not a known push service"), "{refused}");
+        let without = Services::new(&network(), PushHosts::default(), None);
+        let subscription: Uri = "https://fcm.googleapis.com/fcm/send/a".parse().unwrap();
+        assert_eq!(without.destination(subscription.clone()), subscription);
+    }
+
+    #[test]
+    fn a_private_endpoint_needs_the_policy_of_the_operator() {
+        let own = Endpoint { url: WebUrl::try_from("https://10.0.0.1/".to_owned()).unwrap(), ca: None };
+        let public = Network::new(AddressPolicy::PUBLIC_ONLY);
+        let services = Services::new(&public, PushHosts::default(), Some(&own));
+        assert!(services.of(&"https://fcm.googleapis.com/a".parse().unwrap()).is_err());
     }
 
     #[test]

@@ -156,16 +156,23 @@ async fn a_service_that_wants_to_rest_is_left_alone_and_others_are_not() {
         assert_eq!(after, Some(Duration::from_secs(60)));
     }
     assert_eq!(service.received().len(), 1);
-    // Another service gets its request, which here leads nowhere.
-    let elsewhere = send(&client, "https://127.0.0.1:9/a").await;
-    assert!(matches!(elsewhere, Outcome::Retry { after: None, .. }), "{elsewhere:?}");
+    // Another service gets its request, although the endpoint takes the place of both.
+    let elsewhere = send(&client, "https://127.0.0.1:9/b?c=d").await;
+    assert!(matches!(elsewhere, Outcome::Retry { .. }), "{elsewhere:?}");
+    let received = service.received();
+    assert_eq!((received.len(), received[1].head.uri.to_string()), (2, "/b?c=d".to_owned()));
+    assert_eq!(
+        claims(&received[1])["aud"],
+        "https://127.0.0.1:9",
+        "it is signed for the service that the browser named"
+    );
     // A minute later it is asked again.
     let (keys, later) = (keys(), NOW.plus(Duration::from_secs(60)));
     let address = service.url("/a");
     let mut recipient = recipient(&address);
     recipient.web_keys = Some(&keys);
     client.send(&push(), &recipient, later).await;
-    assert_eq!(service.received().len(), 2);
+    assert_eq!(service.received().len(), 3);
 }
 
 #[tokio::test]
