@@ -46,12 +46,18 @@ pub struct Tab {
 impl Browser {
     /// Starts Debian's Chromium.
     pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// The same with more flags.
+    pub async fn start_with(flags: &[String]) -> Self {
         let profile = tempfile::tempdir().expect("a temporary folder can be made");
         // The protocol is spoken over descriptors 3 and 4, which here are the standard input and output.
-        let script = format!("exec chromium {} --user-data-dir=\"$1\" about:blank 3<&0 4>&1", FLAGS.join(" "));
+        let script = format!("exec chromium {} \"$@\" about:blank 3<&0 4>&1", FLAGS.join(" "));
         let mut child = Command::new("sh")
             .args(["-c", &script, "sh"])
-            .arg(profile.path())
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .args(flags)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -66,7 +72,20 @@ impl Browser {
 
     pub async fn tab(&self) -> Tab {
         let context = self.call("Target.createBrowserContext", json!({})).await;
-        let target = json!({"url": "about:blank", "browserContextId": context["browserContextId"]});
+        self.tab_in(json!({"url": "about:blank", "browserContextId": context["browserContextId"]})).await
+    }
+
+    /// A tab that shares cookies and subscriptions with others of the profile. Others are private, and cannot be sent to.
+    pub async fn tab_of_profile(&self) -> Tab {
+        self.tab_in(json!({"url": "about:blank"})).await
+    }
+
+    /// Answers the question whether a site may show notifications to the tabs of the profile.
+    pub async fn allow_notifications(&self, origin: &str) {
+        self.call("Browser.grantPermissions", json!({"origin": origin, "permissions": ["notifications"]})).await;
+    }
+
+    async fn tab_in(&self, target: Value) -> Tab {
         let target = self.call("Target.createTarget", target).await;
         let attach = json!({"targetId": target["targetId"], "flatten": true});
         let session = self.call("Target.attachToTarget", attach).await["sessionId"].as_str().expect("an id").to_owned();

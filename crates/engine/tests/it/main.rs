@@ -7,6 +7,8 @@ mod amazon;
 #[cfg(test)]
 mod audiences;
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod browsers;
 #[cfg(test)]
 mod chance;
@@ -26,6 +28,8 @@ mod explain;
 mod fairness;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod firefox;
 #[cfg(test)]
 mod following;
 #[cfg(test)]
@@ -52,3 +56,5 @@ mod retention;
 mod simulation;
 #[cfg(test)]
 mod steering;
+#[cfg(test)]
+mod web_push_story;
