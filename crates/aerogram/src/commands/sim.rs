@@ -58,6 +58,9 @@ struct Serve {
     /// Allow that many from the beginning, and not only after the first good request, as Apple does
     #[arg(long)]
     quick_start: bool,
+    /// Print how to start Chromium and Firefox so that they subscribe here, and get real web push without internet
+    #[arg(long)]
+    browser: bool,
     /// Decrypt messages to browsers, so that duplicates of them are found as well
     #[arg(long)]
     decrypt: bool,
@@ -188,8 +191,21 @@ impl Serve {
         for platform in platforms {
             output::line(format_args!("aerogram platform set {} {platform}", self.app))?;
         }
-        Ok(())
+        if self.browser { introduce_browsers(simulator) } else { Ok(()) }
     }
+}
+
+fn introduce_browsers(simulator: &Simulator) -> Result<()> {
+    output::note(format_args!(
+        "\nFor a Chromium with a profile of its own, which gets real web push from here, without internet:\n"
+    ));
+    let flags = simulator.chromium_flags().join(" \\\n  ");
+    output::line(format_args!("chromium --user-data-dir=\"$(mktemp -d)\" \\\n  {flags}"))?;
+    output::note(format_args!("\nFor a Firefox, in the user.js of a new profile or in about:config:\n"));
+    for (name, value) in simulator.firefox_preferences() {
+        output::line(format_args!("user_pref(\"{name}\", {value});"))?;
+    }
+    Ok(())
 }
 
 impl FaultFlags {
