@@ -4,22 +4,17 @@ usage: check.py PROGRAM      starts PROGRAM in a temporary folder, with a develo
 """
 
 import logging
-import os
-import socket
-import subprocess
 import sys
-import tempfile
 import uuid
 import warnings
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 
-import requests
 import urbanairship as ua
 from urbanairship.core import Airship
 from urbanairship.enums import LiveUpdateEvent
 
 import audiences
+from program import running
 from service import (
     APP_SECRET, EVERYWHERE, KEY, LATER, MASTER_SECRET, NOW, PLATFORM, USER, Service, done, eventually, filled,
     refused, sent, unauthorized,
@@ -347,33 +342,11 @@ CHECKS = [
 ]
 
 
-def answers(url):
-    try:
-        return requests.get(url).ok
-    except requests.ConnectionError:
-        return False
-
-
 def main(program):
-    # A proxy is for the way out.
-    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-    app = {"AEROGRAM_APP_KEY": KEY, "AEROGRAM_APP_SECRET": APP_SECRET, "AEROGRAM_MASTER_SECRET": MASTER_SECRET}
-    # Settings of whoever runs this must not lead to another database.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("AEROGRAM_")}
-    settings = {**environment, **app, "AEROGRAM_LISTEN": address, "AEROGRAM_LOG_LEVEL": "warn"}
-    with tempfile.TemporaryDirectory() as folder:
-        server = subprocess.Popen([Path(program).resolve(), "serve"], cwd=folder, env=settings)
-        try:
-            eventually(lambda: server.poll() is not None or answers(f"http://{address}/ready"))
-            service = Service(f"http://{address}")
-            for check in CHECKS:
-                check(service)
-        finally:
-            server.terminate()
-            server.wait()
+    with running(program, KEY, APP_SECRET, MASTER_SECRET) as url:
+        service = Service(url)
+        for check in CHECKS:
+            check(service)
     print(f"official: {len(CHECKS)} parts of urbanairship {ua.__about__.__version__} work")
 
 

@@ -1,6 +1,5 @@
 """The running service for check.py: its devices, a client of it, and what to expect of answers."""
 
-import time
 import uuid
 from datetime import datetime, timezone
 
@@ -8,8 +7,9 @@ import requests
 import urbanairship as ua
 from urbanairship.urls import Urls
 
+from program import eventually
+
 KEY, APP_SECRET, MASTER_SECRET = "official-client-app-ke", "official-client-app-se", "official-client-master"
-PATIENCE_S = 60
 NOW = datetime.now(timezone.utc).replace(tzinfo=None, microsecond=0)
 LATER = datetime(NOW.year + 2, 3, 4, 9, 30)
 PLATFORM = "kiosk"
@@ -113,11 +113,3 @@ def unauthorized(action):
     except ua.Unauthorized:
         return
     raise AssertionError("not refused")
-
-
-def eventually(found):
-    deadline = time.monotonic() + PATIENCE_S
-    while not (result := found()):
-        assert time.monotonic() < deadline, "it does not happen"
-        time.sleep(0.05)
-    return result
