@@ -66,6 +66,7 @@ pub struct Metrics {
     jobs_running: Gauge,
     connections: Gauge,
     connections_refused: Counter,
+    live_connections: Gauge,
     growth_refused: Family<GrowthLabels, Counter>,
 }
 
@@ -82,6 +83,7 @@ impl Default for Metrics {
             jobs_running: Gauge::default(),
             connections: Gauge::default(),
             connections_refused: Counter::default(),
+            live_connections: Gauge::default(),
             growth_refused: Family::default(),
         }
     }
@@ -102,6 +104,7 @@ impl Metrics {
         registry.register("http_connections", "Open connections of callers", self.connections.clone());
         let text = "Connections of callers that were closed at once because their address or all have too many";
         registry.register("http_connections_refused", text, self.connections_refused.clone());
+        registry.register("live_connections", "Open live connections of devices", self.live_connections.clone());
         let text = "Times that devices were refused to create more";
         registry.register("growth_refused", text, self.growth_refused.clone());
     }
@@ -142,6 +145,14 @@ impl Metrics {
 
     pub fn connection_ends(&self) {
         self.connections.dec();
+    }
+
+    pub fn live_connection_begins(&self) {
+        self.live_connections.inc();
+    }
+
+    pub fn live_connection_ends(&self) {
+        self.live_connections.dec();
     }
 
     pub fn connection_refused(&self) {

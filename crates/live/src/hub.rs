@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use base::Metrics;
 use model::ids::{AppId, ChannelId, Ordinal};
 use parking_lot::{Mutex, RwLock};
 use roaring::RoaringBitmap;
@@ -28,6 +29,7 @@ pub(crate) struct Hub {
     pub(crate) backlog: RwLock<Backlog>,
     pub(crate) lines: Mutex<Lines>,
     pub(crate) acks: Mutex<Acks>,
+    metrics: Metrics,
 }
 
 /// What is known of the log, for the task that reads it.
@@ -50,7 +52,7 @@ pub(crate) struct Lines {
 }
 
 impl Hub {
-    pub(crate) fn new(app: AppId) -> Self {
+    pub(crate) fn new(app: AppId, metrics: Metrics) -> Self {
         Self {
             app,
             reading: AsyncMutex::default(),
@@ -58,6 +60,7 @@ impl Hub {
             backlog: RwLock::default(),
             lines: Mutex::default(),
             acks: Mutex::default(),
+            metrics,
         }
     }
 
@@ -65,8 +68,16 @@ impl Hub {
         self.lines.lock().n_lines
     }
 
+    pub(crate) fn add(&self, line: &Arc<Line>) {
+        self.lines.lock().add(line);
+        self.metrics.live_connection_begins();
+    }
+
+    /// Once removed, a line is passed over.
     pub(crate) fn remove(&self, line: &Arc<Line>) {
-        self.lines.lock().remove(line);
+        if self.lines.lock().remove(line) {
+            self.metrics.live_connection_ends();
+        }
     }
 
     pub(crate) fn all_lines(&self) -> Vec<Arc<Line>> {
@@ -83,7 +94,7 @@ impl Lines {
         }
     }
 
-    pub(crate) fn add(&mut self, line: &Arc<Line>) {
+    fn add(&mut self, line: &Arc<Line>) {
         let ordinal = line.ordinal.0;
         let of_channel = self.by_ordinal.entry(ordinal).or_default();
         if of_channel.len() >= MOST_OF_CHANNEL
@@ -96,16 +107,18 @@ impl Lines {
         self.n_lines += 1;
     }
 
-    fn remove(&mut self, line: &Arc<Line>) {
+    /// Returns whether it was there.
+    fn remove(&mut self, line: &Arc<Line>) -> bool {
         let ordinal = line.ordinal.0;
-        let Some(of_channel) = self.by_ordinal.get_mut(&ordinal) else { return };
-        let n_before = of_channel.len();
-        of_channel.retain(|other| !Arc::ptr_eq(other, line));
-        self.n_lines -= n_before - of_channel.len();
+        let Some(of_channel) = self.by_ordinal.get_mut(&ordinal) else { return false };
+        let Some(place) = of_channel.iter().position(|other| Arc::ptr_eq(other, line)) else { return false };
+        of_channel.remove(place);
+        self.n_lines -= 1;
         if of_channel.is_empty() {
             self.by_ordinal.remove(&ordinal);
             self.connected.remove(ordinal);
         }
+        true
     }
 
     pub(crate) fn of(&self, ordinal: Ordinal) -> &[Arc<Line>] {
@@ -119,7 +132,7 @@ impl Lines {
 
 impl Live {
     pub(crate) fn hub(&self, app: AppId) -> Arc<Hub> {
-        self.0.hubs.lock().entry(app).or_insert_with(|| Arc::new(Hub::new(app))).clone()
+        self.0.hubs.lock().entry(app).or_insert_with(|| Arc::new(Hub::new(app, self.0.metrics.clone()))).clone()
     }
 
     pub(crate) fn hubs(&self) -> Vec<Arc<Hub>> {

@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use base::Base;
+use base::{Base, Metrics};
 use index::Indexes;
 use model::ids::AppId;
 use model::time::Clock;
@@ -53,6 +53,7 @@ pub struct Live(Arc<Parts>);
 struct Parts {
     store: Store,
     clock: Clock,
+    metrics: Metrics,
     tenancy: Tenancy,
     index: Indexes,
     /// The apps that have connections, or had some lately.
@@ -66,6 +67,7 @@ impl Live {
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
+            metrics: base.metrics.clone(),
             tenancy: tenancy.clone(),
             index: index.clone(),
             hubs: Mutex::default(),

@@ -187,7 +187,7 @@ impl Opened {
     fn join(&self, socket: Option<Socket>) -> Arc<Line> {
         let Opening { caller, channel, expires, .. } = &self.opening;
         let line = Arc::new(Line::new(self.ordinal, *channel, caller.clone(), *expires, socket));
-        self.hub.lines.lock().add(&line);
+        self.hub.add(&line);
         self.live.follow(&self.hub);
         // The node may have begun to stop meanwhile.
         if self.live.0.is_stopping.load(Ordering::Relaxed) {
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn openings_are_counted_anew_every_minute() {
-        let (hub, began) = (Hub::new(AppId(1)), Instant::now());
+        let (hub, began) = (Hub::new(AppId(1), base::Metrics::default()), Instant::now());
         let (channel, other) = (ChannelId::random(), ChannelId::random());
         for _ in 0..MOST_OPENINGS {
             assert!(hub.admits_opening(channel, began));

@@ -2,21 +2,22 @@
 
 use std::time::Duration;
 
+use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::End;
+use crate::{End, frame};
 
 /// For the device to take the reason, and to close.
 const GOODBYE: Duration = Duration::from_secs(5);
 
-/// Closes a WebSocket that was just opened.
-pub async fn refuse(mut stream: TcpStream, end: End) {
+/// Says why a WebSocket that was just opened is closed, and waits until its device closes it, too.
+pub async fn refuse(stream: &mut TcpStream, end: End) {
     let said = async {
         stream.write_all(&end.frames()).await?;
-        let mut rest = [0; 256];
-        while stream.read(&mut rest).await? > 0 {}
+        let mut input = BytesMut::new();
+        while stream.read_buf(&mut input).await? > 0 && !frame::is_over(&mut input) {}
         Ok::<_, std::io::Error>(())
     };
     // A device that does not listen is none of our business any more.

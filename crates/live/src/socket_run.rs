@@ -49,13 +49,13 @@ impl Connection {
         Self { live, hub, line }
     }
 
-    /// Serves the connection until it ends. `first` are bytes of the device that came with its request.
-    pub async fn run(self, first: Bytes) {
-        let line = self.line.clone();
-        let Some(socket) = &line.socket else { return };
+    /// Serves the connection until it ends. `first` are bytes of the device that came with its request. The socket is closed when
+    /// the connection is dropped.
+    pub async fn run(&self, first: Bytes) {
+        let Some(socket) = &self.line.socket else { return };
         let mut input = BytesMut::from(&first[..]);
         let end = self.serve(socket, &mut input).await;
-        self.hub.remove(&line);
+        self.hub.remove(&self.line);
         // A device that has closed, or whose connection broke, is told nothing.
         if end != End::Left {
             drop(timeout(GOODBYE, say_goodbye(socket, end)).await);
@@ -185,9 +185,8 @@ async fn say_goodbye(socket: &Socket, end: End) -> io::Result<()> {
     loop {
         socket.stream.readable().await?;
         read_some(socket, &mut input)?;
-        match Frame::read(&mut input) {
-            Ok(Some(Frame::Close(_))) | Err(_) => return Ok(()),
-            Ok(_) => {}
+        if frame::is_over(&mut input) {
+            return Ok(());
         }
     }
 }

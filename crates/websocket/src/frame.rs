@@ -140,6 +140,17 @@ fn close_code(payload: &[u8]) -> Result<Option<u16>, Fault> {
 }
 
 /// A text as a server sends it: in one frame, without a mask.
+/// Whether a client that was told the end has closed as well, by the bytes that have arrived since; all other frames are passed over.
+pub fn is_over(buffer: &mut BytesMut) -> bool {
+    loop {
+        match Frame::read(buffer) {
+            Ok(Some(Frame::Close(_))) | Err(_) => return true,
+            Ok(Some(Frame::Text(_) | Frame::Ping(_) | Frame::Pong)) => {}
+            Ok(None) => return false,
+        }
+    }
+}
+
 pub fn text(text: &str) -> Vec<u8> {
     written(TEXT, text.as_bytes())
 }

@@ -29,15 +29,17 @@ pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request)
     };
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
-        let Some((stream, first)) = upgrade.await.ok().and_then(take_socket) else { return };
+        let Some((mut stream, first)) = upgrade.await.ok().and_then(take_socket) else { return };
+        // A device that sees its connection closed may open the next at once, so the places are given back first.
         match opened {
             Ok((opened, of_app, of_address)) => {
                 drop(seat);
-                opened.connect(stream).run(first).await;
+                let connection = opened.connect(stream);
+                connection.run(first).await;
                 drop((of_app, of_address));
             }
             Err(Refused(end)) => {
-                live::refuse(stream, end).await;
+                live::refuse(&mut stream, end).await;
                 drop(seat);
             }
         }

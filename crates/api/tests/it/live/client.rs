@@ -94,6 +94,14 @@ impl Socket {
         }
     }
 
+    /// Closes the connection, and waits until the service has, too.
+    pub(super) async fn leave(mut self) {
+        // The service may have begun to close it.
+        let _ = self.0.close(None).await;
+        let ending = async { while let Some(Ok(_)) = self.0.next().await {} };
+        timeout(PATIENCE, ending).await.expect("the end in time");
+    }
+
     pub(super) async fn say(&mut self, message: &Value) {
         self.0.send(Message::text(message.to_string())).await.unwrap();
     }

@@ -1,7 +1,5 @@
 //! What live connections may take: of the connections of an address, of the permits of requests, and of memory.
 
-use std::time::Duration;
-
 use ::model::app::Mode;
 use api::Limits;
 use serde_json::{Value, json};
@@ -12,7 +10,6 @@ use super::client::{Device, Socket};
 use super::{push, send, status};
 
 const N_CONNECTIONS: usize = 8;
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 fn page() -> Value {
     json!({"device_type": "web", "live": true})
@@ -22,6 +19,14 @@ async fn on_each(limits: Limits, test: impl AsyncFn(TestApp)) {
     for database in databases() {
         let app = Box::pin(TestApp::with_limits(database, limits)).await;
         Box::pin(test(app)).await;
+    }
+}
+
+/// Waits until so many live connections are counted.
+async fn until_connected(app: &TestApp, n_wanted: usize) {
+    let wanted = format!("aerogram_live_connections {n_wanted}");
+    while !app.operator().get("/metrics").await.text().lines().any(|line| line == wanted) {
+        tokio::task::yield_now().await;
     }
 }
 
@@ -38,10 +43,10 @@ async fn sockets_that_are_refused_count_until_they_are_closed() {
         }
         assert!(!held.is_empty());
         assert_eq!(held.remove(0).closed().await, 4403);
-        held.clear();
-        while Socket::with(&app, "", &plain.token).await.is_err() {
-            tokio::time::sleep(LOOK_EVERY).await;
+        for socket in held {
+            socket.leave().await;
         }
+        assert!(Socket::with(&app, "", &plain.token).await.is_ok());
     })
     .await;
 }
@@ -65,10 +70,10 @@ async fn an_address_has_no_more_than_its_share_of_live_connections() {
         let mut refused = Socket::open(&app, &device, None).await;
         assert_eq!(refused.next().await["why"], "limit");
         assert_eq!(refused.closed().await, 4429);
-        held.clear();
-        while Socket::open(&app, &device, None).await.next().await["type"] != "hello" {
-            tokio::time::sleep(LOOK_EVERY).await;
+        for socket in held {
+            socket.leave().await;
         }
+        assert_eq!(Socket::open(&app, &device, None).await.next().await["type"], "hello");
     })
     .await;
 }
@@ -80,15 +85,11 @@ async fn polls_that_wait_keep_no_requests_out() {
         let device = Device::register(&app, page()).await;
         let caller = app.nobody().bearer(&device.token);
         let all_wait = async || {
-            while app.engine().live().n_connected() < 3 {
-                tokio::time::sleep(LOOK_EVERY).await;
-            }
+            until_connected(&app, 3).await;
             push(&app, json!("all"), "to those who wait").await;
         };
         let poll = async |n_before: usize| {
-            while app.engine().live().n_connected() < n_before {
-                tokio::time::sleep(LOOK_EVERY).await;
-            }
+            until_connected(&app, n_before).await;
             let polled = caller.get("/live?wait=60").await.expect(200);
             assert_eq!(polled["messages"][0]["push"]["alert"], "to those who wait");
         };

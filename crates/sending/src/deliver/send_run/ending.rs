@@ -86,7 +86,7 @@ impl SendRun<'_> {
         }
         let now = self.context.sending.0.clock.now();
         for (localized, channels) in self.tally.take_live() {
-            // What the sandbox could keep can be rendered for live connections.
+            // A message that is too large for live connections is only in the sandbox.
             outcomes.live.extend(self.renderer.live(localized, now).map(|content| LiveSet { channels, content }));
         }
         self.has_served |= !outcomes.delivered.is_empty();
