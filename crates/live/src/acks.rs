@@ -8,7 +8,9 @@ use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{Offset, Ordinal, PushId};
 use roaring::RoaringBitmap;
+use store::counters::{self, Metric};
 use store::{Tx, push_received, pushes};
+use targeting::types_of;
 
 use crate::Live;
 use crate::hub::Hub;
@@ -60,7 +62,8 @@ impl Live {
             if some.is_empty() {
                 return Ok(());
             }
-            let app = hub.app;
+            let (app, now) = (hub.app, self.0.clock.now());
+            let index = self.0.index.current(app).await?;
             let write = move |tx: &mut Tx<'_>| {
                 for ((push, block), more) in &some {
                     // A push that is not kept any more gets no rows.
@@ -69,7 +72,12 @@ impl Live {
                     }
                     let before = push_received::set(tx, app, *push, *block)?;
                     let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |set| codec::decode(&set));
-                    let all = before.map_err(Error::internal)? | more;
+                    let before = before.map_err(Error::internal)?;
+                    for (device_type, new) in types_of(&index, &(more - &before)) {
+                        counters::add(tx, app, Metric::Received, now, &device_type, new.len())?;
+                        counters::add_of_push(tx, app, *push, Metric::Received, now, &device_type, new.len())?;
+                    }
+                    let all = before | more;
                     push_received::put(tx, app, *push, *block, codec::encode(&all))?;
                 }
                 Ok::<_, Error>(())

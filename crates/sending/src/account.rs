@@ -81,6 +81,8 @@ pub struct Recipient {
 /// What a channel did afterwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Response {
+    /// It acknowledged the message over a live connection.
+    pub received: bool,
     /// It tapped the notification.
     pub opened: bool,
     /// It opened the app soon after the delivery.

@@ -27,6 +27,8 @@ pub enum Metric {
     Sends,
     /// The sends that devices show or sound.
     AlertingSends,
+    /// The sends that devices have acknowledged.
+    Received,
     /// Channels that got nothing, as the control group of an experiment.
     Controls,
     /// Openings of the app by way of a notification, at most one of a channel for each push that was sent to it.
@@ -84,9 +86,10 @@ impl Metric {
         }
     }
 
-    pub const ALL: [Metric; 24] = [
+    pub const ALL: [Metric; 25] = [
         Metric::Sends,
         Metric::AlertingSends,
+        Metric::Received,
         Metric::Controls,
         Metric::DirectResponses,
         Metric::InfluencedResponses,
@@ -115,6 +118,7 @@ impl Metric {
         match self {
             Metric::Sends => "sends",
             Metric::AlertingSends => "alerting_sends",
+            Metric::Received => "received",
             Metric::Controls => "controls",
             Metric::DirectResponses => "direct",
             Metric::InfluencedResponses => "influenced",

@@ -44,6 +44,8 @@ pub(super) struct RecipientRecord {
     /// When, to the minute: it was then or at most 60 seconds later.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
+    /// The device acknowledged the message over a live connection.
+    received: bool,
     /// The notification was tapped.
     opened: bool,
     /// The app was opened soon after, without a tap on the notification.
@@ -58,6 +60,7 @@ pub(super) fn outcomes() -> Vec<(&'static str, WantedRecipients)> {
     let mut words: Vec<_> =
         Standing::ALL.into_iter().map(|standing| (standing.name(), WantedRecipients::With(standing))).collect();
     words.extend([
+        ("received", WantedRecipients::Received),
         ("opened", WantedRecipients::Opened),
         ("influenced", WantedRecipients::Influenced),
         ("read", WantedRecipients::Read),
@@ -108,7 +111,8 @@ pub(super) async fn download(
         let (page, rest, permit) = open?;
         let mut lines = String::new();
         if rest.query.start == RecipientsStart::First {
-            lines.push_str("channel_id,device_type,named_user_id,outcome,reason,at,opened,influenced,read\r\n");
+            lines
+                .push_str("channel_id,device_type,named_user_id,outcome,reason,at,opened,influenced,read,received\r\n");
         }
         page.recipients.into_iter().for_each(|recipient| RecipientRecord::from(recipient).write_csv(&mut lines));
         // By its place: the channel may be erased before the page is read.
@@ -149,9 +153,9 @@ impl RecipientRecord {
         let reason = self.reason.as_deref().map(quoted).unwrap_or_default();
         let at = self.at.as_deref().unwrap_or_default();
         let read = self.read.map(|read| read.to_string()).unwrap_or_default();
-        let Self { channel_id, device_type, outcome, opened, influenced, .. } = self;
+        let Self { channel_id, device_type, outcome, received, opened, influenced, .. } = self;
         lines.push_str(&format!(
-            "{channel_id},{device_type},{user},{outcome},{reason},{at},{opened},{influenced},{read}\r\n"
+            "{channel_id},{device_type},{user},{outcome},{reason},{at},{opened},{influenced},{read},{received}\r\n"
         ));
     }
 }
@@ -173,6 +177,7 @@ impl From<Recipient> for RecipientRecord {
             outcome: standing.name(),
             reason: (!reason.is_empty()).then_some(reason),
             at: at.map(|at| at.to_api()),
+            received: response.received,
             opened: response.opened,
             influenced: response.influenced,
             read: response.read,

@@ -38,6 +38,7 @@ struct Status {
     expires: Option<String>,
     total: Progress,
     platforms: BTreeMap<String, Progress>,
+    received: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -64,12 +65,15 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         div.figures {
             (figure("Devices", &grouped(push.total.targeted), None))
             (figure("Delivered", &grouped(push.total.delivered), Some(&percent(push.total.delivered, push.total.targeted))))
+            @if let Some(received) = push.received {
+                (figure("Received", &grouped(received), Some("over live connections")))
+            }
             @if let Some(detail) = &detail {
                 (figure("Opened by it", &grouped(detail.direct_responses), Some(&percent(detail.direct_responses, detail.sends))))
                 (figure("Opened after it", &grouped(detail.influenced_responses), Some("within 12 hours")))
             }
         }
-        @if visit.may(Role::Support) { (people(&visit, id, &push.total)) }
+        @if visit.may(Role::Support) { (people(&visit, id, &push)) }
         section { h2 { "From the audience to opened" } (funnel(&steps(&push.total, detail.as_ref()))) }
         section { h2 { "Platforms" } (platforms(&push.platforms)) }
         p.quiet { "Id " (copy::inline(&id.to_string(), "the id of the message")) }
@@ -122,9 +126,11 @@ fn actions(visit: &Visit, state: &str) -> Markup {
 }
 
 /// The way to the people behind the numbers.
-fn people(visit: &Visit, id: PushId, total: &Progress) -> Markup {
+fn people(visit: &Visit, id: PushId, push: &Status) -> Markup {
+    let total = &push.total;
     let counts = [
         ("delivered", total.delivered),
+        ("received", push.received.unwrap_or(0)),
         ("failed", total.failed),
         ("gone", total.gone),
         ("expired", total.expired),

@@ -34,6 +34,7 @@ struct Recipient {
     outcome: String,
     reason: Option<String>,
     at: Option<String>,
+    received: bool,
     opened: bool,
     influenced: bool,
     read: Option<bool>,
@@ -146,6 +147,7 @@ fn row(visit: &Visit, recipient: &Recipient, push: PushId) -> Markup {
             }
             td { (time_or(recipient.at.as_deref(), "–")) }
             td {
+                @if recipient.received { (badge_saying("received", "received it")) }
                 @if recipient.opened { (badge_saying("opened", "opened it")) }
                 @if recipient.influenced { (badge_saying("opened", "opened the app")) }
                 @if recipient.read == Some(true) { (badge_saying("read", "read it")) }

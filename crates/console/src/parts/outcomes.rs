@@ -6,8 +6,9 @@ use model::push_outcome::{PushOutcome, sentence};
 use super::states::badge_saying;
 
 /// Outcomes and what devices did, as the API calls them, each with words for people.
-pub(crate) const OUTCOMES: [(&str, &str); 14] = [
+pub(crate) const OUTCOMES: [(&str, &str); 15] = [
     ("delivered", "delivered"),
+    ("received", "received it over a live connection"),
     ("opened", "opened it"),
     ("influenced", "opened the app after it"),
     ("read", "read it in the inbox"),

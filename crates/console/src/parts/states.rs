@@ -27,7 +27,7 @@ const TONES: [(Tone, &[&str]); 4] = [
             "delivered",
             "enabled",
             "active",
-            "opened",
+            "received", "opened",
             "read",
             "in",
             "live",

@@ -20,6 +20,8 @@ const HOURS_PER_DAY: i64 = 24;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     Sends,
+    /// Of them, what devices have acknowledged.
+    Received,
     Opens,
     Direct,
     Influenced,
@@ -70,8 +72,9 @@ pub struct Line {
 }
 
 impl Figure {
-    pub const NAMED: [(&'static str, Figure); 15] = [
+    pub const NAMED: [(&'static str, Figure); 16] = [
         ("sends", Figure::Sends),
+        ("received", Figure::Received),
         ("opens", Figure::Opens),
         ("direct", Figure::Direct),
         ("influenced", Figure::Influenced),
@@ -100,6 +103,7 @@ impl Figure {
     const fn source(self, precision: Precision) -> Source {
         match self {
             Figure::Sends => Source::Count(Metric::Sends),
+            Figure::Received => Source::Count(Metric::Received),
             Figure::Opens => Source::Count(Metric::Opens),
             Figure::Direct => Source::Count(Metric::DirectResponses),
             Figure::Influenced => Source::Count(Metric::InfluencedResponses),

@@ -18,9 +18,10 @@ use uuid::Uuid;
 use super::{Buckets, Counts, fill, grain};
 use crate::Events;
 
-const COUNTED: [Metric; 9] = [
+const COUNTED: [Metric; 10] = [
     Metric::Sends,
     Metric::AlertingSends,
+    Metric::Received,
     Metric::DirectResponses,
     Metric::InfluencedResponses,
     Metric::UnprovenResponses,

@@ -27,6 +27,7 @@ pub enum WantedRecipients {
     /// Everybody whom the audience had.
     All,
     With(Standing),
+    Received,
     Opened,
     Influenced,
     Read,
@@ -165,6 +166,7 @@ impl Listing {
                 let sets = account.sets.iter().filter(|set| set.standing == standing);
                 sets.fold(RoaringBitmap::new(), |all, set| all | &set.channels)
             }
+            WantedRecipients::Received => account.everybody() & &marks.received,
             WantedRecipients::Opened => account.everybody() & &marks.opened,
             WantedRecipients::Influenced => (account.everybody() & &marks.influenced) - &marks.opened,
             WantedRecipients::Read => match &self.holders {

@@ -9,7 +9,7 @@ use model::ids::{AppId, MessageNumber, Ordinal, PushId};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::push_marks::{self, ResponseKind};
-use store::{Tx, inbox_users, messages};
+use store::{Tx, inbox_users, messages, push_received};
 
 use super::Response;
 use super::block::decode;
@@ -20,6 +20,7 @@ const READERS_AT_ONCE: usize = 256;
 
 /// The responses within one block.
 pub(super) struct BlockMarks {
+    pub(super) received: RoaringBitmap,
     pub(super) opened: RoaringBitmap,
     pub(super) influenced: RoaringBitmap,
 }
@@ -32,8 +33,12 @@ pub(super) struct Holders {
 
 impl BlockMarks {
     pub(super) fn read(tx: &mut Tx<'_>, app: AppId, push: PushId, block: Block) -> Result<Self> {
-        let opened = Self::of_kind(tx, app, push, block, ResponseKind::Opened)?;
-        Ok(Self { opened, influenced: Self::of_kind(tx, app, push, block, ResponseKind::Influenced)? })
+        let received = push_received::set(tx, app, push, u32::from(block.0))?;
+        Ok(Self {
+            received: received.map_or_else(|| Ok(RoaringBitmap::new()), |set| decode(&set))?,
+            opened: Self::of_kind(tx, app, push, block, ResponseKind::Opened)?,
+            influenced: Self::of_kind(tx, app, push, block, ResponseKind::Influenced)?,
+        })
     }
 
     fn of_kind(tx: &mut Tx<'_>, app: AppId, push: PushId, block: Block, kind: ResponseKind) -> Result<RoaringBitmap> {
@@ -46,7 +51,8 @@ impl BlockMarks {
 
     pub(super) fn of(&self, ordinal: Ordinal, read: Option<bool>) -> Response {
         let opened = self.opened.contains(ordinal.0);
-        Response { opened, influenced: !opened && self.influenced.contains(ordinal.0), read }
+        let (received, influenced) = (self.received.contains(ordinal.0), self.influenced.contains(ordinal.0));
+        Response { received, opened, influenced: !opened && influenced, read }
     }
 }
 

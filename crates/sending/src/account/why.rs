@@ -267,8 +267,9 @@ impl Known {
     }
 
     fn responses(&self) -> Vec<Step> {
-        let Response { opened, influenced, read } = self.response;
+        let Response { received, opened, influenced, read } = self.response;
         let told = [
+            (received, "The device acknowledged the message over its live connection."),
             (opened, "The device tapped the notification."),
             (influenced, "The device opened the app soon after the delivery, without having tapped the notification."),
             (read == Some(true), "The message was read in the inbox."),

@@ -14,7 +14,7 @@ use crate::output;
 #[derive(Args, Debug)]
 pub(super) struct Recipients {
     /// Only those with this outcome: delivered, failed, gone, expired, opted_out, no_address, not_addressed, held_back, pending,
-    /// canceled, not_matched, opened, influenced or read
+    /// canceled, not_matched, received, opened, influenced or read
     #[arg(long)]
     outcome: Option<String>,
     /// How many at most

@@ -45,6 +45,9 @@ pub(in crate::routes) struct Figures {
     sends: u64,
     alerting_sends: u64,
     silent_sends: u64,
+    /// Of the sends, those that devices have acknowledged over live connections. Not there while there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    received: Option<u64>,
     direct_responses: u64,
     influenced_responses: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +65,8 @@ pub(in crate::routes) struct Figures {
 #[derive(Serialize, JsonSchema)]
 pub(in crate::routes) struct PlatformFigures {
     sends: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    received: Option<u64>,
     direct_responses: u64,
     influenced_responses: u64,
 }
@@ -133,6 +138,7 @@ impl Figures {
             sends,
             alerting_sends,
             silent_sends: sends.saturating_sub(alerting_sends),
+            received: if_any(counts.on_devices(Metric::Received)),
             direct_responses: counts.on_devices(Metric::DirectResponses),
             influenced_responses: counts.on_devices(Metric::InfluencedResponses),
             unproven_responses: if_any(counts.on_devices(Metric::UnprovenResponses)),
@@ -150,6 +156,7 @@ impl PlatformFigures {
     pub(super) fn on(counts: &Counts, platform: &str) -> Self {
         Self {
             sends: counts.on(platform, Metric::Sends),
+            received: if_any(counts.on(platform, Metric::Received)),
             direct_responses: counts.on(platform, Metric::DirectResponses),
             influenced_responses: counts.on(platform, Metric::InfluencedResponses),
         }
@@ -158,6 +165,7 @@ impl PlatformFigures {
     pub(super) fn on_devices(counts: &Counts) -> Self {
         Self {
             sends: counts.on_devices(Metric::Sends),
+            received: if_any(counts.on_devices(Metric::Received)),
             direct_responses: counts.on_devices(Metric::DirectResponses),
             influenced_responses: counts.on_devices(Metric::InfluencedResponses),
         }

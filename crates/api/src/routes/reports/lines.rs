@@ -79,8 +79,9 @@ pub(in crate::routes) async fn lines(
 }
 
 /// What `metrics` can be.
-const METRICS: &str = "some of sends, opens, direct, influenced, optins, optouts, devices, opted_in, installs, uninstalls, \
-                       sessions, session_seconds, message_sends, message_reads and message_deletions, with commas between them";
+const METRICS: &str = "some of sends, received, opens, direct, influenced, optins, optouts, devices, opted_in, installs, \
+                       uninstalls, sessions, session_seconds, message_sends, message_reads and message_deletions, with commas \
+                       between them";
 
 fn figures(text: &str) -> Result<Vec<Figure>, &'static str> {
     let mut wanted = Vec::new();
@@ -93,9 +94,9 @@ fn figures(text: &str) -> Result<Vec<Figure>, &'static str> {
     Ok(wanted)
 }
 
-const WRONG: &str = "These must be some of sends, opens, direct, influenced, optins, optouts, devices, opted_in, installs, \
-                     uninstalls, sessions, session_seconds, message_sends, message_reads and message_deletions, with commas \
-                     between them.";
+const WRONG: &str = "These must be some of sends, received, opens, direct, influenced, optins, optouts, devices, opted_in, \
+                     installs, uninstalls, sessions, session_seconds, message_sends, message_reads and message_deletions, with \
+                     commas between them.";
 
 fn record(Lines { dates, previous_dates, lines, .. }: Lines, precision: Precision) -> SeriesRecord {
     let shown = |dates: Vec<UtcMillis>| dates.into_iter().map(UtcMillis::to_report).collect();
@@ -152,6 +153,6 @@ mod tests {
             assert!(METRICS.contains(name) && WRONG.contains(name), "{name}");
         }
         assert_eq!(figures("sends, opens,sends"), Ok(vec![Figure::Sends, Figure::Opens]));
-        assert_eq!(figures("sends,received"), Err(WRONG));
+        assert_eq!(figures("sends,refused"), Err(WRONG));
     }
 }

@@ -30,6 +30,9 @@ pub(in crate::routes) struct PushRecord {
     #[schemars(with = "String")]
     push_type: PushType,
     sends: u64,
+    /// Of the sends, those that devices have acknowledged over live connections. Not there while there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    received: Option<u64>,
     direct_responses: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     unproven_responses: Option<u64>,
@@ -51,6 +54,8 @@ pub(in crate::routes) struct OpenSends {
 pub(in crate::routes) struct OpenPlatformSends {
     id: String,
     sends: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    received: Option<u64>,
 }
 
 pub(in crate::routes) async fn of_push(
@@ -95,6 +100,7 @@ impl From<PushReport> for PushRecord {
             push_time: created.to_report(),
             push_type,
             sends: counts.on_devices(Metric::Sends),
+            received: if_any(counts.on_devices(Metric::Received)),
             direct_responses: counts.on_devices(Metric::DirectResponses),
             unproven_responses: if_any(counts.on_devices(Metric::UnprovenResponses)),
             late_responses: if_any(counts.on_devices(Metric::LateResponses)),
@@ -108,7 +114,12 @@ impl OpenSends {
     /// `None` when nothing was sent to open channels.
     pub(super) fn of(counts: &Counts) -> Option<Self> {
         let sends = counts.on_open_platforms(Metric::Sends);
-        let platforms: Vec<_> = sends.map(|(id, sends)| OpenPlatformSends { id: id.to_owned(), sends }).collect();
+        let received = |id: &str| counts.on_open_platforms(Metric::Received).find(|(known, _)| *known == id);
+        let platforms = sends.map(|(id, sends)| {
+            let received = received(id).map(|(_, n)| n);
+            OpenPlatformSends { id: id.to_owned(), sends, received }
+        });
+        let platforms: Vec<_> = platforms.collect();
         (!platforms.is_empty()).then_some(Self { platforms })
     }
 }
