@@ -3,10 +3,12 @@
 
 mod sockets;
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use serde_json::json;
+use testkit::postgres::Cluster;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::Size;
@@ -18,7 +20,7 @@ use crate::usage::thread_cpu;
 use sockets::{Device, LiveSocket, file_limit, open_all, raise_files};
 
 const CONNECTIONS: u32 = 100_000;
-/// Files that both processes need besides the connections.
+/// Files that both processes need besides the connections. One app gets half of the others.
 const OTHER_FILES: u64 = 1_500;
 /// Connections of one channel.
 const OF_CHANNEL: usize = 4;
@@ -28,7 +30,7 @@ const MESSAGES: usize = 300;
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     raise_files();
-    let allowed = u32::try_from(file_limit().saturating_sub(OTHER_FILES)).unwrap_or(u32::MAX);
+    let allowed = u32::try_from(file_limit().saturating_sub(OTHER_FILES) / 2).unwrap_or(u32::MAX);
     let n_wanted = size.of(CONNECTIONS) as usize;
     let n_connections = n_wanted.min(allowed as usize);
     if n_connections < n_wanted {
@@ -54,8 +56,23 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let last = sockets.first().map(|socket| socket.at.clone()).context("there is no connection")?;
     sockets.truncate(n_connections.saturating_sub(RESUMES));
     resume(&server, &devices, &last).await?;
-    latency(&server, &devices[0]).await?;
-    server.stop()
+    drop(sockets);
+    latency(&server, &server, &devices[0], "on one node").await?;
+    server.stop()?;
+    two_nodes().await
+}
+
+/// The device is connected to one node, and the request comes to the other.
+async fn two_nodes() -> Result<()> {
+    let cluster = Cluster::durable().map_err(|why| anyhow!(why))?;
+    let (url, any_port) = (cluster.fresh_database(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let folders = [tempfile::tempdir()?, tempfile::tempdir()?];
+    let one = Server::start_node(folders[0].path(), &url, any_port)?;
+    let other = Server::start_node(folders[1].path(), &url, any_port)?;
+    let devices = register(&one, 1).await?;
+    latency(&one, &other, &devices[0], "on two nodes").await?;
+    other.stop()?;
+    one.stop()
 }
 
 async fn register(server: &Server, n_channels: usize) -> Result<Vec<Device>> {
@@ -115,9 +132,9 @@ async fn resume(server: &Server, devices: &[Device], after: &str) -> Result<()> 
     report::goal(&name, &duration(time), "2 s for 10,000", time <= Duration::from_secs(2))
 }
 
-async fn latency(server: &Server, device: &Device) -> Result<()> {
-    let mut socket = LiveSocket::open(server.address, device, 0, None).await?;
-    let mut connection = Connection::open(server.address).await?;
+async fn latency(connected: &Server, asked: &Server, device: &Device, place: &str) -> Result<()> {
+    let mut socket = LiveSocket::open(connected.address, device, 0, None).await?;
+    let mut connection = Connection::open(asked.address).await?;
     let push = json!({"audience": {"channel": device.channel}, "device_types": ["web"],
                       "notification": {"alert": "The doors open at eight."}});
     let push = request("POST", "/api/push", &master_authorization(), &push.to_string());
@@ -130,8 +147,9 @@ async fn latency(server: &Server, device: &Device) -> Result<()> {
     }
     let sample = Sample::of(times, Duration::ZERO);
     let is_met = sample.median() <= Duration::from_millis(50);
-    report::goal("from the request to the socket, median", &duration(sample.median()), "50 ms", is_met)?;
-    report::line("from the request to the socket, p99", &duration(sample.percentile(99)))
+    let name = format!("from the request to the socket {place}");
+    report::goal(&format!("{name}, median"), &duration(sample.median()), "50 ms", is_met)?;
+    report::line(&format!("{name}, p99"), &duration(sample.percentile(99)))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -10,8 +10,8 @@ use tokio::net::{TcpSocket, TcpStream};
 
 /// Handshakes at once.
 const AT_ONCE: usize = 200;
-/// Connections from one address to another have ports of their own, of which there are so many at least.
-const OF_ADDRESS: usize = 20_000;
+/// Connections from one address. The first address gets half of all, and the next half of the rest.
+const OF_ADDRESS: usize = 1_000;
 const MOST_FILES: u64 = 1_000_000;
 
 pub(super) struct Device {
@@ -93,7 +93,7 @@ impl LiveSocket {
             }
             if opcode == 0x1 {
                 let at = text.split_once(r#""at":""#).and_then(|(_, rest)| rest.split_once('"'));
-                self.at = at.context("a message without a position")?.0.to_owned();
+                self.at = at.with_context(|| format!("a message without a position: {text}"))?.0.to_owned();
                 return Ok(end);
             }
             ensure!(opcode != 0x8, "The server closed a connection: {text}");
