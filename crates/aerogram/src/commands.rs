@@ -9,6 +9,7 @@ mod console;
 mod copy;
 mod doctor;
 mod events;
+mod live;
 mod migrate;
 mod oauth_client;
 mod platform;
@@ -94,6 +95,8 @@ pub(crate) enum Command {
     Sandbox(sandbox::Sandbox),
     /// Find out whom an audience reaches
     Audience(audience::Audience),
+    /// Count the devices that have a live connection now
+    Live(live::Live),
     /// Show a channel, and what happened to it
     Channel(channel::Channel),
     /// Show a named user, and what happened to them
@@ -137,6 +140,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Report(report) => one_thread(Box::pin(report.run())),
         Command::Sandbox(sandbox) => one_thread(Box::pin(sandbox.run())),
         Command::Audience(audience) => one_thread(Box::pin(audience.run())),
+        Command::Live(live) => one_thread(Box::pin(live.run())),
         Command::Channel(channel) => one_thread(Box::pin(channel.run())),
         Command::User(user) => one_thread(Box::pin(user.run())),
         Command::Privacy(privacy) => one_thread(Box::pin(privacy.run())),

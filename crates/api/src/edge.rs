@@ -64,6 +64,7 @@ pub(crate) struct Parts {
     streams: FairShare<AppId>,
     transfers: FairShare<AppId>,
     live: FairShare<AppId>,
+    handshakes: Arc<Semaphore>,
     pub(crate) wrong_credentials: WrongCredentials,
     pub(crate) recent_requests: RecentRequests,
     pub(crate) keep_alive: Duration,
@@ -90,6 +91,7 @@ impl Edge {
             streams: FairShare::new(MOST_STREAMS),
             transfers: FairShare::new(MOST_TRANSFERS),
             live: FairShare::new(settings.limits.live_connections),
+            handshakes: Arc::new(Semaphore::new(settings.limits.live_handshakes)),
             wrong_credentials: WrongCredentials::new(settings.limits.wrong_credentials_per_minute),
             recent_requests: RecentRequests::default(),
             keep_alive: settings.keep_alive,
@@ -146,6 +148,12 @@ impl Edge {
     pub(crate) fn admit_live(&self, app: AppId) -> Result<Permit<AppId>> {
         let text = "The devices of this app have as many live connections as they may; try again later.";
         self.live.take(app).ok_or(Error::TooMany { text, retry_after: STREAMS_RETRY })
+    }
+
+    /// The turn to open a live connection. All devices of a node that has stopped come to another at once, and wait here rather
+    /// than in front of the database, where others would wait with them.
+    pub(crate) async fn begin_handshake(&self) -> Result<OwnedSemaphorePermit> {
+        self.handshakes.clone().acquire_owned().await.map_err(Error::internal)
     }
 
     /// Counts a list that is uploaded or downloaded until all of it is transferred.

@@ -11,6 +11,10 @@ pub struct Limits {
     pub connections_per_address: usize,
     /// Live connections of devices, beside those of callers, shared fairly by the apps.
     pub live_connections: usize,
+    /// How many more there could be if the system let the process have more open files.
+    pub live_connections_lacking: usize,
+    /// Live connections that are opened at once; others wait for their turn.
+    pub live_handshakes: usize,
     /// Requests in work at once, shared fairly by the apps. More than this means that answers would come too late anyway.
     pub requests: usize,
     /// Requests with wrong credentials from one address that are answered without a delay.
@@ -38,6 +42,8 @@ impl Default for Limits {
             connections: Self::CONNECTIONS,
             connections_per_address: Self::CONNECTIONS_PER_ADDRESS,
             live_connections: Self::LIVE_CONNECTIONS,
+            live_connections_lacking: 0,
+            live_handshakes: 200,
             requests: 4096,
             wrong_credentials_per_minute: Self::WRONG_CREDENTIALS_PER_MINUTE,
             idle: Duration::from_secs(60),

@@ -159,6 +159,7 @@ mod tests {
             (Method::DELETE, "/api/experiments/validate", Role::Sender),
             (Method::GET, "/live", Role::Sender),
             (Method::POST, "/live/ack", Role::Sender),
+            (Method::GET, "/api/live", Role::Viewer),
             (Method::POST, "/api/reports/perpush/detail", Role::Viewer),
             (Method::GET, "/api/lists/vip", Role::Viewer),
             (Method::GET, "/api/push/x/recipients", Role::Support),

@@ -288,6 +288,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/metered-usage", OwnChannel, device_tokens::metered_usage),
         get("/api/platforms/web/vapid", Device, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
+        get("/api/live", Master, live::presence),
         get("/api/audience/terms", Master, tags_in_use::tags),
         get("/api/audience/groups", Master, tags_in_use::groups),
         get("/api/attributes", Master, attributes_in_use::list),

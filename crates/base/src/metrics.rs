@@ -67,6 +67,7 @@ pub struct Metrics {
     connections: Gauge,
     connections_refused: Counter,
     live_connections: Gauge,
+    live_connections_lacking: Gauge,
     growth_refused: Family<GrowthLabels, Counter>,
 }
 
@@ -84,6 +85,7 @@ impl Default for Metrics {
             connections: Gauge::default(),
             connections_refused: Counter::default(),
             live_connections: Gauge::default(),
+            live_connections_lacking: Gauge::default(),
             growth_refused: Family::default(),
         }
     }
@@ -105,6 +107,8 @@ impl Metrics {
         let text = "Connections of callers that were closed at once because their address or all have too many";
         registry.register("http_connections_refused", text, self.connections_refused.clone());
         registry.register("live_connections", "Open live connections of devices", self.live_connections.clone());
+        let text = "Live connections that the settings allow and the limit of open files does not";
+        registry.register("live_connections_lacking", text, self.live_connections_lacking.clone());
         let text = "Times that devices were refused to create more";
         registry.register("growth_refused", text, self.growth_refused.clone());
     }
@@ -149,6 +153,10 @@ impl Metrics {
 
     pub fn live_connection_begins(&self) {
         self.live_connections.inc();
+    }
+
+    pub fn live_connections_lack(&self, n_connections: usize) {
+        self.live_connections_lacking.set(i64::try_from(n_connections).unwrap_or(i64::MAX));
     }
 
     pub fn live_connection_ends(&self) {

@@ -4,8 +4,10 @@
 
 mod sets;
 
+use audience::plan::Plan;
 use base::Result;
 use boxed::boxed;
+use index::term_plan;
 use model::ids::{AppId, Ordinal, TermId};
 use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, OPEN_DAYS_KEPT};
 use model::term::{DAY_GROUP, DayKind, DayTerm, Term};
@@ -48,6 +50,16 @@ impl ChangeContext<'_> {
         }
         Ok(false)
     }
+
+    /// The last day on which something happened to a channel, as the index knows it.
+    pub(crate) fn last_day(&self, kind: DayKind, ordinal: Ordinal) -> Option<i32> {
+        let today = self.journal.now().day();
+        let alone = Plan::Set(RoaringBitmap::from([ordinal.0]));
+        (today - days_kept(kind)..=today).rev().find(|day| {
+            let holders = term_plan(self.index, &Term::Day(DayTerm { kind, day: *day }));
+            self.index.count(&Plan::And(vec![alone.clone(), holders]).normalize()) > 0
+        })
+    }
 }
 
 #[boxed]
@@ -83,8 +95,11 @@ fn old_days(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<TermId>> 
 const fn days_kept(kind: DayKind) -> i32 {
     match kind {
         DayKind::Open => OPEN_DAYS_KEPT,
-        DayKind::FirstOpen | DayKind::Sent | DayKind::DirectOpen | DayKind::MessageSent | DayKind::MessageView => {
-            LONGEST_LOOK_BACK_DAYS
-        }
+        DayKind::FirstOpen
+        | DayKind::Sent
+        | DayKind::DirectOpen
+        | DayKind::MessageSent
+        | DayKind::MessageView
+        | DayKind::Live => LONGEST_LOOK_BACK_DAYS,
     }
 }

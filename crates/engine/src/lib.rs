@@ -112,7 +112,7 @@ impl Engine {
         let Settings { timeouts, push_hosts, public_url, .. } = settings;
         let outside = Outside { address_policy, timeouts, push_hosts, public_url };
         let sending = Sending::new(&base, &tenancy, &index, &devices, &targeting, outside);
-        let live = Live::new(&base, &tenancy, &index);
+        let live = Live::new(&base, &tenancy, &index, &devices);
         let events = Events::new(&base, &tenancy, &index, &devices, &sending, address_policy, settings.locations);
         let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending, settings.pipelines);
         let rooms = Arc::new(Rooms {

@@ -15,6 +15,7 @@ use store::{Tx, log};
 use crate::Live;
 use crate::backlog::{Backlog, KEPT};
 use crate::hub::{Hub, Reading};
+use crate::inboxes;
 use crate::message::Message;
 use crate::records::{self, Bounds};
 
@@ -55,6 +56,8 @@ impl Live {
             }
             let is_stopping = self.0.is_stopping.load(Ordering::Relaxed);
             if (is_stopping || done.is_err() || used.elapsed() >= IDLE) && self.let_go(&hub) {
+                // A node that could not take it back is taken for gone a few seconds later.
+                let _ = self.forget_presence(&hub).await;
                 return;
             }
             self.0.tenancy.something_new(&mut news).await;
@@ -77,16 +80,18 @@ impl Live {
 #[boxed]
 impl Live {
     /// Takes in every message that is committed by now.
-    pub(crate) async fn catch_up(&self, hub: &Hub) -> Result<()> {
+    pub(crate) async fn catch_up(&self, hub: &Arc<Hub>) -> Result<()> {
         let mut reading = hub.reading.lock().await;
         loop {
             let (app, now, n_rewrites) = (hub.app, self.0.clock.now(), reading.n_rewrites);
             let is_loaded = hub.is_loaded.load(Ordering::Acquire);
-            let since = is_loaded.then(|| hub.backlog.read().seen());
-            let page = self.0.store.read(move |tx| next_page(tx, app, since, n_rewrites, now)).await?;
+            let seen =
+                Seen { messages: is_loaded.then(|| hub.backlog.read().seen()), inboxes: hub.inboxes.lock().seen() };
+            let page = self.0.store.read(move |tx| next_page(tx, app, seen, n_rewrites, now)).await?;
             if page.is_new_log || !is_loaded {
                 *hub.backlog.write() = Backlog::after(page.after);
                 *reading = Reading { n_rewrites: page.n_rewrites };
+                hub.inboxes.lock().restart(page.head, page.after);
                 hub.is_loaded.store(true, Ordering::Release);
             }
             for (message, channels) in &page.found {
@@ -95,9 +100,12 @@ impl Live {
                     hub.fan_out(message, channels).await;
                 }
             }
-            let mut backlog = hub.backlog.write();
-            backlog.advance(page.looked);
-            backlog.forget_before(now.minus(KEPT));
+            {
+                let mut backlog = hub.backlog.write();
+                backlog.advance(page.looked);
+                backlog.forget_before(now.minus(KEPT));
+            }
+            self.note_inboxes(hub, &page.inboxes, page.looked);
             if page.is_end {
                 return Ok(());
             }
@@ -105,9 +113,20 @@ impl Live {
     }
 }
 
+/// How far the log was read.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// `None` before the first time.
+    messages: Option<Offset>,
+    inboxes: Offset,
+}
+
 struct Page {
     /// The messages and their channels.
     found: Vec<(Message, RoaringBitmap)>,
+    /// Channels in whose inboxes something has changed.
+    inboxes: RoaringBitmap,
+    head: Offset,
     after: Offset,
     looked: Offset,
     is_end: bool,
@@ -116,7 +135,8 @@ struct Page {
     n_rewrites: i64,
 }
 
-fn next_page(tx: &mut Tx<'_>, app: AppId, since: Option<Offset>, known: i64, now: UtcMillis) -> Result<Page> {
+fn next_page(tx: &mut Tx<'_>, app: AppId, seen: Seen, known: i64, now: UtcMillis) -> Result<Page> {
+    let Seen { messages: since, inboxes: inboxes_seen } = seen;
     let (head, n_rewrites) = (log::head(tx, app)?, log::n_rewrites(tx, app)?);
     let is_new_log = since.is_some_and(|since| since > head || n_rewrites != known);
     let after = match since.filter(|_| !is_new_log) {
@@ -129,5 +149,8 @@ fn next_page(tx: &mut Tx<'_>, app: AppId, since: Option<Offset>, known: i64, now
         Ok(())
     })?;
     let looked = found.last().filter(|_| !is_end).map_or(head.max(after), |(last, _)| last.at);
-    Ok(Page { found, after, looked, is_end, is_new_log, n_rewrites })
+    // What has changed in inboxes before the log is followed is not known: a device that comes back is told how its own is.
+    let is_followed = since.is_some() && !is_new_log;
+    let inboxes = if is_followed { inboxes::changes(tx, app, (inboxes_seen, looked))? } else { RoaringBitmap::new() };
+    Ok(Page { found, inboxes, head, after, looked, is_end, is_new_log, n_rewrites })
 }

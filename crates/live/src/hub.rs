@@ -13,7 +13,9 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use crate::acks::Acks;
 use crate::backlog::Backlog;
+use crate::inboxes::Inboxes;
 use crate::line::Line;
+use crate::presence::Written;
 use crate::{End, Live};
 
 /// Connections of one channel; a newer one ends the oldest.
@@ -29,6 +31,10 @@ pub(crate) struct Hub {
     pub(crate) backlog: RwLock<Backlog>,
     pub(crate) lines: Mutex<Lines>,
     pub(crate) acks: Mutex<Acks>,
+    /// Who is connected, as other nodes know it.
+    pub(crate) written: Mutex<Written>,
+    /// What has changed in inboxes.
+    pub(crate) inboxes: Mutex<Inboxes>,
     metrics: Metrics,
 }
 
@@ -60,6 +66,8 @@ impl Hub {
             backlog: RwLock::default(),
             lines: Mutex::default(),
             acks: Mutex::default(),
+            written: Mutex::default(),
+            inboxes: Mutex::default(),
             metrics,
         }
     }

@@ -10,9 +10,11 @@ mod end;
 mod fan_out;
 mod following;
 mod hub;
+mod inboxes;
 mod line;
 mod message;
 mod opening;
+mod presence;
 mod reader;
 mod records;
 mod refusing;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use base::{Base, Metrics};
+use devices::Devices;
 use index::Indexes;
 use model::ids::AppId;
 use model::time::Clock;
@@ -33,8 +36,9 @@ use store::Store;
 use tenancy::Tenancy;
 
 pub use end::End;
-pub use message::Message;
+pub use message::Told;
 pub use opening::{Opened, Opening, Refused};
+pub use presence::Presence;
 pub use reader::Reader;
 pub use refusing::refuse;
 pub use socket_run::Connection;
@@ -56,6 +60,7 @@ struct Parts {
     metrics: Metrics,
     tenancy: Tenancy,
     index: Indexes,
+    devices: Devices,
     /// The apps that have connections, or had some lately.
     hubs: Mutex<HashMap<AppId, Arc<Hub>>>,
     /// Whether the node is stopping, and takes no more connections.
@@ -63,13 +68,14 @@ struct Parts {
 }
 
 impl Live {
-    pub fn new(base: &Base, tenancy: &Tenancy, index: &Indexes) -> Self {
+    pub fn new(base: &Base, tenancy: &Tenancy, index: &Indexes, devices: &Devices) -> Self {
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
             metrics: base.metrics.clone(),
             tenancy: tenancy.clone(),
             index: index.clone(),
+            devices: devices.clone(),
             hubs: Mutex::default(),
             is_stopping: AtomicBool::new(false),
         }))

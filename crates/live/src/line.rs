@@ -10,6 +10,7 @@ use tenancy::Caller;
 use tokio::sync::Notify;
 
 use crate::End;
+use crate::message::InboxNews;
 use crate::socket::Socket;
 
 pub(crate) struct Line {
@@ -22,6 +23,8 @@ pub(crate) struct Line {
     /// Something is new for the task that serves it.
     pub(crate) wake: Notify,
     ended: OnceLock<End>,
+    /// How the inbox of the channel is, if the device is yet to be told.
+    inbox: Mutex<Option<InboxNews>>,
     /// Where messages are written to at once; other forms are woken, and read them.
     pub(crate) socket: Option<Socket>,
 }
@@ -36,7 +39,8 @@ impl Line {
     ) -> Self {
         let expires = AtomicI64::new(expires.map_or(i64::MAX, |expires| expires.0));
         let caller = Mutex::new(caller);
-        Self { ordinal, channel, caller, expires, wake: Notify::new(), ended: OnceLock::new(), socket }
+        let (wake, ended, inbox) = (Notify::new(), OnceLock::new(), Mutex::default());
+        Self { ordinal, channel, caller, expires, wake, ended, inbox, socket }
     }
 
     /// Ends the connection. The first reason counts.
@@ -48,6 +52,21 @@ impl Line {
 
     pub(crate) fn ended(&self) -> Option<End> {
         self.ended.get().copied()
+    }
+
+    /// Has the device told how its inbox is, in place of what it was not told yet.
+    pub(crate) fn tell_inbox(&self, news: InboxNews) {
+        *self.inbox.lock() = Some(news);
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn take_inbox(&self) -> Option<InboxNews> {
+        self.inbox.lock().take()
+    }
+
+    /// Keeps what could not be told, unless there is something newer.
+    pub(crate) fn keep_inbox(&self, news: InboxNews) {
+        self.inbox.lock().get_or_insert(news);
     }
 
     /// A newer token of the channel was shown.

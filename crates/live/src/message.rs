@@ -19,12 +19,58 @@ pub struct Message {
 
 impl Message {
     /// The message as it is sent.
-    pub fn json(&self) -> String {
+    pub(crate) fn json(&self) -> String {
         format!(r#"{{"type":"push","at":"{}","push":{}}}"#, self.at.0, self.content)
     }
 
     pub(crate) fn is_expired(&self, now: UtcMillis) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+/// How an inbox is after something has changed in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InboxNews {
+    /// The changes up to here are taken into account, and perhaps some after it.
+    pub at: Offset,
+    pub(crate) unread: usize,
+}
+
+/// What a device is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    Push(Message),
+    Inbox(InboxNews),
+}
+
+impl Told {
+    pub fn at(&self) -> Offset {
+        match self {
+            Told::Push(message) => message.at,
+            Told::Inbox(news) => news.at,
+        }
+    }
+
+    /// The type of the message.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Told::Push(_) => "push",
+            Told::Inbox(_) => "inbox",
+        }
+    }
+
+    /// The message as it is sent.
+    pub fn json(&self) -> String {
+        match self {
+            Told::Push(message) => message.json(),
+            Told::Inbox(news) => news.json(),
+        }
+    }
+}
+
+impl InboxNews {
+    pub(crate) fn json(self) -> String {
+        format!(r#"{{"type":"inbox","at":"{}","unread":{}}}"#, self.at.0, self.unread)
     }
 }
 

@@ -19,7 +19,7 @@ use websocket::frame;
 
 use crate::hub::Hub;
 use crate::line::Line;
-use crate::message::{self, Message};
+use crate::message::{self, InboxNews, Message, Told};
 use crate::records::{self, Bounds};
 use crate::socket::Socket;
 use crate::{Connection, End, Live, Reader};
@@ -60,6 +60,8 @@ pub struct Opened {
     opening: Opening,
     ordinal: Ordinal,
     missed: Vec<Message>,
+    /// How its inbox is, if something has changed there.
+    inbox: Option<InboxNews>,
     /// Where the missed messages begin.
     start: Offset,
     /// Where they end.
@@ -96,8 +98,13 @@ impl Live {
         opened.leave_out_canceled().await?;
         if let Some(after) = opened.opening.after {
             hub.acknowledge(opened.ordinal, after);
-            self.follow(&hub);
+            let inbox = self.missed_in_inbox(&hub, opened.ordinal, after).await?;
+            // A device that says later that it has this has all messages up to there, and none that came meanwhile.
+            let most = opened.at;
+            opened.inbox = inbox.map(|news| InboxNews { at: news.at.min(most).max(opened.position()), ..news });
         }
+        hub.written.lock().seen.insert(opened.ordinal.0);
+        self.follow(&hub);
         Ok(Ok(opened))
     }
 
@@ -142,7 +149,17 @@ impl Live {
         let n_surplus = missed.len() - n_newest(&missed);
         is_complete &= n_surplus == 0;
         missed.drain(..n_surplus);
-        Ok(Opened { live: self.clone(), hub: hub.clone(), opening, ordinal, missed, start, at, is_complete })
+        Ok(Opened {
+            live: self.clone(),
+            hub: hub.clone(),
+            opening,
+            ordinal,
+            missed,
+            inbox: None,
+            start,
+            at,
+            is_complete,
+        })
     }
 }
 
@@ -152,8 +169,10 @@ impl Opened {
         self.is_complete
     }
 
-    pub fn missed(&self) -> &[Message] {
-        &self.missed
+    /// What it is told first.
+    pub fn missed(&self) -> Vec<Told> {
+        let messages = self.missed.iter().cloned().map(Told::Push);
+        messages.chain(self.inbox.map(Told::Inbox)).collect()
     }
 
     /// The position of a device that has the missed messages.
@@ -169,8 +188,8 @@ impl Opened {
     /// Goes on over a WebSocket. Nothing has been sent to it.
     pub fn connect(self, stream: TcpStream) -> Connection {
         let mut first = frame::text(&self.hello());
-        for message in &self.missed {
-            first.extend(frame::text(&message.json()));
+        for told in self.missed() {
+            first.extend(frame::text(&told.json()));
         }
         let socket = Socket::new(stream, first, self.at, Duration::from_secs(self.opening.ping.into()));
         let line = self.join(Some(socket));
@@ -178,9 +197,9 @@ impl Opened {
     }
 
     /// Goes on in another form, with the messages that were missed.
-    pub fn reader(mut self) -> Reader {
+    pub fn reader(self) -> Reader {
         let line = self.join(None);
-        let missed = std::mem::take(&mut self.missed);
+        let missed = self.missed();
         Reader::new(self.live, self.hub, line, missed, self.at)
     }
 
@@ -189,6 +208,7 @@ impl Opened {
         let line = Arc::new(Line::new(self.ordinal, *channel, caller.clone(), *expires, socket));
         self.hub.add(&line);
         self.live.follow(&self.hub);
+        self.live.note_late(&self.hub, self.ordinal, self.at);
         // The node may have begun to stop meanwhile.
         if self.live.0.is_stopping.load(Ordering::Relaxed) {
             line.end(End::Restart { retry: 1_000 });

@@ -6,7 +6,7 @@ use model::ids::Offset;
 
 use crate::hub::Hub;
 use crate::line::Line;
-use crate::message::Message;
+use crate::message::{InboxNews, Told};
 use crate::{End, Live};
 
 /// Messages handed over at once.
@@ -16,17 +16,26 @@ pub struct Reader {
     live: Live,
     hub: Arc<Hub>,
     line: Arc<Line>,
-    missed: Vec<Message>,
+    missed: Vec<Told>,
+    /// The messages up to here are read.
     at: Offset,
+    /// The position that the device was last told.
+    told: Offset,
 }
 
 impl Reader {
-    pub(crate) fn new(live: Live, hub: Arc<Hub>, line: Arc<Line>, missed: Vec<Message>, at: Offset) -> Self {
-        Self { live, hub, line, missed, at }
+    pub(crate) fn new(live: Live, hub: Arc<Hub>, line: Arc<Line>, missed: Vec<Told>, at: Offset) -> Self {
+        Self { live, hub, line, missed, at, told: Offset::default() }
     }
 
     /// The next messages, waited for. `Err` when the connection ends.
-    pub async fn next(&mut self) -> Result<Vec<Message>, End> {
+    pub async fn next(&mut self) -> Result<Vec<Told>, End> {
+        let told = self.wait().await?;
+        self.told = told.last().map_or(self.told, Told::at);
+        Ok(told)
+    }
+
+    async fn wait(&mut self) -> Result<Vec<Told>, End> {
         loop {
             if let Some(end) = self.line.ended() {
                 return Err(end);
@@ -38,11 +47,15 @@ impl Reader {
             if !found.is_empty() {
                 return Ok(found);
             }
+            if let Some(news) = self.line.take_inbox() {
+                let at = news.at.min(self.at).max(self.told);
+                return Ok(vec![Told::Inbox(InboxNews { at, ..news })]);
+            }
             self.line.wake.notified().await;
         }
     }
 
-    fn look(&mut self) -> Result<Vec<Message>, End> {
+    fn look(&mut self) -> Result<Vec<Told>, End> {
         let now = self.live.0.clock.now();
         let backlog = self.hub.backlog.read();
         if self.at < backlog.floor() {
@@ -56,7 +69,7 @@ impl Reader {
             }
             self.at = message.at;
             if !message.is_expired(now) {
-                found.push(message.clone());
+                found.push(Told::Push(message.clone()));
             }
         }
         self.at = self.at.max(backlog.seen());

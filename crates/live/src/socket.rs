@@ -12,6 +12,8 @@ use websocket::frame;
 
 use crate::End;
 use crate::backlog::Backlog;
+use crate::message::InboxNews;
+
 
 /// The most that waits for a socket to be writable, apart from one message and from what is sent at the beginning.
 const MOST_REST: usize = 16 * 1024;
@@ -72,6 +74,19 @@ impl Socket {
             out.is_current = false;
         }
         false
+    }
+
+    /// Takes how the inbox is, once all messages up to there are taken. Returns whether there was room for it.
+    pub(crate) fn offer_inbox(&self, news: InboxNews) -> bool {
+        let mut out = self.out.lock();
+        if !out.is_current || out.rest.len() > MOST_REST {
+            return false;
+        }
+        out.at = out.at.max(news.at);
+        let frame = frame::text(&InboxNews { at: out.at, ..news }.json());
+        out.stalled.get_or_insert_with(Instant::now);
+        out.rest.extend_from_slice(&frame);
+        true
     }
 
     /// Adds frames that are about the connection itself. Returns whether there was room for them.

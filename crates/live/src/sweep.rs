@@ -1,5 +1,5 @@
-//! What happens to connections every second: pings, the end of tokens, of channels and of apps; and the end of all when the node
-//! stops.
+//! What happens to connections every second: pings, the end of tokens, of channels and of apps, and writing what was acknowledged
+//! and who is connected; and the end of all when the node stops.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -54,7 +54,8 @@ impl Live {
         }
         self.end_gone(hub).await?;
         hub.lines.lock().forget_openings(instant);
-        self.write_acks(hub).await
+        self.write_acks(hub).await?;
+        self.write_presence(hub).await
     }
 
     /// Ends the connections of channels that are no longer live.
@@ -96,9 +97,10 @@ impl Live {
             tokio::time::sleep(LOOK_EVERY).await;
         }
         for hub in self.hubs() {
-            if let Err(error) = self.write_acks(&hub).await {
+            let written = self.write_acks(&hub).await;
+            if let Err(error) = written.and(self.forget_presence(&hub).await) {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "what devices have acknowledged could not be written");
+                tracing::warn!(error, "what devices have acknowledged, or that they are gone, could not be written");
             }
         }
     }

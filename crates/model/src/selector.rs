@@ -15,7 +15,7 @@
 //!           | {"mpns": STRING..} | {"device_pin": STRING..}
 //!           | {"sms_id": {"msisdn": DIGITS, "sender": DIGITS}..} | {"sms_sender": STRING..}
 //!           | {"attribute": NAME, ...} | {"activity": NAME, ...} | {"location": {...}}
-//!           | {"push": {"id": UUID, "outcome": WORD}}
+//!           | {"push": {"id": UUID, "outcome": WORD}} | {"live": true}
 //! X..       = X | [X, ...]                        one value, or up to 100 of which one has to match
 //! ```
 //!

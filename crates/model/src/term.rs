@@ -70,16 +70,19 @@ pub enum DayKind {
     MessageSent,
     /// A Message Center message was read.
     MessageView,
+    /// The channel had a live connection.
+    Live,
 }
 
 impl DayKind {
-    pub const ALL: [(&'static str, DayKind); 6] = [
+    pub const ALL: [(&'static str, DayKind); 7] = [
         ("first_open", DayKind::FirstOpen),
         ("open", DayKind::Open),
         ("sent", DayKind::Sent),
         ("direct_open", DayKind::DirectOpen),
         ("message_sent", DayKind::MessageSent),
         ("message_view", DayKind::MessageView),
+        ("live", DayKind::Live),
     ];
 
     pub const fn name(self) -> &'static str {
@@ -90,6 +93,7 @@ impl DayKind {
             DayKind::DirectOpen => "direct_open",
             DayKind::MessageSent => "message_sent",
             DayKind::MessageView => "message_view",
+            DayKind::Live => "live",
         }
     }
 }

@@ -61,6 +61,11 @@ impl UtcMillis {
         self.timestamp().strftime("%Y-%m-%dT%H:%M:%S").to_string()
     }
 
+    /// `2024-05-01`: a day.
+    pub fn to_date(self) -> String {
+        self.timestamp().strftime("%Y-%m-%d").to_string()
+    }
+
     /// `2024-05-01 08:00:00`: the form used in reports.
     pub fn to_report(self) -> String {
         self.timestamp().strftime("%Y-%m-%d %H:%M:%S").to_string()

@@ -10,6 +10,7 @@ mod mailbox;
 mod mailing;
 mod marks;
 mod removal;
+mod unread;
 mod users;
 
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ pub use group_removal::GroupDeletion;
 pub use listing::{Inbox, MessageBody, MessageView};
 pub(crate) use mailing::{Mailing, message_holders};
 pub use marks::Mark;
+pub use unread::{Unread, unread_of};
 pub use users::{CreatedInbox, InboxView};
 
 /// A user of an inbox who has proven to be one.

@@ -40,7 +40,8 @@ pub use causes::Causes;
 pub use deliver::{Preview, PreviewFor, PreviewedMessage, Previews};
 pub use health::{Hindrance, PlatformHealth};
 pub use inbox::{
-    CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView, messages_held_by,
+    CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView, Unread,
+    messages_held_by, unread_of,
 };
 pub use platforms::{
     Configured, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,

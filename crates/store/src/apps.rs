@@ -201,6 +201,7 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("attribute", "owner_kind, owner, name"),
     ("list_member", "list, generation, kind, identifier"),
     ("term_set", "term, slice"),
+    ("live_presence", "node"),
     ("last_place", "ordinal"),
     ("place_day", "place, day, block"),
     ("legacy_tag", "tag"),

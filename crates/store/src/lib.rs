@@ -31,6 +31,7 @@ pub mod jobs;
 pub mod last_places;
 pub mod legacy_tags;
 pub mod lists;
+pub mod live_presence;
 mod local_file;
 pub mod log;
 pub mod login_links;

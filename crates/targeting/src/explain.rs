@@ -24,7 +24,8 @@ use tokio::sync::Semaphore;
 
 use crate::Targeting;
 use crate::check::unsupported;
-use crate::device_types::{device_types, open_types};
+use crate::device_types::{device_types, open_types, types_of};
+use crate::online::connected;
 use crate::past_pushes::unknown_pushes;
 use crate::plan::Planner;
 use clauses::Explainer;
@@ -38,6 +39,8 @@ const AT_ONCE: usize = 2;
 pub struct Explanation {
     /// Channels in the audience, of the device types asked for.
     pub matched: u64,
+    /// Those of them that have a live connection.
+    pub online: u64,
     pub by_device_type: Vec<DeviceTypeCount>,
     /// The audience taken apart; `None` for `all`.
     pub clause: Option<Clause>,
@@ -132,12 +135,13 @@ impl Targeting {
             if let Audience::Selector(selector) = &audience {
                 Error::refuse(unknown_pushes(tx, app, selector, "audience")?)?;
             }
-            plan(tx, app, &known, now, open_types, audience.clone())
+            let planned = plan(tx, app, &known, now, open_types, audience.clone())?;
+            Ok::<_, Error>((planned, connected(tx, app, now)?))
         };
-        let planned = self.0.store.read(plan).await?;
+        let (planned, online) = self.0.store.read(plan).await?;
         // Only planning needs the database. The rest would keep one of a few connections from others.
         let work = move || {
-            let explanation = work_out(&index, planned, device_types(&types, &index));
+            let explanation = work_out(&index, planned, &online, device_types(&types, &index));
             drop(turn);
             explanation
         };
@@ -172,7 +176,7 @@ fn plan(
 }
 
 /// The index keeps changing meanwhile. So it is asked everything once, and all counts are of those sets.
-fn work_out(index: &Index, planned: Planned, types: Vec<DeviceType>) -> Explanation {
+fn work_out(index: &Index, planned: Planned, online: &RoaringBitmap, types: Vec<DeviceType>) -> Explanation {
     let everyone = index.resolve(&Plan::Everyone);
     let (audience, clause, warnings) = match planned {
         Planned::Everyone => (everyone, None, Vec::new()),
@@ -183,9 +187,11 @@ fn work_out(index: &Index, planned: Planned, types: Vec<DeviceType>) -> Explanat
             (audience, Some(clause), explainer.warner.warnings)
         }
     };
+    let online = types_of(index, &(&audience & online));
+    let online = online.iter().filter(|(of_type, _)| types.contains(of_type)).map(|(_, having)| having.len()).sum();
     let by_device_type = count_by_device_type(index, &audience, types);
     let matched = by_device_type.iter().map(|count| count.matched).sum();
-    Explanation { matched, by_device_type, clause, warnings }
+    Explanation { matched, online, by_device_type, clause, warnings }
 }
 
 fn count_by_device_type(index: &Index, audience: &RoaringBitmap, types: Vec<DeviceType>) -> Vec<DeviceTypeCount> {

@@ -22,6 +22,7 @@ use store::Tx;
 use store::channels::{self, Key};
 use store::documents::{self, DocumentKind};
 
+use crate::online::connected;
 use crate::past_pushes::PastSets;
 use crate::segments::{Reached, reached};
 
@@ -181,6 +182,7 @@ impl Planner<'_, '_> {
             }
             Atomic::Location(location) => self.location(location),
             Atomic::Push(past) => self.past_push(past),
+            Atomic::Live => Ok(Plan::Set(connected(self.tx, self.app, self.now)?)),
             Atomic::Activity(activity) => match activity.openings() {
                 Ok(openings) => self.openings(&openings),
                 // Refused when the push was accepted: treating it as empty would make NOT mean everybody.

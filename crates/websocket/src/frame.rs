@@ -140,7 +140,7 @@ fn close_code(payload: &[u8]) -> Result<Option<u16>, Fault> {
 }
 
 /// A text as a server sends it: in one frame, without a mask.
-/// Whether a client that was told the end has closed as well, by the bytes that have arrived since; all other frames are passed over.
+/// Whether a client that was told the end has closed as well, by the bytes that have arrived since. Other frames are passed over.
 pub fn is_over(buffer: &mut BytesMut) -> bool {
     loop {
         match Frame::read(buffer) {

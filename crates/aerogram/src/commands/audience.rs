@@ -44,6 +44,8 @@ struct Explain {
 struct Explanation {
     matched: u64,
     reachable: u64,
+    #[serde(default)]
+    online: u64,
     platforms: BTreeMap<String, Platform>,
     clause: Option<Clause>,
     warnings: Vec<Warning>,
@@ -92,8 +94,11 @@ impl Audience {
 }
 
 fn print(explanation: &Explanation) -> Result<()> {
-    let Explanation { matched, reachable, platforms, clause, warnings } = explanation;
+    let Explanation { matched, reachable, online, platforms, clause, warnings } = explanation;
     output::line(format_args!("{matched} channels match, {reachable} of them would see a notification"))?;
+    if *online > 0 {
+        output::line(format_args!("{online} of them are online now"))?;
+    }
     for (name, Platform { matched, reachable, opted_out, without_address }) in platforms {
         output::line(format_args!(
             "  {name}: {matched} match, {reachable} reachable, {opted_out} opted out, {without_address} without address"

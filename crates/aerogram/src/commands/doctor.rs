@@ -175,11 +175,12 @@ impl Doctor {
         match Metrics::ask(&operator).await {
             Ok(metrics) => {
                 report.add("jobs", metrics.jobs());
+                report.add("live", metrics.live_connections());
                 report.add_all("webhooks", Ok(metrics.webhooks()));
             }
             Err(error) => {
                 report.add("jobs", Finding::wrong(&error));
-                report.skip(&["webhooks"]);
+                report.skip(&["live", "webhooks"]);
             }
         }
     }

@@ -28,10 +28,17 @@ pub(super) fn of(node: &Node) -> Limits {
         let text = "the limit of open files allows fewer connections than the setting 'connections'";
         tracing::warn!(connections, "{text}; raise it (ulimit -n, LimitNOFILE) or lower the setting");
     }
+    let wanted_live = node.callers.live_connections;
+    let live_connections = usize::try_from(allowed).unwrap_or(usize::MAX).min(wanted_live);
+    if live_connections < wanted_live {
+        let text = "the limit of open files allows fewer live connections than the setting 'live_connections'";
+        tracing::warn!(live_connections, "{text}; raise it (ulimit -n, LimitNOFILE) or lower the setting");
+    }
     Limits {
         connections,
         connections_per_address: node.callers.connections_per_address,
-        live_connections: usize::try_from(allowed).unwrap_or(usize::MAX).min(node.callers.live_connections),
+        live_connections,
+        live_connections_lacking: wanted_live - live_connections,
         wrong_credentials_per_minute: node.callers.wrong_credentials_per_minute,
         ..Limits::default()
     }

@@ -12,4 +12,5 @@ pub(crate) fn tells_who_was_left(story: &Story, push: &str) {
     let why = story.says(&["why", push, channel]);
     assert!(why.contains("was canceled before the turn of the device came"), "{why}");
     assert!(story.refused(&["why", push, "nobody"]).contains("404"));
+    assert_eq!(story.says(&["live"]), "0 of 0 live channels are connected\n");
 }

@@ -44,7 +44,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
             "targeting",
         ],
     ),
-    ("live", &["boxed", "model", "audience", "store", "base", "tenancy", "index", "websocket"]),
+    ("live", &["boxed", "model", "audience", "store", "base", "tenancy", "index", "devices", "targeting", "sending", "websocket"]),
     (
         "events",
         &[

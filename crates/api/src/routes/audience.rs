@@ -35,6 +35,9 @@ pub(super) struct ExplanationRecord {
     matched: u64,
     /// How many of them a notification would reach.
     reachable: u64,
+    /// How many of them have a live connection now. Not there while none has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    online: Option<u64>,
     /// By device type.
     platforms: BTreeMap<String, PlatformRecord>,
     /// The audience, clause by clause.
@@ -122,12 +125,13 @@ fn names_somebody(audience: &Audience) -> bool {
         | Atomic::Attribute(_)
         | Atomic::Activity(_)
         | Atomic::Location(_)
-        | Atomic::Push(_) => false,
+        | Atomic::Push(_)
+        | Atomic::Live => false,
     })
 }
 
 impl From<Explanation> for ExplanationRecord {
-    fn from(Explanation { matched, by_device_type, clause, warnings }: Explanation) -> Self {
+    fn from(Explanation { matched, online, by_device_type, clause, warnings }: Explanation) -> Self {
         let reachable = by_device_type.iter().map(|count| count.reachable).sum();
         let platforms = by_device_type.into_iter().map(|count| {
             let DeviceTypeCount { device_type, matched, reachable, opted_out, without_address } = count;
@@ -138,6 +142,7 @@ impl From<Explanation> for ExplanationRecord {
         Self {
             matched,
             reachable,
+            online: (online > 0).then_some(online),
             platforms: platforms.collect(),
             clause: clause.map(ClauseRecord::from),
             warnings: warnings.collect(),

@@ -11,6 +11,7 @@ use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::{ChannelId, NamedUserId};
 use model::subscription::SubscriptionListId;
 use model::tag::{Tag, TagGroup};
+use model::time::UtcMillis;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,6 +31,9 @@ pub(super) struct ChannelRecord {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     live: bool,
+    /// The day of UTC on which it was last connected live, if that is no more than a month ago. Not there for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_seen: Option<String>,
     #[serde(flatten)]
     reach: Reach,
     /// In UTC.
@@ -106,6 +110,7 @@ impl From<ChannelView> for ChannelRecord {
             opt_in: profile.opt_in,
             background: profile.background,
             live: profile.live,
+            last_seen: view.last_live_day.map(|day| UtcMillis::of_day(day).to_date()),
             reach,
             created: created.to_api(),
             named_user_id: named_user,

@@ -1,15 +1,17 @@
-//! Live connections of devices: one address for WebSockets, server-sent events and long polls, and acknowledgements of messages.
+//! Live connections of devices: one address for WebSockets, server-sent events and long polls, acknowledgements of messages, and
+//! who is connected.
 
 mod server_sent;
 mod upgrade;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
 use http::header::UPGRADE;
-use live::{End, Message, Opened, Opening, PINGS, Refused, USUAL_PING};
+use live::{End, Opened, Opening, PINGS, Presence, Refused, Told, USUAL_PING};
 use model::ids::Offset;
 use model::live::{LiveAck, live_position};
 use schemars::JsonSchema;
@@ -43,6 +45,24 @@ pub(super) struct Polled {
     complete: bool,
 }
 
+/// Who is connected now.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LivePresence")]
+pub(super) struct PresenceRecord {
+    /// Channels that have a live connection, to whichever node.
+    connected: u64,
+    /// Channels that take live messages, connected or not.
+    live_channels: u64,
+    /// Those that are connected, by device type.
+    platforms: BTreeMap<String, u64>,
+}
+
+pub(super) async fn presence(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    let Presence { connected, live_channels, by_device_type } = edge.engine.live().presence(app.id).await?;
+    let platforms = by_device_type.into_iter().map(|(device_type, n)| (device_type.to_string(), n)).collect();
+    Answer::ok(PresenceRecord { connected, live_channels, platforms })
+}
+
 pub(super) async fn connect(
     State(edge): State<Edge>,
     Calling(caller): Calling,
@@ -64,7 +84,9 @@ pub(super) async fn connect(
         return upgrade::connect(&edge, opening, request).await;
     }
     let permit = edge.admit_live(opening.caller.app().id)?;
+    let turn = edge.begin_handshake().await?;
     let opened = edge.engine.live().open(opening).await?.map_err(refusal)?;
+    drop(turn);
     // From here on it only waits, and counts as a live connection alone.
     if let Some(lent) = request.extensions().get::<Lent>() {
         lent.give_back();
@@ -94,7 +116,7 @@ pub(super) async fn acknowledge(
 /// Waits for the first message, if there is none.
 async fn poll(opened: Opened, patience: Duration, mut stopping: Stopping) -> Result<Answer> {
     let (complete, mut at) = (opened.is_complete(), opened.position());
-    let mut messages = opened.missed().to_vec();
+    let mut messages = opened.missed();
     if messages.is_empty() && !patience.is_zero() {
         let mut reader = opened.reader();
         messages = tokio::select! {
@@ -103,8 +125,8 @@ async fn poll(opened: Opened, patience: Duration, mut stopping: Stopping) -> Res
             () = tokio::time::sleep(patience) => Vec::new(),
         };
     }
-    at = messages.last().map_or(at, |message: &Message| message.at);
-    let written = messages.iter().map(|message| RawValue::from_string(message.json()));
+    at = messages.last().map_or(at, Told::at);
+    let written = messages.iter().map(|told| RawValue::from_string(told.json()));
     let messages = written.collect::<Result<_, _>>().map_err(Error::internal)?;
     Answer::ok(Polled { messages, at: at.0.to_string(), complete })
 }

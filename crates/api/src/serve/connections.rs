@@ -82,6 +82,7 @@ impl Connections {
     pub(super) fn new(limits: &Limits, metrics: Metrics) -> Self {
         let share = FairShare::capped(limits.connections, limits.connections_per_address);
         let live = FairShare::new(limits.live_connections);
+        metrics.live_connections_lack(limits.live_connections_lacking);
         Self(Arc::new(Parts { share, live, open: Mutex::default(), metrics }))
     }
 

@@ -4,9 +4,11 @@
 mod client;
 mod ending;
 mod forms;
+mod inbox;
 mod limits;
 mod model;
 mod nodes;
+mod presence;
 
 use std::time::Duration;
 
@@ -222,8 +224,37 @@ async fn what_devices_have_acknowledged_is_shown() {
                 tokio::task::yield_now().await;
             }
         }
+        received_is_told(&app, &ids, &devices).await;
     })
     .await;
+}
+
+/// Both devices have the first push, and one of them the second.
+async fn received_is_told(app: &TestApp, ids: &[String; 2], devices: &[Device; 2]) {
+    let get = async |path: String| app.master().get(&path).await.expect(200);
+    for (id, wanted) in ids.iter().zip([2, 1]) {
+        for report in ["responses", "perpush/detail"] {
+            let report = get(format!("/api/reports/{report}/{id}")).await;
+            assert_eq!((&report["sends"], &report["received"]), (&json!(2), &json!(wanted)));
+        }
+        let detail = get(format!("/api/reports/perpush/detail/{id}")).await;
+        assert_eq!(detail["platforms"]["web"]["received"], wanted);
+        let series = get(format!("/api/reports/perpush/series/{id}")).await;
+        assert_eq!(series["counts"][0]["push_platforms"]["all"]["received"], wanted);
+        let recipients = get(format!("/api/push/{id}/recipients?outcome=received")).await;
+        assert_eq!(recipients["recipients"].as_array().map(Vec::len), Some(wanted));
+        assert_eq!(recipients["recipients"][0]["channel_id"], json!(devices[0].channel));
+    }
+    let day = "start=2024-05-01&end=2024-05-02";
+    let lines = get(format!("/api/reports/series?metrics=sends,received&{day}")).await;
+    assert_eq!((&lines["series"][0]["total"], &lines["series"][1]["total"]), (&json!(4), &json!(3)));
+    let all = get(format!("/api/push/{}/recipients", ids[1])).await;
+    let received = |n: usize| all["recipients"][n]["received"].clone();
+    assert_eq!((received(0), received(1)), (json!(true), json!(false)));
+    for (device, is_told) in devices.iter().zip([true, false]) {
+        let why = get(format!("/api/push/{}/why?channel_id={}", ids[1], device.channel)).await;
+        assert_eq!(why.to_string().contains("acknowledged the message"), is_told);
+    }
 }
 
 #[tokio::test]

@@ -34,6 +34,12 @@ struct Counts {
 }
 
 #[derive(Deserialize)]
+struct Live {
+    connected: u64,
+    live_channels: u64,
+}
+
+#[derive(Deserialize)]
 struct Sends {
     sends: Vec<Bucket>,
 }
@@ -61,6 +67,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let end = UtcMillis((now.0.div_euclid(HOUR_MILLIS) + 1) * HOUR_MILLIS);
     let (start, end) = (UtcMillis(end.0 - HOURS * HOUR_MILLIS).to_api(), end.to_api());
     let devices: Devices = visit.get("/api/reports/devices").await?;
+    let live: Live = visit.get("/api/live").await?;
     let period = query([("start", start.as_str()), ("end", end.as_str()), ("precision", "HOURLY")]);
     let sends: Sends = visit.get(&format!("/api/reports/sends{period}")).await?;
     let pushes: Pushes = visit.get("/api/pushes?limit=8").await?;
@@ -74,6 +81,9 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         div.figures {
             (figure("Devices", &grouped(devices.total_unique_devices), None))
             (figure("Reachable", &grouped(reachable), Some(&percent(reachable, devices.total_unique_devices))))
+            @if live.live_channels > 0 {
+                (figure("Connected now", &grouped(live.connected), Some(&format!("of {} live", grouped(live.live_channels)))))
+            }
             (figure("Sent in 24 hours", &grouped(sent), None))
             (figure("Opened", &opened(&pushes.pushes), Some("of the latest messages")))
         }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::Method;
 use serde_json::json;
 
 use crate::visitor::{Visitor, on_each_database};
@@ -66,6 +68,39 @@ async fn a_page_that_has_not_changed_is_not_sent_again() {
         let again =
             owner.get_with(&format!("{home}/messages"), &[("x-fragment", "content"), ("if-none-match", tag)]).await;
         again.expect(304);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_devices_have_received_over_live_connections_is_shown() {
+    on_each_database(async |app| {
+        let channel = json!({"channel": {"device_type": "web", "opt_in": true, "live": true}});
+        let made = app.device().post("/api/channels", channel).await.expect(201);
+        let asked = app.device().request(Method::GET, "/api/auth/device");
+        let asked = asked.header("X-UA-Channel-ID", made["channel_id"].as_str().unwrap()).body(Bytes::new()).unwrap();
+        let token = app.device().send(asked).await.expect(200)["token"].as_str().unwrap().to_owned();
+        let device = app.nobody().bearer(&token);
+        let start = device.get("/live?wait=0").await.expect(200)["at"].as_str().unwrap().to_owned();
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Storm warning"}});
+        let sent = app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+        let told = device.get(&format!("/live?wait=0&after={start}")).await.expect(200);
+        device.post("/live/ack", json!({"at": told["at"]})).await.expect(200);
+        let sender = Visitor::with_role(&app, "sender").await;
+        let page = format!("/console/{}/messages/{}", app.app.key, sent["push_ids"][0].as_str().unwrap());
+        // It is written within a second.
+        while !sender.get(&page).await.expect(200).contains("over live connections") {
+            tokio::task::yield_now().await;
+        }
+        let shown = sender.get(&page).await;
+        shown.shows(r#"<p class="name">Received</p><p class="value">1</p>"#);
+        shown.shows("1 received it over a live connection");
+        sender.get(&format!("{page}/people?outcome=received")).await.shows("received it");
+        let home = sender.get(&format!("/console/{}", app.app.key)).await;
+        home.shows(r#"<p class="name">Connected now</p><p class="value">0</p>"#);
+        home.shows("of 1 live");
         app.stop().await;
     })
     .await;

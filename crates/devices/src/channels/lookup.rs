@@ -8,7 +8,7 @@ use model::channel::Profile;
 use model::channel::TagSets;
 use model::ids::{AppId, ChannelId, NamedUserId};
 use model::subscription::SubscriptionListId;
-use model::term::Term;
+use model::term::{DayKind, Term};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
@@ -28,6 +28,9 @@ pub struct ChannelView {
     pub installed: bool,
     pub created: UtcMillis,
     pub last_registration: Option<UtcMillis>,
+    /// The last day on which it had a live connection, counted from 1970, of the last month.
+    #[serde(default)]
+    pub last_live_day: Option<i32>,
     pub named_user: Option<NamedUserId>,
     pub profile: Profile,
     /// Tags of all groups, including those derived from device properties.
@@ -140,6 +143,7 @@ impl ChannelView {
             installed: channel.installed,
             created: channel.created,
             last_registration: channel.last_registration,
+            last_live_day: profile.live.then(|| context.last_day(DayKind::Live, channel.ordinal)).flatten(),
             named_user: channel.named_user,
             profile,
             tags,

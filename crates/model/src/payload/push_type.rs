@@ -93,6 +93,7 @@ fn names_one(atomic: &Atomic) -> bool {
         | Atomic::Attribute(_)
         | Atomic::Activity(_)
         | Atomic::Location(_)
-        | Atomic::Push(_) => false,
+        | Atomic::Push(_)
+        | Atomic::Live => false,
     }
 }

@@ -89,7 +89,8 @@ fn missing_platform(atomic: &Atomic, device_types: &DeviceTypes) -> Option<(&'st
         | Atomic::Attribute(_)
         | Atomic::Activity(_)
         | Atomic::Location(_)
-        | Atomic::Push(_) => None,
+        | Atomic::Push(_)
+        | Atomic::Live => None,
     }
 }
 

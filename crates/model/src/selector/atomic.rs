@@ -50,6 +50,8 @@ pub enum Atomic {
     Activity(Box<Activity>),
     Location(Box<Location>),
     Push(PastPush),
+    /// Those that have a live connection at the time of asking.
+    Live,
 }
 
 /// An address of Apple's push service: 64 hexadecimal digits.
@@ -70,7 +72,7 @@ pub struct SmsId {
 /// Reads the value under a key, and the companions next to it.
 type ReadAtomic = for<'a> fn(&At<'a>, &mut Fields<'a>) -> Option<Atomic>;
 
-const READERS: [(&str, ReadAtomic); 24] = [
+const READERS: [(&str, ReadAtomic); 25] = [
     ("tag", tag),
     ("segment", |at, _| values(at, SegmentId::parse).map(Atomic::Segment)),
     ("named_user", |at, _| values(at, NamedUserId::parse).map(Atomic::NamedUser)),
@@ -95,6 +97,7 @@ const READERS: [(&str, ReadAtomic); 24] = [
     ("activity", |at, companions| Activity::parse(at, companions).map(|it| Atomic::Activity(Box::new(it)))),
     ("location", |at, _| Location::parse(at).map(|it| Atomic::Location(Box::new(it)))),
     ("push", |at, _| PastPush::parse(at).map(Atomic::Push)),
+    ("live", |at, _| live(at)),
 ];
 
 impl Atomic {
@@ -138,6 +141,13 @@ fn tag<'a>(at: &At<'a>, companions: &mut Fields<'a>) -> Option<Atomic> {
 fn subscription_list(at: &At<'_>, plural_key: bool) -> Option<Atomic> {
     let ids = texts(at, limits::SUBSCRIPTION_LIST_ID_CHARS)?;
     Some(Atomic::SubscriptionList { ids, plural_key })
+}
+
+fn live(at: &At<'_>) -> Option<Atomic> {
+    match at.boolean()? {
+        true => Some(Atomic::Live),
+        false => at.invalid(r#"This must be true; {"not": {"live": true}} selects those that are not connected."#),
+    }
 }
 
 fn values<'a, T>(at: &At<'a>, read: impl FnMut(&At<'a>) -> Option<T>) -> Option<OneOrMany<T>> {
@@ -193,6 +203,7 @@ impl Serialize for Atomic {
             Atomic::Activity(activity) => activity.serialize(serializer),
             Atomic::Location(location) => entry(serializer, "location", location),
             Atomic::Push(past) => entry(serializer, "push", past),
+            Atomic::Live => entry(serializer, "live", &true),
         }
     }
 }

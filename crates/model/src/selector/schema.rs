@@ -19,7 +19,7 @@ use crate::tag::{Tag, TagGroup};
 type OfValue = fn(&mut SchemaGenerator) -> Schema;
 
 /// Selectors with a single key, with its description.
-const PLAIN: [(&str, &str, OfValue); 20] = [
+const PLAIN: [(&str, &str, OfValue); 21] = [
     ("segment", "Channels of a stored segment, by its id.", values::<SegmentId>),
     ("named_user", "Channels of a named user, by its id.", values::<NamedUserId>),
     ("alias", "Channels with this alias.", |_| texts(limits::ALIAS_CHARS)),
@@ -40,6 +40,7 @@ const PLAIN: [(&str, &str, OfValue); 20] = [
     ("mpns", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
     ("device_pin", "", |_| texts(limits::PUSH_ADDRESS_CHARS)),
     ("push", "Channels for which an earlier push had this outcome.", |schemas| schemas.subschema_for::<PastPush>()),
+    ("live", "Channels that have a live connection when the recipients are chosen.", |_| json_schema!({"const": true})),
     ("sms_id", "", values::<SmsId>),
     ("sms_sender", "", |_| texts(limits::SMS_SENDER_CHARS)),
 ];

@@ -1,6 +1,5 @@
 //! Reading inboxes: the listing, single messages, and their bodies.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -10,7 +9,6 @@ use model::app::AppKey;
 use model::event::SharedPush;
 use model::ids::{AppId, ChannelId, MessageNumber, PushId};
 use model::inbox::MessageDetails;
-use model::limits;
 use model::time::UtcMillis;
 use store::messages::{self, TextHead};
 use store::{Tx, channels, inbox_users};
@@ -65,7 +63,7 @@ impl Sending {
         self.0
             .store
             .read(move |tx| {
-                let mailbox = Mailbox::open(tx, &caller, asking)?;
+                let mailbox = Mailbox::open(tx, caller.app, &caller.user, asking)?;
                 let held = mailbox.ever_held(tx)?;
                 let since = mailbox.changed.max(messages::forgotten(tx, caller.app)?);
                 let changed = held.iter().map(|held| last_change(held, now)).fold(since, UtcMillis::max);
@@ -103,7 +101,7 @@ impl Sending {
         self.0
             .store
             .read(move |tx| {
-                let mailbox = Mailbox::open(tx, &caller, asking)?;
+                let mailbox = Mailbox::open(tx, caller.app, &caller.user, asking)?;
                 let held = mailbox.find(tx, push, now)?.ok_or(Error::NotFound("message"))?;
                 let (number, text) = (held.message.number, held.text().ok_or(Error::NotFound("message"))?);
                 let view = views(tx, &caller, &mailbox, vec![held], now)?.pop().ok_or(Error::NotFound("message"))?;
@@ -127,11 +125,7 @@ fn views(
     held: Vec<Held<'_>>,
     now: UtcMillis,
 ) -> Result<Vec<MessageView>> {
-    let is_there = |held: &Held<'_>| held.message.ends > now && !mailbox.is_deleted(held.message.number);
-    let mut there: Vec<(Held<'_>, u32)> =
-        held.into_iter().filter(is_there).filter_map(|held| held.text().map(|text| (held, text))).collect();
-    there.sort_unstable_by_key(|(held, _)| Reverse(held.message.number));
-    there.truncate(limits::MESSAGES_PER_INBOX);
+    let there = mailbox.visible(held, now);
     let texts = there.iter().map(|(held, text)| (held.message.number, *text));
     let mut heads: HashMap<MessageNumber, TextHead> = messages::heads(tx, caller.app, texts)?.into_iter().collect();
     let views = there.into_iter().filter_map(|(Held { message, .. }, _)| {

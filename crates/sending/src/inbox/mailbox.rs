@@ -1,21 +1,25 @@
 //! The inbox of one user in the database: the union of the messages that the user's channels hold.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use audience::block::slice_of;
 use audience::codec;
 use base::{Error, Result};
-use model::ids::{ChannelId, MessageNumber, Ordinal, PushId};
+use model::ids::{AppId, ChannelId, MessageNumber, Ordinal, PushId};
+use model::inbox::InboxUserId;
+use model::limits;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::inbox_users::{self, InboxChannel, InboxUser};
 use store::messages::{self, Message};
 use store::{Tx, inbox_messages};
 
-use super::{InboxCaller, decode};
+use super::decode;
 
 pub(super) struct Mailbox<'a> {
-    caller: &'a InboxCaller,
+    app: AppId,
+    user: &'a InboxUserId,
     pub(super) channels: Vec<InboxChannel>,
     /// The channel that asks, if it is named and one of the user's.
     asking: Option<usize>,
@@ -31,11 +35,12 @@ pub(super) struct Held<'m> {
 }
 
 impl<'a> Mailbox<'a> {
-    pub(super) fn open(tx: &mut Tx<'_>, caller: &'a InboxCaller, asking: Option<ChannelId>) -> Result<Self> {
-        let user = inbox_users::get(tx, caller.app, &caller.user)?.ok_or(Error::NotFound("user"))?;
-        let channels = inbox_users::channels(tx, caller.app, &caller.user)?;
+    pub(super) fn open(tx: &mut Tx<'_>, app: AppId, id: &'a InboxUserId, asking: Option<ChannelId>) -> Result<Self> {
+        let user = inbox_users::get(tx, app, id)?.ok_or(Error::NotFound("user"))?;
+        let channels = inbox_users::channels(tx, app, id)?;
         Ok(Self {
-            caller,
+            app,
+            user: id,
             asking: channels.iter().position(|channel| Some(channel.id) == asking),
             channels,
             read: decode(&user.read)?,
@@ -46,7 +51,7 @@ impl<'a> Mailbox<'a> {
 
     /// All messages put into the inbox and not forgotten, including ended and deleted ones.
     pub(super) fn ever_held(&self, tx: &mut Tx<'_>) -> Result<Vec<Held<'_>>> {
-        let app = self.caller.app;
+        let app = self.app;
         let mut holders: BTreeMap<MessageNumber, &InboxChannel> = BTreeMap::new();
         let slices: BTreeSet<u32> = self.channels.iter().map(|channel| slice_of(channel.ordinal)).collect();
         for slice in slices {
@@ -73,22 +78,32 @@ impl<'a> Mailbox<'a> {
 
     /// One message of the inbox, if it is there now.
     pub(super) fn find(&self, tx: &mut Tx<'_>, push: PushId, now: UtcMillis) -> Result<Option<Held<'_>>> {
-        let Some(message) = messages::by_push(tx, self.caller.app, push)? else { return Ok(None) };
+        let Some(message) = messages::by_push(tx, self.app, push)? else { return Ok(None) };
         if message.ends <= now || self.is_deleted(message.number) {
             return Ok(None);
         }
-        let few = inbox_messages::holders_among(tx, self.caller.app, message.number, self.ordinals())?;
+        let few = inbox_messages::holders_among(tx, self.app, message.number, self.ordinals())?;
         if let Some(holder) = self.channels.iter().find(|channel| few.contains(&channel.ordinal)) {
             return Ok(Some(Held { message, viewer: self.viewer(holder) }));
         }
         let slices: BTreeSet<u32> = self.channels.iter().map(|channel| slice_of(channel.ordinal)).collect();
-        for set in messages::holders(tx, self.caller.app, message.number, slices)? {
+        for set in messages::holders(tx, self.app, message.number, slices)? {
             let set = decode(&set)?;
             if let Some(holder) = self.channels.iter().find(|channel| set.contains(channel.ordinal.0)) {
                 return Ok(Some(Held { message, viewer: self.viewer(holder) }));
             }
         }
         Ok(None)
+    }
+
+    /// Those of some messages that are there to be seen, with the number of their text, the newest first.
+    pub(super) fn visible<'m>(&self, held: Vec<Held<'m>>, now: UtcMillis) -> Vec<(Held<'m>, u32)> {
+        let is_there = |held: &Held<'_>| held.message.ends > now && !self.is_deleted(held.message.number);
+        let mut there: Vec<(Held<'m>, u32)> =
+            held.into_iter().filter(is_there).filter_map(|held| held.text().map(|text| (held, text))).collect();
+        there.sort_unstable_by_key(|(held, _)| Reverse(held.message.number));
+        there.truncate(limits::MESSAGES_PER_INBOX);
+        there
     }
 
     pub(super) fn is_read(&self, number: MessageNumber) -> bool {
@@ -107,7 +122,7 @@ impl<'a> Mailbox<'a> {
         deleted: &RoaringBitmap,
         now: UtcMillis,
     ) -> Result<()> {
-        let oldest = messages::oldest(tx, self.caller.app)?.map_or(0, |number| number.0);
+        let oldest = messages::oldest(tx, self.app)?.map_or(0, |number| number.0);
         let encode = |before: &RoaringBitmap, more: &RoaringBitmap| {
             let mut all = before | more;
             all.remove_range(..oldest);
@@ -118,10 +133,10 @@ impl<'a> Mailbox<'a> {
             read: encode(&self.read, read),
             deleted: encode(&self.deleted, deleted),
         };
-        Ok(inbox_users::save(tx, self.caller.app, &self.caller.user, &user)?)
+        Ok(inbox_users::save(tx, self.app, self.user, &user)?)
     }
 
-    fn ordinals(&self) -> impl Iterator<Item = Ordinal> {
+    pub(super) fn ordinals(&self) -> impl Iterator<Item = Ordinal> {
         self.channels.iter().map(|channel| channel.ordinal)
     }
 

@@ -34,7 +34,7 @@ impl Sending {
         self.0
             .devices
             .change_audience(app, move |tx, context| {
-                let mailbox = Mailbox::open(tx, &caller, asking)?;
+                let mailbox = Mailbox::open(tx, app, &caller.user, asking)?;
                 let now = context.journal.now();
                 let (mut marked, mut viewers) = (RoaringBitmap::new(), RoaringBitmap::new());
                 for push in &pushes {

@@ -147,6 +147,7 @@ pub const PLAN: &[Entry] = &[
     entry("legacy_tag", Treatment::Kept("the names of tags, which are words of the app")),
     entry("term_set", Treatment::Kept(ORDINALS)),
     entry("place_day", Treatment::Kept(ORDINALS)),
+    entry("live_presence", Treatment::Kept(ORDINALS)),
     entry("served_address", Treatment::Kept(ORDINALS)),
     entry("push_block", Treatment::Kept(ORDINALS)),
     entry("push_response", Treatment::Kept(ORDINALS)),

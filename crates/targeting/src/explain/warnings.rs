@@ -162,7 +162,8 @@ impl<'a> Warner<'a> {
             | Atomic::SmsSender(_)
             | Atomic::Attribute(_)
             | Atomic::Activity(_)
-            | Atomic::Push(_) => {}
+            | Atomic::Push(_)
+            | Atomic::Live => {}
         }
     }
 

@@ -1,4 +1,4 @@
-//! The doctor's checks of `/metrics`: overdue jobs, and webhooks that are behind.
+//! The doctor's checks of `/metrics`: overdue jobs, webhooks that are behind, and live connections that there are no files for.
 
 use std::collections::BTreeMap;
 
@@ -18,6 +18,8 @@ pub(super) struct Metrics {
     /// Absent, like the next, while the server cannot read them from its database.
     jobs_overdue: Option<i64>,
     jobs_overdue_seconds: Option<i64>,
+    /// Not told by servers of earlier versions.
+    live_connections_lacking: Option<i64>,
     /// By app and id.
     webhooks: BTreeMap<(String, String), Webhook>,
 }
@@ -45,6 +47,7 @@ impl Metrics {
             match name {
                 "aerogram_jobs_overdue" => metrics.jobs_overdue = Some(value),
                 "aerogram_jobs_overdue_seconds" => metrics.jobs_overdue_seconds = Some(value),
+                "aerogram_live_connections_lacking" => metrics.live_connections_lacking = Some(value),
                 "aerogram_webhook_seconds_behind" => metrics.webhook(labels).seconds_behind = value,
                 "aerogram_webhook_failing" => metrics.webhook(labels).is_failing = value != 0,
                 "aerogram_webhook_disabled" => metrics.webhook(labels).is_disabled = value != 0,
@@ -66,6 +69,19 @@ impl Metrics {
             )),
             (Some(_), Some(_)) => Finding::Fine("No job waits for long.".to_owned()),
             (_, None) | (None, _) => Finding::Note("The server does not tell whether jobs wait.".to_owned()),
+        }
+    }
+
+    pub(super) fn live_connections(&self) -> Finding {
+        match self.live_connections_lacking {
+            Some(0) => {
+                Finding::Fine("The limit of open files allows all live connections that the settings do.".to_owned())
+            }
+            Some(n_lacking) => Finding::Wrong(format!(
+                "The limit of open files allows {n_lacking} fewer live connections than AEROGRAM_LIVE_CONNECTIONS; raise it \
+                 (ulimit -n, LimitNOFILE) or lower the setting."
+            )),
+            None => Finding::Note("The server does not tell how many live connections it can keep.".to_owned()),
         }
     }
 
@@ -138,6 +154,17 @@ mod tests {
         assert!(matches!(&disabled[..], [Finding::Wrong(text)] if text.contains("webhook show A W")));
         let dead = webhook("seconds_behind=0 failing=0 disabled=0 dead_letters=2");
         assert!(matches!(&dead[..], [Finding::Soon(text)] if text.contains("2 dead letters")));
+    }
+
+    #[test]
+    fn live_connections_without_files_are_wrong() {
+        let live = |text: &str| Metrics::read(text).live_connections();
+        assert!(matches!(live("aerogram_live_connections_lacking 0\n"), Finding::Fine(_)));
+        let lacking = live("aerogram_live_connections 3\naerogram_live_connections_lacking 81000\n");
+        assert!(
+            matches!(lacking, Finding::Wrong(text) if text.contains("81000 fewer") && text.contains("LimitNOFILE"))
+        );
+        assert!(matches!(live("# EOF\n"), Finding::Note(_)));
     }
 
     #[test]

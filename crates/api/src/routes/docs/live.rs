@@ -7,7 +7,7 @@ use super::devices::channel_id;
 use super::events::last_event_id;
 use crate::answer::Done;
 use crate::openapi::{Area, body, query};
-use crate::routes::live::{MOST_WAIT, Polled};
+use crate::routes::live::{MOST_WAIT, Polled, PresenceRecord};
 
 const NOT_LIVE: &str = "The channel is not live (40900).";
 const NO_CHANNEL: &str = "There is no such channel, or it is uninstalled (40401).";
@@ -34,6 +34,12 @@ pub(super) fn area() -> Area {
     .refuses(404, NO_CHANNEL)
     .refuses(409, NOT_LIVE)
     .refuses(429, TOO_MANY);
+    area.get(
+        "/api/live",
+        "Count who is connected",
+        "Channels that have a live connection now, to whichever node: nodes tell each other within seconds.",
+    )
+    .ok::<PresenceRecord>("In all and by device type.");
     area.post(
         "/live/ack",
         "Acknowledge live messages",

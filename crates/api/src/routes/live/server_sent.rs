@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use live::{End, Opened, Reader};
+use live::{End, Opened, Reader, Told};
 use model::ids::AppId;
 
 use crate::fair_share::Permit;
@@ -51,8 +51,7 @@ impl OpenStream {
             () = self.stopping.wait() => return Err(End::Restart { retry: 1_000 }),
             () = tokio::time::sleep(self.ping) => return Ok(Bytes::from_static(b": nothing new\n\n")),
         };
-        let event =
-            |message: &live::Message| format!("id: {}\nevent: push\ndata: {}\n\n", message.at.0, message.json());
+        let event = |told: &Told| format!("id: {}\nevent: {}\ndata: {}\n\n", told.at().0, told.name(), told.json());
         Ok(messages.iter().map(event).collect::<String>().into())
     }
 }

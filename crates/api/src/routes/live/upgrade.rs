@@ -24,7 +24,10 @@ pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request)
     let live = edge.engine.live().clone();
     let seat = request.extensions_mut().remove::<Seat>().ok_or_else(no_socket)?;
     let opened = match (edge.admit_live(opening.caller.app().id), seat.admit_live()) {
-        (Ok(of_app), Some(of_address)) => live.open(opening).await?.map(|opened| (opened, of_app, of_address)),
+        (Ok(of_app), Some(of_address)) => {
+            let _turn = edge.begin_handshake().await?;
+            live.open(opening).await?.map(|opened| (opened, of_app, of_address))
+        }
         (Err(_), _) | (_, None) => Err(Refused(End::TooMany)),
     };
     let upgrade = hyper::upgrade::on(&mut request);

@@ -9,7 +9,7 @@ use testkit::app::{TestApp, on_each_database};
 use super::client::{Device, Socket};
 use super::push;
 
-async fn stream(app: &TestApp, device: &Device, last: Option<&str>) -> Streaming {
+pub(super) async fn stream(app: &TestApp, device: &Device, last: Option<&str>) -> Streaming {
     let caller = app.nobody().bearer(&device.token);
     let mut request = caller.request(Method::GET, "/live").header("Accept", "text/event-stream");
     if let Some(last) = last {
@@ -21,7 +21,7 @@ async fn stream(app: &TestApp, device: &Device, last: Option<&str>) -> Streaming
 }
 
 /// The next events: their ids, types and data.
-async fn events(stream: &mut Streaming, n_events: usize) -> Vec<(Option<String>, String, Value)> {
+pub(super) async fn events(stream: &mut Streaming, n_events: usize) -> Vec<(Option<String>, String, Value)> {
     let mut text = String::new();
     while text.matches("\n\n").count() < n_events {
         text += std::str::from_utf8(&stream.chunk().await.unwrap().expect("the stream goes on")).unwrap();
@@ -37,7 +37,7 @@ async fn events(stream: &mut Streaming, n_events: usize) -> Vec<(Option<String>,
     text.trim_end().split("\n\n").map(event).collect()
 }
 
-async fn poll(app: &TestApp, device: &Device, query: &str) -> Value {
+pub(super) async fn poll(app: &TestApp, device: &Device, query: &str) -> Value {
     app.nobody().bearer(&device.token).get(&format!("/live?{query}")).await.expect(200)
 }
 

@@ -78,6 +78,22 @@ async fn an_address_has_no_more_than_its_share_of_live_connections() {
     .await;
 }
 
+/// Those that are opened at once wait for each other.
+#[tokio::test]
+async fn connections_are_opened_one_after_the_other_if_need_be() {
+    on_each(Limits { live_handshakes: 1, ..limits() }, async |app| {
+        let mut devices = Vec::new();
+        for _ in 0..8 {
+            devices.push(Device::register(&app, page()).await);
+        }
+        let open = async |device: &Device| Socket::open(&app, device, None).await.next().await["type"].clone();
+        let opened = futures_util::future::join_all(devices.iter().map(open)).await;
+        assert!(opened.iter().all(|message| message == "hello"));
+        app.nobody().bearer(&devices[0].token).get("/live?wait=0").await.expect(200);
+    })
+    .await;
+}
+
 /// The devices of an app get two of four permits for requests.
 #[tokio::test]
 async fn polls_that_wait_keep_no_requests_out() {

@@ -3,6 +3,8 @@
 use serde_json::json;
 use store::DatabaseUrl;
 use testkit::app::{TestApp, on_each_database};
+use testkit::cable::Cable;
+use testkit::postgres;
 use testkit::store::{Database, databases};
 
 use super::client::{Device, Socket};
@@ -38,16 +40,36 @@ async fn a_push_reaches_the_connections_of_every_node() {
     }
 }
 
+/// Signals only make it sooner: a node looks every second by itself.
+#[tokio::test]
+async fn a_node_that_hears_no_signals_tells_its_devices() {
+    if databases().len() < 2 {
+        return;
+    }
+    let app = TestApp::on(Database::Postgres).await;
+    let DatabaseUrl::Postgres(url) = app.database().clone() else { panic!("it is a server") };
+    let cable = Cable::without_signals(postgres::cluster(), &url);
+    let other = app.join(cable.url()).await;
+    let device = Device::register(&app, json!({"device_type": "web", "live": true})).await;
+    let mut socket = Socket::open(&other, &device, None).await;
+    socket.next().await;
+    for alert in ["one", "two"] {
+        push(&app, json!("all"), alert).await;
+        assert_eq!(socket.next().await["push"]["alert"], alert);
+    }
+    other.stop().await;
+}
+
 #[tokio::test]
 async fn what_was_delivered_before_a_crash_is_told_after_it() {
     on_each_database(async |app| {
         let device = Device::register(&app, json!({"device_type": "web", "live": true})).await;
         let mut socket = Socket::open(&app, &device, None).await;
         let start = socket.next().await["at"].as_str().unwrap().to_owned();
-        drop(socket);
         let id = push(&app, json!("all"), "durable").await;
-        // The node dies after the checkpoint, and has told nobody.
+        // The node dies after the checkpoint. The device is connected, and may or may not have been told.
         let app = app.crash(&[]).await;
+        drop(socket);
         app.step_all().await;
         let mut socket = Socket::open(&app, &device, Some(&start)).await;
         assert_eq!(socket.next().await["complete"], true);

@@ -18,6 +18,8 @@ pub(crate) struct Reach(Result<Explanation, Error>);
 #[derive(Clone, Deserialize)]
 pub(crate) struct Explanation {
     matched: u64,
+    #[serde(default)]
+    online: u64,
     pub(crate) reachable: u64,
     platforms: BTreeMap<String, Platform>,
     warnings: Vec<Warning>,
@@ -136,6 +138,8 @@ fn platforms(reach: &Explanation) -> Markup {
         ul.plain {
             @for (platform, at) in &reach.platforms { li { (platform) " " strong { (grouped(at.reachable)) } } }
         }
-        p.quiet { (count(reach.matched, "device matches", "devices match")) " · " (grouped(opted_out)) " opted out · " (grouped(without_address)) " without an address" }
+        p.quiet { (count(reach.matched, "device matches", "devices match")) " · " (grouped(opted_out)) " opted out · " (grouped(without_address)) " without an address"
+            @if reach.online > 0 { " · " (grouped(reach.online)) " online now" }
+        }
     }
 }

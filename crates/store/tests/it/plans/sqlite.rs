@@ -10,7 +10,7 @@ use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
-const BY_APP_ALONE: [&str; 31] = [
+const BY_APP_ALONE: [&str; 33] = [
     // One row for each app.
     "select id, key, name, mode, created, users_associate, users_tags,",
     "select app.id, app.key, app_numbers.log_head from app cross join app_numbers",
@@ -42,6 +42,9 @@ const BY_APP_ALONE: [&str; 31] = [
     "select count(*) from account",
     // Two rows for each app at most.
     "select secret, hash, sealed, ends from former_secret where app = $1",
+    // One row for each node.
+    "select connected from live_presence where app = $1",
+    "delete from live_presence where app = $1 and seen < $2",
     // At the start of a process.
     "update job set due = $1, leased = 0 where leased > 0",
     // The jobs that run, of which a node has a few.

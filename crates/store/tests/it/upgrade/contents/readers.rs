@@ -1,5 +1,8 @@
 //! Rows of those who read the log: webhooks, followers and the like.
 
+use store::live_presence;
+use store::nodes::Node;
+
 use super::*;
 
 fn webhook() -> Webhook {
@@ -48,6 +51,7 @@ pub(super) fn fill_readers_of_the_log(tx: &mut Tx<'_>) -> Result<()> {
     let request =
         Request { id: id(61), kind, created: NOW, ended: Some(NOW), subject, person: None, progress, receipt };
     privacy::insert(tx, APP, &request)?;
+    live_presence::put(tx, APP, Node::random(), vec![8], NOW)?;
     privacy::add_result(tx, APP, request.id, 0, b"{}".to_vec())
 }
 

@@ -1,0 +1,106 @@
+//! What devices are told of their inboxes, in every form.
+
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_database};
+
+use super::client::{Device, Socket};
+use super::forms::{events, poll, stream};
+use crate::inbox::{Phone, send};
+
+/// The devices of one person, who share an inbox.
+async fn devices(app: &TestApp) -> (Device, Device, Phone) {
+    let phone = Device::register(app, json!({"device_type": "ios", "live": true})).await;
+    let tablet = Device::register(app, json!({"device_type": "android", "live": true})).await;
+    let body = json!({"ios_channels": [phone.channel], "android_channels": [tablet.channel]});
+    let inbox = Phone::with(app, &body, &phone.channel).await;
+    (phone, tablet, inbox)
+}
+
+async fn unread(socket: &mut Socket) -> Value {
+    let message = socket.next().await;
+    assert_eq!(message["type"], "inbox", "{message}");
+    message["unread"].clone()
+}
+
+async fn mark(app: &TestApp, inbox: &Phone, how: &str, id: &str) {
+    let url = app.url(&inbox.path(&format!("messages/message/{id}/")));
+    inbox.caller(app).post(&inbox.path(&format!("messages/{how}/")), json!({how_key(how): [url]})).await.expect(200);
+}
+
+fn how_key(how: &str) -> &'static str {
+    if how == "unread" { "mark_as_read" } else { "delete" }
+}
+
+#[tokio::test]
+async fn every_device_of_a_person_is_told_how_the_inbox_is() {
+    on_each_database(async |app| {
+        let (phone, tablet, inbox) = devices(&app).await;
+        let stranger = Device::register(&app, json!({"device_type": "ios", "live": true})).await;
+        let mut sockets = [Socket::open(&app, &phone, None).await, Socket::open(&app, &tablet, None).await];
+        let mut of_stranger = Socket::open(&app, &stranger, None).await;
+        for socket in sockets.iter_mut().chain([&mut of_stranger]) {
+            socket.next().await;
+        }
+        let (_, first) = send(&app, "one", json!({})).await;
+        for socket in &mut sockets {
+            assert_eq!(unread(socket).await, 1);
+        }
+        let (_, second) = send(&app, "two", json!({"audience": {"channel": tablet.channel}})).await;
+        for socket in &mut sockets {
+            assert_eq!(unread(socket).await, 2, "also the device that does not hold the message itself");
+        }
+        mark(&app, &inbox, "unread", &first).await;
+        for socket in &mut sockets {
+            assert_eq!(unread(socket).await, 1, "read on one of them");
+        }
+        mark(&app, &inbox, "delete", &second).await;
+        for socket in &mut sockets {
+            assert_eq!(unread(socket).await, 0, "and deleted");
+        }
+        super::push(&app, json!("all"), "to all").await;
+        assert_eq!(of_stranger.next().await["push"]["alert"], "to all", "a channel without an inbox is told nothing");
+        let [mut of_phone, _] = sockets;
+        let told = of_phone.next().await;
+        assert_eq!(told["push"]["alert"], "to all");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_device_that_comes_back_is_told_if_something_has_changed() {
+    on_each_database(async |app| {
+        let (phone, tablet, inbox) = devices(&app).await;
+        let mut socket = Socket::open(&app, &phone, None).await;
+        let start = socket.next().await["at"].as_str().unwrap().to_owned();
+        drop(socket);
+        let (_, id) = send(&app, "one", json!({})).await;
+        super::push(&app, json!("all"), "and a push").await;
+        let mut socket = Socket::open(&app, &phone, Some(&start)).await;
+        socket.next().await;
+        assert_eq!(socket.next().await["push"]["alert"], "and a push");
+        let told = socket.next().await;
+        assert_eq!((&told["type"], &told["unread"]), (&json!("inbox"), &json!(1)));
+        let at = told["at"].as_str().unwrap().to_owned();
+        drop(socket);
+
+        let polled = poll(&app, &phone, &format!("after={at}&wait=0")).await;
+        assert_eq!((&polled["messages"], &polled["at"]), (&json!([]), &json!(at)), "nothing is new");
+        let query = format!("after={at}&wait=60");
+        let (polled, ()) = tokio::join!(poll(&app, &phone, &query), mark(&app, &inbox, "unread", &id));
+        assert_eq!((&polled["messages"][0]["type"], &polled["messages"][0]["unread"]), (&json!("inbox"), &json!(0)));
+
+        let mut events_of_tablet = stream(&app, &tablet, None).await;
+        events(&mut events_of_tablet, 1).await;
+        send(&app, "two", json!({})).await;
+        let event = events(&mut events_of_tablet, 1).await;
+        assert_eq!((event[0].1.as_str(), &event[0].2["unread"]), ("inbox", &json!(1)));
+        let last = event[0].0.clone();
+        drop(events_of_tablet);
+        // A node that has just started does not know what has changed, and tells how it is.
+        let app = app.restart().await;
+        let mut again = stream(&app, &tablet, last.as_deref()).await;
+        let told = events(&mut again, 2).await;
+        assert_eq!((told[1].1.as_str(), &told[1].2["unread"]), ("inbox", &json!(1)));
+    })
+    .await;
+}

@@ -1,0 +1,119 @@
+//! Who is connected: every node writes the channels that are connected to it, so that any node can tell of all, and the days on
+//! which channels were.
+
+use std::time::Duration;
+
+use audience::codec;
+use base::Result;
+use boxed::boxed;
+use index::term_plan;
+use model::device_type::DeviceType;
+use model::ids::AppId;
+use model::term::{DayKind, LiveTerm, Term};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::{Tx, live_presence};
+use targeting::{connected, types_of};
+
+use crate::Live;
+use crate::hub::Hub;
+
+/// How often a node writes at most. Others wait three times as long before they take it for gone.
+const WRITE_EVERY: Duration = Duration::from_secs(5);
+
+/// The devices of an app that are connected now, to whichever node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Presence {
+    pub connected: u64,
+    pub by_device_type: Vec<(DeviceType, u64)>,
+    /// Channels that take live messages, connected or not.
+    pub live_channels: u64,
+}
+
+/// What this node has written of the channels of an app.
+#[derive(Default)]
+pub(crate) struct Written {
+    connected: RoaringBitmap,
+    /// When, unless there is nothing in the database.
+    at: Option<UtcMillis>,
+    /// Channels that have connected since they were last written as seen.
+    pub(crate) seen: RoaringBitmap,
+    /// Those that are written as seen on a day.
+    noted: (i32, RoaringBitmap),
+}
+
+#[boxed]
+impl Live {
+    pub async fn presence(&self, app: AppId) -> Result<Presence> {
+        let now = self.0.clock.now();
+        let connected = self.0.store.read(move |tx| connected(tx, app, now)).await?;
+        let index = self.0.index.current(app).await?;
+        let by_device_type: Vec<(DeviceType, u64)> =
+            types_of(&index, &connected).into_iter().map(|(device_type, having)| (device_type, having.len())).collect();
+        Ok(Presence {
+            connected: by_device_type.iter().map(|(_, n)| n).sum(),
+            by_device_type,
+            live_channels: index.count(&term_plan(&index, &Term::Live(LiveTerm::Any)).normalize()),
+        })
+    }
+
+    /// Writes who is connected if that has changed, that it is still so otherwise, and who was seen today.
+    pub(crate) async fn write_presence(&self, hub: &Hub) -> Result<()> {
+        let now = self.0.clock.now();
+        let connected = hub.lines.lock().connected.clone();
+        let (is_changed, is_written) = {
+            let written = hub.written.lock();
+            if written.at.is_some_and(|at| at <= now && now < at.plus(WRITE_EVERY)) {
+                return Ok(());
+            }
+            (written.connected != connected, written.at.is_some())
+        };
+        let (app, node) = (hub.app, self.0.store.node());
+        if connected.is_empty() && is_written {
+            self.0.store.write(app, move |tx: &mut Tx<'_>| live_presence::delete(tx, app, node)).await?;
+        } else if !connected.is_empty() {
+            let set = codec::encode(&connected);
+            let write = move |tx: &mut Tx<'_>| {
+                if is_changed || !live_presence::confirm(tx, app, node, now)? {
+                    live_presence::put(tx, app, node, set.clone(), now)?;
+                }
+                Ok::<_, store::Error>(())
+            };
+            self.0.store.write(app, write).await?;
+        }
+        {
+            let mut written = hub.written.lock();
+            (written.at, written.connected) = ((!connected.is_empty()).then_some(now), connected);
+        }
+        self.write_seen(hub, now).await
+    }
+
+    /// Notes the day for channels that have connected, once for each.
+    async fn write_seen(&self, hub: &Hub, now: UtcMillis) -> Result<()> {
+        let new = {
+            let mut written = hub.written.lock();
+            if written.noted.0 != now.day() {
+                written.noted = (now.day(), RoaringBitmap::new());
+            }
+            // Those that stay connected are seen every day.
+            let seen = std::mem::take(&mut written.seen) | &written.connected;
+            let new = seen - &written.noted.1;
+            written.noted.1 |= &new;
+            new
+        };
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.0.devices.change_audience(hub.app, move |tx, context| context.happened(tx, DayKind::Live, &new)).await
+    }
+
+    /// Takes back what this node has written of an app that it has no connections of any more.
+    pub(crate) async fn forget_presence(&self, hub: &Hub) -> Result<()> {
+        if hub.written.lock().at.take().is_none() {
+            return Ok(());
+        }
+        let (app, node) = (hub.app, self.0.store.node());
+        self.0.store.write(app, move |tx: &mut Tx<'_>| live_presence::delete(tx, app, node)).await?;
+        Ok(())
+    }
+}
