@@ -156,7 +156,7 @@ impl Doctor {
             Ok(operator) => operator,
             Err(error) => {
                 report.add("operator", Finding::wrong(&error));
-                return report.skip(&["platforms", "jobs", "webhooks"]);
+                return report.skip(&["platforms", "jobs", "live", "webhooks"]);
             }
         };
         match operator.get("/operator/apps").await {

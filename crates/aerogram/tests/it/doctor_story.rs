@@ -74,7 +74,7 @@ fn the_doctor_answers_programs_as_well() {
     let report = story.json(&["doctor"]);
     let checks = report["checks"].as_array().unwrap();
     let names: Vec<&str> = checks.iter().map(|check| check["check"].as_str().unwrap()).collect();
-    assert_eq!(names, ["files", "database", "server", "ready", "operator", "platforms", "jobs", "webhooks"]);
+    assert_eq!(names, ["files", "database", "server", "ready", "operator", "platforms", "jobs", "live", "webhooks"]);
     assert!(checks.iter().all(|check| check["state"] == "ok" && check["text"].is_string()), "{report}");
 
     let without = story.command(&["doctor", "--json", "--operator-token", "0123456789abcdef"]).output().unwrap();
