@@ -1,6 +1,7 @@
 //! Channels: registration, lookup, tags and uninstallation. Every change moves the channel's terms and writes its events in
 //! the transaction of the change.
 
+mod browser;
 mod counting;
 mod keys;
 mod lookup;
@@ -12,6 +13,7 @@ mod state;
 mod tags;
 mod uninstall;
 
+pub use browser::RegisteredBrowser;
 pub use lookup::ChannelView;
 pub use open::RegisteredOpen;
 pub use register::Registered;

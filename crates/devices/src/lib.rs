@@ -33,8 +33,8 @@ pub use addresses::{Refusal, refused_in, served_among, served_in};
 pub use attributes::{AttributeInUse, AttributeType, Attributes, ValueCount, parse_stored as parse_stored_attribute};
 pub use change_context::ChangeContext;
 pub use channels::{
-    ChannelState, ChannelView, OpenedChannel, OwnChange, Registered, RegisteredOpen, address_key, apid_key,
-    create_open, move_in, stored_profile, uninstall_gone_in, uninstall_in,
+    ChannelState, ChannelView, OpenedChannel, OwnChange, Registered, RegisteredBrowser, RegisteredOpen, address_key,
+    apid_key, create_open, move_in, stored_profile, uninstall_gone_in, uninstall_in,
 };
 pub use contacts::{Contact, ContactKey};
 pub use holdings::{Holdings, Membership};

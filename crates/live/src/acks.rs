@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 
 use audience::block::Block;
-use audience::codec;
 use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{Offset, Ordinal, PushId};
 use roaring::RoaringBitmap;
-use store::counters::{self, Metric};
-use store::{Tx, push_received, pushes};
+use store::Tx;
 use targeting::types_of;
 
 use crate::Live;
 use crate::hub::Hub;
+use crate::received::{Received, mark_received};
 
 /// Devices whose last acknowledgement is remembered; when there are more, all are forgotten, and repeats are written again.
 const MOST_REMEMBERED: usize = 200_000;
@@ -66,19 +65,8 @@ impl Live {
             let index = self.0.index.current(app).await?;
             let write = move |tx: &mut Tx<'_>| {
                 for ((push, block), more) in &some {
-                    // A push that is not kept any more gets no rows.
-                    if pushes::sending_state(tx, app, *push)?.is_none() {
-                        continue;
-                    }
-                    let before = push_received::set(tx, app, *push, *block)?;
-                    let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |set| codec::decode(&set));
-                    let before = before.map_err(Error::internal)?;
-                    for (device_type, new) in types_of(&index, &(more - &before)) {
-                        counters::add(tx, app, Metric::Received, now, &device_type, new.len())?;
-                        counters::add_of_push(tx, app, *push, Metric::Received, now, &device_type, new.len())?;
-                    }
-                    let all = before | more;
-                    push_received::put(tx, app, *push, *block, codec::encode(&all))?;
+                    let received = Received { push: *push, block: *block, devices: more, at: now };
+                    mark_received(tx, app, received, |new| types_of(&index, new))?;
                 }
                 Ok::<_, Error>(())
             };

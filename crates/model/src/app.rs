@@ -1,6 +1,7 @@
 //! An app: one tenant, with the credentials its servers and its devices present; and how the operator sets one up.
 
 mod user_rules;
+mod web_origin;
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ use crate::json::body::{Body, Read, Words};
 use crate::{limits, name};
 
 pub use user_rules::{UserAspect, UserRule, UserRules, UserRulesChange};
+pub use web_origin::{NoOrigin, ORIGIN_SHAPE, WebOrigin};
 
 /// The public name of an app: 22 characters of `[A-Za-z0-9_-]`, as client libraries insist on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Read)]
@@ -72,6 +74,9 @@ pub struct AppChange {
     /// `null` if nobody does.
     #[body(range = 0..=u32::MAX)]
     pub approval_above: Change<u32>,
+    /// The origins whose web pages may register browsers with the key of the app. They replace those that there were.
+    #[body(length = 0..=limits::WEB_ORIGINS)]
+    pub web_origins: Option<Vec<WebOrigin>>,
 }
 
 /// The choice of secrets to replace.

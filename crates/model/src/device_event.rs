@@ -54,6 +54,7 @@ pub enum Content {
     InAppDisplay(UploadedInApp),
     InAppEnd(UploadedInApp, InAppEnd),
     Button(Button),
+    Receipt(PushReceipt),
     /// All ids of the device in other systems.
     Identifiers(BTreeMap<String, String>),
     Other(Unrecognized),
@@ -93,6 +94,24 @@ pub struct Button {
     pub foreground: bool,
     /// As it came, for the log.
     pub whole: Unrecognized,
+}
+
+/// What became of a notification on the device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PushReceipt {
+    pub kind: ReceiptKind,
+    pub push: Option<PushEcho>,
+    /// The button that was pressed, if one was.
+    pub button: Option<String>,
+    /// As it came, for the log.
+    pub whole: Unrecognized,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiptKind {
+    Received,
+    Clicked,
+    Dismissed,
 }
 
 impl DeviceEvents {

@@ -30,6 +30,9 @@ pub const NETWORKS_PER_TOKEN: usize = 50;
 pub const TOKEN_SECONDS: u32 = 10 * 366 * 24 * 60 * 60;
 /// For how long a secret that was replaced can stay good: 90 days.
 pub const OVERLAP_SECONDS: u32 = 90 * 24 * 60 * 60;
+/// Origins whose pages may register browsers.
+pub const WEB_ORIGINS: usize = 100;
+pub const WEB_ORIGIN_CHARS: usize = 255;
 pub const STATIC_LIST_NAME_CHARS: usize = 64;
 pub const SUBSCRIPTION_LIST_ID_CHARS: usize = 32;
 /// The telephone number of a person, without the plus sign.

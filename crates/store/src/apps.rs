@@ -1,6 +1,6 @@
 //! Apps: the tenants, their credentials (hashed), and the numbers that are given out per app without gaps.
 
-use model::app::{AppKey, Mode, UserRule, UserRules};
+use model::app::{AppKey, Mode, UserRule, UserRules, WebOrigin};
 use model::ids::{AppId, Ordinal, TermId};
 use model::time::UtcMillis;
 
@@ -19,6 +19,8 @@ pub struct App {
     pub user_rules: UserRules,
     /// Above how many devices somebody who uses the console needs the approval of a second person.
     pub approval_above: Option<u32>,
+    /// The origins whose web pages may register browsers with the key alone.
+    pub web_origins: Vec<WebOrigin>,
     pub created: UtcMillis,
 }
 
@@ -72,20 +74,21 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
         mode: new.mode,
         user_rules: UserRules::default(),
         approval_above: None,
+        web_origins: Vec::new(),
         created: new.created,
     })
 }
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, app_secret_hash, master_secret_hash
                from app where key = $1";
     tx.query_opt(sql, &[key.into()], read_app)
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, app_secret_hash, master_secret_hash
                from app where id = $1";
     tx.query_opt(sql, &[app.into()], read_app)
 }
@@ -102,18 +105,19 @@ pub(crate) fn keys(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey)>> {
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, app_secret_hash, master_secret_hash
                from app order by id";
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
 
-/// Writes the fields that the operator can change: the name, the mode, what devices may do, and what needs approval.
+/// Writes the fields that the operator can change: the name, the mode, what devices and web pages may do, and what needs
+/// approval.
 pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
     let UserRules { associate, tags, attributes, subscriptions } = app.user_rules;
     let rule = |rule: Option<UserRule>| Value::from(rule.map(|rule| rule.word().to_owned()));
     tx.write(
         "update app set name = $2, mode = $3, users_associate = $4, users_tags = $5, users_attributes = $6,
-           users_subscriptions = $7, approval_above = $8
+           users_subscriptions = $7, approval_above = $8, web_origins = $9
          where id = $1",
         &[
             app.id.into(),
@@ -124,6 +128,7 @@ pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
             rule(attributes),
             rule(subscriptions),
             app.approval_above.into(),
+            written(&app.web_origins).into(),
         ],
     )?;
     tx.signal(Signal::Apps);
@@ -156,6 +161,7 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("term", "id"),
     ("channel", "ordinal"),
     ("channel_key", "kind, value"),
+    ("channel_secret", "ordinal"),
     ("sandbox", "position"),
     ("push", "id"),
     ("push_tally", "push, platform"),
@@ -283,6 +289,7 @@ fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
             subscriptions: read_rule(row)?,
         },
         approval_above: read_count(row.next()?)?,
+        web_origins: read_origins(row.next()?)?,
     };
     Ok((app, SecretHashes { app: read_hash(row.next()?)?, master: read_hash(row.next()?)? }))
 }
@@ -303,6 +310,17 @@ fn read_rule(row: &Row<'_>) -> Result<Option<UserRule>> {
 fn read_count(number: Option<i64>) -> Result<Option<u32>> {
     let count = number.map(u32::try_from).transpose();
     count.map_err(|_| Error::corrupt("a limit of an app is no count"))
+}
+
+/// With a space between them; `None` for none.
+fn written(origins: &[WebOrigin]) -> Option<String> {
+    let words: Vec<&str> = origins.iter().map(WebOrigin::as_str).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+fn read_origins(words: Option<&str>) -> Result<Vec<WebOrigin>> {
+    let origins = words.unwrap_or_default().split_whitespace().map(str::parse).collect::<Result<_, _>>();
+    origins.map_err(|_| Error::corrupt("an origin of an app"))
 }
 
 pub(crate) fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {

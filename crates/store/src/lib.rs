@@ -9,6 +9,7 @@ pub mod attributes;
 pub mod audit;
 pub mod backup;
 pub mod blocks;
+pub mod channel_secrets;
 pub mod channels;
 pub mod contacts;
 pub mod copy;

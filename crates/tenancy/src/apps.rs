@@ -120,6 +120,9 @@ impl Tenancy {
                     change.apply(&mut changed.user_rules);
                 }
                 change.approval_above.update(&mut changed.approval_above);
+                if let Some(origins) = &change.web_origins {
+                    changed.web_origins = origins.clone();
+                }
                 note_change(tx, &current, &changed);
                 store::apps::change(tx, &changed)?;
                 Ok::<_, Error>(())
@@ -228,11 +231,13 @@ impl Job for EraseApp {
     }
 }
 
-/// Tells the audit log what an app is called, which mode it has and what needs approval, before and after.
+/// Tells the audit log what an app is called, which mode it has, what needs approval and which pages it allows, before and after.
 fn note_change(tx: &mut Tx<'_>, before: &App, after: &App) {
     let shown = |app: &App| {
-        let App { name, mode, approval_above, .. } = app;
-        serde_json::json!({ "name": name, "mode": mode.word(), "approval_above": approval_above })
+        let App { name, mode, approval_above, web_origins, .. } = app;
+        serde_json::json!({
+            "name": name, "mode": mode.word(), "approval_above": approval_above, "web_origins": web_origins
+        })
     };
     tx.note_detail("before", shown(before));
     tx.note_detail("after", shown(after));

@@ -3,6 +3,7 @@
 mod apps;
 mod audit;
 mod callers;
+mod channel_secrets;
 pub mod credentials;
 mod device_tokens;
 mod exports;

@@ -82,7 +82,7 @@ impl Tenancy {
 
     /// The app that the caller names, or else all apps with the channel that the caller names. The one whose secret fits is
     /// meant.
-    async fn candidates(&self, bearer: &Bearer<'_>) -> Result<Vec<Arc<KnownApp>>> {
+    pub(crate) async fn candidates(&self, bearer: &Bearer<'_>) -> Result<Vec<Arc<KnownApp>>> {
         if let Some(key) = bearer.app_key {
             return Ok(self.known_app(key).await?.into_iter().collect());
         }

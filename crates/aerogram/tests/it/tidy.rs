@@ -60,6 +60,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
             "devices",
             "targeting",
             "sending",
+            "live",
         ],
     ),
     (

@@ -108,7 +108,7 @@ impl Devices {
         .await
     }
 
-    async fn seen_by(&self, registration: &Registration) -> Result<Vec<Whereabouts>> {
+    pub(super) async fn seen_by(&self, registration: &Registration) -> Result<Vec<Whereabouts>> {
         self.whereabouts(registration.location.into_iter().collect()).await
     }
 }
@@ -116,7 +116,7 @@ impl Devices {
 /// A new channel under an id of ours or of the device's choice. It takes its address from the channel that had it, because a
 /// provider delivers to one installation under an address, and nothing else: an address proves neither whose device it is nor that
 /// the one before is gone. That one has its own back as soon as its device registers again.
-fn create(
+pub(super) fn create(
     tx: &mut Tx<'_>,
     context: &mut ChangeContext<'_>,
     choice: NewId,
@@ -141,7 +141,7 @@ fn create(
 }
 
 #[derive(Clone, Copy)]
-enum NewId {
+pub(super) enum NewId {
     Ours,
     Theirs(ChannelId),
 }

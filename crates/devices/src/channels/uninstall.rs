@@ -1,12 +1,12 @@
 //! Uninstallation: the channel stays on record but has no address, no tags and no audience any more. And moving, when a
 //! provider has another address for a channel.
 
-use base::Result;
+use base::{Error, Result};
 use boxed::boxed;
 use model::channel::{ChannelRef, OpenAddress, Uninstall};
 use model::device_type::DeviceType;
 use model::event;
-use model::ids::{AppId, Ordinal};
+use model::ids::{AppId, ChannelId, Ordinal};
 use model::time::UtcMillis;
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
@@ -29,6 +29,14 @@ impl Devices {
             let (batch, channels) = Batch::of(context.meant(tx, &wanted)?);
             uninstall_in(tx, context, channels.iter().map(|channel| channel.ordinal))?;
             batch.finish()
+        })
+        .await
+    }
+
+    pub async fn uninstall_channel(&self, app: AppId, id: ChannelId) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            let ordinal = channels::ordinal_of(tx, app, id)?.ok_or(Error::NotFound("channel"))?;
+            uninstall_in(tx, context, [ordinal])
         })
         .await
     }

@@ -12,7 +12,7 @@ use super::attribution::Due;
 
 pub(super) struct Counts {
     app: AppId,
-    device_type: DeviceType,
+    pub(super) device_type: DeviceType,
 }
 
 impl Counts {

@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use audience::block::Block;
 use base::Result;
 use devices::{ChangeContext, LocationSettings, NewEvent, stored_profile};
+use live::{Received, mark_received};
 use model::channel::{Profile, UsageUpdate};
 use model::device_event::{
-    AppOpening, Button, Content, InAppEnd, PushEcho, UploadedCustom, UploadedInApp, UploadedLocation,
+    AppOpening, Button, Content, InAppEnd, PushEcho, PushReceipt, ReceiptKind, UploadedCustom, UploadedInApp,
+    UploadedLocation,
 };
 use model::event::{self, AssociatedPush, Event, InAppDisplay};
-use model::ids::{ChannelId, Ordinal, SessionId};
+use model::ids::{ChannelId, Ordinal, PushId, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -124,6 +127,7 @@ impl Taking<'_, '_> {
             }
             Content::InAppEnd(in_app, end) => self.in_app_end(tx, timed, in_app, end),
             Content::Button(button) => self.button(tx, timed, button),
+            Content::Receipt(receipt) => self.receipt(tx, timed, receipt),
             Content::Identifiers(identifiers) => {
                 self.changes.identifiers(identifiers);
                 Ok(())
@@ -280,13 +284,40 @@ impl Taking<'_, '_> {
             self.respond(tx, tapped, timed.at)?;
         }
         if let Some(Tapped::Received(push)) = tapped {
-            let push = push.push_id;
-            let stored = pushes::by_id(tx, self.context.app, push)?.map(|row| stored_push(&row)).transpose()?.flatten();
-            if let Some(push) = stored {
-                self.changes.pressed(&push, &self.profile, &button.button);
-            }
+            self.pressed(tx, push.push_id, &button.button)?;
         }
         self.record(timed, NewEvent::Unrecognized(&button.whole))
+    }
+
+    /// What a button of a push changes about the channel.
+    fn pressed(&mut self, tx: &mut Tx<'_>, push: PushId, button: &str) -> Result<()> {
+        let stored = pushes::by_id(tx, self.context.app, push)?.map(|row| stored_push(&row)).transpose()?.flatten();
+        if let Some(push) = stored {
+            self.changes.pressed(&push, &self.profile, button);
+        }
+        Ok(())
+    }
+
+    /// What became of a notification. A click is a direct response, also of a browser that could not open the page.
+    fn receipt(&mut self, tx: &mut Tx<'_>, timed: &Timed, receipt: &PushReceipt) -> Result<()> {
+        let named = receipt.push.map(|echo| self.attribution.tapped(tx, echo)).transpose()?.flatten();
+        match (receipt.kind, &named) {
+            (ReceiptKind::Received, Some(Tapped::Received(push))) => {
+                let block = u32::from(Block::of(self.ordinal).0);
+                let device = RoaringBitmap::from([self.ordinal.0]);
+                let received = Received { push: push.push_id, block, devices: &device, at: timed.at };
+                let of_type = |new: &RoaringBitmap| vec![(self.counts.device_type.clone(), new.clone())];
+                mark_received(tx, self.context.app, received, of_type)?;
+            }
+            (ReceiptKind::Clicked, Some(tapped)) => {
+                self.respond(tx, tapped, timed.at)?;
+                if let (Tapped::Received(push), Some(button)) = (tapped, &receipt.button) {
+                    self.pressed(tx, push.push_id, button)?;
+                }
+            }
+            (ReceiptKind::Received | ReceiptKind::Clicked | ReceiptKind::Dismissed, _) => {}
+        }
+        self.record(timed, NewEvent::Unrecognized(&receipt.whole))
     }
 
     fn finish(self, tx: &mut Tx<'_>, row: Channel) -> Result<()> {

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::echo::Echo;
 use super::in_app::{InAppEnd, UploadedInApp};
 use super::loose::{self, Loose};
-use super::{AppOpening, Button, Content, DeviceEvent, UploadedCustom, UploadedLocation};
+use super::{AppOpening, Button, Content, DeviceEvent, PushReceipt, ReceiptKind, UploadedCustom, UploadedLocation};
 use crate::event::{Custom, CustomSource, Region, RegionAction, RegionSource, ScreenViewed, Unrecognized};
 use crate::ids::{EventId, Id};
 use crate::limits;
@@ -96,6 +96,9 @@ fn content(kind: String, data: Loose, session: Option<&String>) -> Option<Conten
             foreground: data.flag("foreground").unwrap_or(false),
             whole: whole(kind, data),
         }),
+        "push_received" | "push_arrived" => Content::Receipt(receipt(ReceiptKind::Received, kind, data)),
+        "push_click" => Content::Receipt(receipt(ReceiptKind::Clicked, kind, data)),
+        "push_dismiss" => Content::Receipt(receipt(ReceiptKind::Dismissed, kind, data)),
         "associate_identifiers" => Content::Identifiers(identifiers(&data)),
         _ => Content::Other(whole(kind, data)),
     })
@@ -103,6 +106,11 @@ fn content(kind: String, data: Loose, session: Option<&String>) -> Option<Conten
 
 fn whole(kind: String, data: Loose) -> Unrecognized {
     Unrecognized { kind, data: Value::Object(data.0) }
+}
+
+fn receipt(kind: ReceiptKind, name: String, data: Loose) -> PushReceipt {
+    let push = Echo::read(&data, "metadata", "push_id").tapped;
+    PushReceipt { kind, push, button: data.text("button_id"), whole: whole(name, data) }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "clocks differ by a day at most")]

@@ -111,6 +111,7 @@ pub const PLAN: &[Entry] = &[
     entry("list_member", Treatment::ListMembers),
     entry("named_user", Treatment::Owned(&[Finder { by: By::NamedUser, condition: "id = $2" }])),
     entry("channel_key", BY_ORDINAL),
+    entry("channel_secret", BY_ORDINAL),
     entry("channel", BY_ORDINAL),
     entry("face", Treatment::Faces),
     // Before the log, by which it is found.

@@ -17,7 +17,16 @@ use crate::{on_both, schema};
 fn expected(n: u8, id: AppId) -> App {
     let new = sample::app(n);
     let (user_rules, approval_above) = (UserRules::default(), None);
-    App { id, key: new.key, name: new.name, mode: new.mode, user_rules, approval_above, created: new.created }
+    App {
+        id,
+        key: new.key,
+        name: new.name,
+        mode: new.mode,
+        user_rules,
+        approval_above,
+        web_origins: Vec::new(),
+        created: new.created,
+    }
 }
 
 #[tokio::test]
@@ -53,7 +62,8 @@ async fn an_app_can_be_changed() {
         };
         let name = "Neu".to_owned();
         let approval_above = Some(10_000);
-        let wanted = App { name, mode: Mode::Production, user_rules, approval_above, ..expected(1, app) };
+        let web_origins = ["https://shop.example", "http://localhost:3000"].map(|text| text.parse().unwrap()).to_vec();
+        let wanted = App { name, mode: Mode::Production, user_rules, approval_above, web_origins, ..expected(1, app) };
         let new = wanted.clone();
         let changed: Result<(), Error> = store
             .write(app, move |tx| {

@@ -92,6 +92,7 @@ mod tests {
             mode: Mode::Development,
             user_rules: UserRules::default(),
             approval_above: None,
+            web_origins: Vec::new(),
             created: UtcMillis(0),
         };
         let hashes = SecretHashes { app: [1; 32], master: [2; 32] };

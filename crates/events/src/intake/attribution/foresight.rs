@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use model::device_event::{Content, Echo};
+use model::device_event::{Content, Echo, PushReceipt, ReceiptKind};
 use model::ids::{Id, PushId};
 use store::{Tx, blocks, origins, push_responses, pushes};
 use uuid::Uuid;
@@ -37,11 +37,11 @@ impl Attribution<'_> {
             self.foresee_stored(tx, push);
             blocks::foresee(tx, self.app, &self.block_of(push));
         }
-        if matches!(content, Content::Opened(_) | Content::Button(_)) {
+        if matches!(content, Content::Opened(_) | Content::Button(_)) || is_click(content) {
             push_responses::foresee(tx, self.app, push, self.ordinal);
         }
         // What the button does is read from the push.
-        if matches!(content, Content::Button(_)) {
+        if matches!(content, Content::Button(_)) || is_click(content) {
             pushes::foresee(tx, self.app, push);
         }
     }
@@ -56,6 +56,10 @@ fn is_looked_up(looked_up: &mut HashSet<Uuid>, id: Uuid) -> bool {
     looked_up.contains(&id) || (looked_up.len() < MOST_LOOKED_UP && looked_up.insert(id))
 }
 
+const fn is_click(content: &Content) -> bool {
+    matches!(content, Content::Receipt(PushReceipt { kind: ReceiptKind::Clicked, .. }))
+}
+
 /// The pushes that an event names.
 fn echo(timed: &Timed) -> Option<Echo> {
     match &timed.event.content {
@@ -63,6 +67,7 @@ fn echo(timed: &Timed) -> Option<Echo> {
         Content::Custom(custom) => Some(custom.echo),
         Content::InAppDisplay(in_app) | Content::InAppEnd(in_app, _) => Some(in_app.echo),
         Content::Button(button) => Some(button.echo),
+        Content::Receipt(receipt) => Some(Echo { tapped: receipt.push, received: None }),
         Content::Closed
         | Content::Screen(_)
         | Content::Region(_)

@@ -173,6 +173,7 @@ impl Operation {
                     mode: Mode::Production,
                     user_rules: UserRules::default(),
                     approval_above: Some(u32::from(*n)),
+                    web_origins: Vec::new(),
                     created: now,
                 };
                 apps::change(tx, &changed)?;

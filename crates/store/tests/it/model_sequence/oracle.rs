@@ -261,6 +261,7 @@ impl Model {
             mode: new.mode,
             user_rules: UserRules::default(),
             approval_above: None,
+            web_origins: Vec::new(),
             created: new.created,
         };
         let secrets = new.secrets;

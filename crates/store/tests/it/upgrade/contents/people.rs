@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::account::{Email, Role};
 use model::server_token::Scope;
 use store::accounts::{self, Account, Totp};
+use store::channel_secrets;
 use store::former_secrets::{self, FormerSecret, SecretKind};
 use store::login_links::{self, LinkPurpose, LoginLink};
 use store::server_tokens::{self, ServerToken, TokenKind};
@@ -39,6 +40,7 @@ pub(super) fn fill_people(tx: &mut Tx<'_>) -> Result<()> {
     sign_ins::insert(tx, &sign_in)?;
     login_links::insert(tx, &LoginLink { hash: [2; 32], purpose: LinkPurpose::Password(account.id), ends: NOW })?;
     server_tokens::insert(tx, &server_token())?;
+    channel_secrets::put(tx, APP, CHANNEL, &[5; 32])?;
     let sealed = Some("sealed".to_owned());
     former_secrets::put(tx, APP, &FormerSecret { kind: SecretKind::App, hash: [4; 32], sealed, ends: NOW })
 }

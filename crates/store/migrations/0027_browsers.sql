@@ -1,0 +1,12 @@
+-- Browsers register with the key of the app alone, from pages of these origins, which are words with a space between them; null for
+-- none.
+alter table app add column web_origins text;
+
+-- By which such a browser proves to be its channel.
+create table channel_secret (
+    app bigint not null,
+    ordinal bigint not null,
+    -- SHA-256.
+    hash blob not null,
+    primary key (app, ordinal)
+);
