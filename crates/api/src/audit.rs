@@ -67,6 +67,7 @@ pub(crate) fn rule(method: &Method, path: &str, access: Access) -> Audited {
         Access::Device
         | Access::Channel
         | Access::OwnChannel
+        | Access::Page
         | Access::Signed
         | Access::Contact
         | Access::Events

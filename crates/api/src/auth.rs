@@ -5,6 +5,7 @@ mod calling;
 mod subprotocol;
 pub(crate) mod token_limits;
 mod user_rights;
+mod web_page;
 
 use axum::RequestExt;
 use axum::extract::{RawPathParams, Request};
@@ -43,7 +44,9 @@ pub enum Access {
     Channel,
     /// As `Device`, and with a token of a channel, though the path names none: the handler acts on the calling channel only.
     OwnChannel,
-    /// As `Device`, and with the signature of a channel, but with no token: here tokens are issued, and a token that could renew
+    /// As `OwnChannel`, and web pages of the origins that the app allows, with its key alone: here browsers get their channels.
+    Page,
+    /// As `Device`, and with the signature or the secret of a channel, but with no token: here tokens are issued, and a token that could renew
     /// itself would never expire.
     Signed,
     /// As `Device`, and with a token of a contact, which the path names.
@@ -73,6 +76,11 @@ const NO_APP: Error = Error::Unauthorized {
 };
 const WRONG_APP: Error =
     Error::Unauthorized { why: "The app key or the secret is wrong.", challenge: BASIC, is_guess: true };
+const WRONG_CHANNEL: Error = Error::Unauthorized {
+    why: "The channel or its secret is wrong, or the channel is uninstalled; register a new one.",
+    challenge: BASIC,
+    is_guess: true,
+};
 const NOT_MASTER: Error = Error::Unauthorized {
     why: "The app secret is not enough for this; use the master secret.",
     challenge: BASIC,
@@ -109,6 +117,7 @@ impl Access {
             | Access::Device
             | Access::Channel
             | Access::OwnChannel
+            | Access::Page
             | Access::Signed
             | Access::Contact
             | Access::Inbox
@@ -154,6 +163,7 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
         Access::Device
         | Access::Channel
         | Access::OwnChannel
+        | Access::Page
         | Access::Signed
         | Access::Contact
         | Access::Events
@@ -162,9 +172,13 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
             if access == Access::OwnChannel {
                 subprotocol::adopt_token(request.headers_mut());
             }
-            let caller = match access == Access::Events {
-                true => telling(edge, request.headers()).await?,
-                false => caller(edge, request.headers()).await?,
+            let caller = match access {
+                Access::Events => telling(edge, request.headers()).await?,
+                Access::Page => {
+                    let address = token_limits::calling_address(edge, request);
+                    web_page::page(edge, request.headers(), address).await?
+                }
+                _ => caller(edge, request.headers()).await?,
             };
             permit(access, &caller, request).await?;
             if let Some(token) = caller.token() {
@@ -206,6 +220,7 @@ pub(crate) fn refuse_late(access: Access) -> Result<()> {
         Access::Device
         | Access::Channel
         | Access::OwnChannel
+        | Access::Page
         | Access::Signed
         | Access::Contact
         | Access::Events
@@ -238,6 +253,10 @@ async fn permit(access: Access, caller: &Caller, request: &mut Request) -> Resul
             Rights::Master | Rights::Device | Rights::Channel(_) => Ok(()),
             Rights::Contact(_) => for_others(),
             Rights::KeyOnly => Err(NO_APP),
+        },
+        Access::Page => match rights {
+            Rights::Master | Rights::Device | Rights::Channel(_) | Rights::KeyOnly => Ok(()),
+            Rights::Contact(_) => for_others(),
         },
         Access::Contact => match rights {
             Rights::Master | Rights::Device => Ok(()),
@@ -278,8 +297,12 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
         return edge.engine.tenancy().authenticate_bearer(bearer).await?.map_err(refused);
     }
     let basic = credentials(headers, "basic").and_then(decoded).ok_or(NO_APP)?;
-    let (key, secret) = basic.split_once(':').ok_or(NO_APP)?;
-    edge.engine.tenancy().authenticate(key, secret).await?.ok_or(WRONG_APP)
+    let (name, secret) = basic.split_once(':').ok_or(NO_APP)?;
+    if let Ok(channel) = name.parse() {
+        let found = edge.engine.tenancy().authenticate_channel(named_key(headers), channel, secret).await?;
+        return found.ok_or(WRONG_CHANNEL);
+    }
+    edge.engine.tenancy().authenticate(name, secret).await?.ok_or(WRONG_APP)
 }
 
 /// The caller that reports events of a device.

@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Settings;
 use crate::body::{BodyPatience, MOST_BODY_BYTES, Room};
+use crate::browser_rate::BrowserRate;
 use crate::error::{Error, Result};
 use crate::fair_share::{FairShare, Permit};
 use crate::holder::Holder;
@@ -66,6 +67,7 @@ pub(crate) struct Parts {
     live: FairShare<AppId>,
     handshakes: Arc<Semaphore>,
     pub(crate) wrong_credentials: WrongCredentials,
+    pub(crate) browser_rate: BrowserRate,
     pub(crate) recent_requests: RecentRequests,
     pub(crate) keep_alive: Duration,
     pub(crate) trusted_proxies: Vec<Network>,
@@ -93,6 +95,7 @@ impl Edge {
             live: FairShare::new(settings.limits.live_connections),
             handshakes: Arc::new(Semaphore::new(settings.limits.live_handshakes)),
             wrong_credentials: WrongCredentials::new(settings.limits.wrong_credentials_per_minute),
+            browser_rate: BrowserRate::default(),
             recent_requests: RecentRequests::default(),
             keep_alive: settings.keep_alive,
             trusted_proxies: settings.trusted_proxies,

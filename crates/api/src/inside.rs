@@ -118,6 +118,7 @@ pub(crate) async fn admit(edge: &Edge, access: Access, actor: &Actor, request: &
         Access::Device
         | Access::Channel
         | Access::OwnChannel
+        | Access::Page
         | Access::Signed
         | Access::Contact
         | Access::Events

@@ -2,9 +2,11 @@
 
 mod accept;
 mod answer;
+mod asset;
 mod audit;
 mod auth;
 mod body;
+mod browser_rate;
 mod cors;
 mod edge;
 mod error;

@@ -4,11 +4,8 @@ use http::Uri;
 use http::uri::PathAndQuery;
 
 /// Prefixes that some client libraries put before paths of the API.
-const ALIASES: [(&str, &str); 3] = [
-    ("/api/open", "/api/channels/open"),
-    ("/api/web-channels", "/api/channels"),
-    ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2"),
-];
+const ALIASES: [(&str, &str); 2] =
+    [("/api/open", "/api/channels/open"), ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2")];
 
 /// Merges repeated slashes, drops trailing ones, and resolves aliases. The query stays as it is.
 pub(crate) fn normalize(uri: &mut Uri) {
@@ -49,6 +46,10 @@ fn normal_form(path: &str) -> String {
 
 /// The meaning of the prefix of an aliased path, and the rest of the path.
 fn meant(path: &str) -> Option<(&'static str, &str)> {
+    // Registering browsers is a route of its own.
+    if let Some(rest) = path.strip_prefix("/api/web-channels").filter(|rest| rest.starts_with('/')) {
+        return Some(("/api/channels", rest));
+    }
     ALIASES.into_iter().find_map(|(alias, meant)| {
         let rest = path.strip_prefix(alias)?;
         (rest.is_empty() || rest.starts_with('/')).then_some((meant, rest))
@@ -72,7 +73,7 @@ mod tests {
             ("/api/open", "/api/channels/open"),
             ("/api/open/uninstall/", "/api/channels/open/uninstall"),
             ("/api/opening", "/api/opening"),
-            ("/api/web-channels/", "/api/channels"),
+            ("/api/web-channels/", "/api/web-channels"),
             ("/api/web-channels/a/", "/api/channels/a"),
             ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2"),
             ("/api/contacts/identify/v2_webs", "/api/contacts/identify/v2_webs"),

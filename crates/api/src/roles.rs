@@ -97,7 +97,7 @@ pub(crate) fn scope(method: &Method, path: &str) -> Option<Scope> {
         (Scope::Push, &["/api/templates/push", "/api/templates/schedules"]),
         (Scope::Schedules, &["/api/schedules"]),
         (Scope::NamedUsers, &["/api/named_users", "/api/subscription_lists/named_users"]),
-        (Scope::Channels, &["/api/channels", "/api/subscription_lists/channels"]),
+        (Scope::Channels, &["/api/channels", "/api/web-channels", "/api/subscription_lists/channels"]),
         (Scope::Contacts, &["/api/contacts"]),
         (Scope::Lists, &["/api/lists", "/api/tag-lists", "/api/attribute-lists", "/api/subscription_lists"]),
         (Scope::CustomEvents, &["/api/custom-events"]),

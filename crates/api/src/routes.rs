@@ -50,6 +50,7 @@ mod reports;
 mod requests;
 mod sandbox;
 mod schedules;
+mod sdk;
 mod search;
 mod segments;
 mod server_tokens;
@@ -60,6 +61,7 @@ mod team;
 mod templates;
 mod test_pushes;
 mod timelines;
+mod web_channels;
 mod webhooks;
 mod why;
 
@@ -99,6 +101,11 @@ impl Endpoint {
     }
 }
 
+/// The names of the files of the browser SDK.
+pub(crate) fn sdk_files() -> Vec<&'static str> {
+    sdk::names()
+}
+
 /// All routes, as data.
 pub fn routes() -> Vec<Route> {
     endpoints().into_iter().map(|endpoint| endpoint.route).collect()
@@ -106,7 +113,8 @@ pub fn routes() -> Vec<Route> {
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     use Access::{
-        Channel, Contact, Device, Events, Inbox, Master, Open, Operator, OwnChannel, Probe, Public, Scrape, Signed,
+        Channel, Contact, Device, Events, Inbox, Master, Open, Operator, OwnChannel, Page, Probe, Public, Scrape,
+        Signed,
     };
     vec![
         post("/api/push", Master, push::send).takes_idempotency_key(),
@@ -127,9 +135,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/push/{push_id}/resume", Master, push::resume),
         post("/api/push/{push_id}/cancel", Master, push::cancel),
         post("/api/channels", OwnChannel, channels::register).takes_idempotency_key(),
+        post("/api/web-channels", Page, web_channels::register).takes_idempotency_key(),
         get("/api/channels", Master, channels::list),
         get("/api/channels/{channel_id}", Channel, channels::look_up),
         put("/api/channels/{channel_id}", Channel, channels::update),
+        delete("/api/channels/{channel_id}", Channel, channels::uninstall_one),
         get("/api/channels/{channel_id}/timeline", Master, timelines::of_channel),
         get("/api/channels/{channel_id}/inbox", Master, inbox::of_channel),
         post("/api/channels/email", Master, channels::no_email),
@@ -286,7 +296,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/contacts/associated_types/{contact_id}", Contact, contacts::associated_types),
         post("/api/contacts/disassociate/{contact_id}", Contact, contacts::disassociate),
         post("/api/metered-usage", OwnChannel, device_tokens::metered_usage),
-        get("/api/platforms/web/vapid", Device, platforms::web_key),
+        get("/api/platforms/web/vapid", OwnChannel, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
         get("/api/live", Master, live::presence),
         get("/api/audience/terms", Master, tags_in_use::tags),
@@ -372,6 +382,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/ready", Probe, health::ready),
         get("/metrics", Scrape, health::metrics),
         get("/openapi.json", Public, reference::document),
+        get("/sdk/{file}", Open, sdk::file),
+        get("/sdk/1/{file}", Open, sdk::file),
         get("/docs", Public, reference::page),
         get("/docs/docs.js", Public, reference::script),
         get("/docs/docs.css", Public, reference::style),

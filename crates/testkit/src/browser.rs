@@ -30,17 +30,19 @@ const FLAGS: [&str; 9] = [
     "--remote-debugging-pipe",
 ];
 
-/// One browser; its tabs share nothing.
+/// One browser; its tabs share nothing unless told.
 pub struct Browser {
     child: Mutex<Child>,
     pipe: Arc<Pipe>,
     _profile: TempDir,
 }
 
-/// A tab with cookies of its own.
+/// A tab, or a service worker of one.
 pub struct Tab {
     pipe: Arc<Pipe>,
     session: String,
+    /// Tabs of the same context share cookies and storage, as those of one person do; `None` is that of the profile.
+    context: Option<String>,
 }
 
 impl Browser {
@@ -70,14 +72,20 @@ impl Browser {
         browser
     }
 
+    /// A tab with cookies and storage of its own.
     pub async fn tab(&self) -> Tab {
         let context = self.call("Target.createBrowserContext", json!({})).await;
-        self.tab_in(json!({"url": "about:blank", "browserContextId": context["browserContextId"]})).await
+        self.tab_in(context["browserContextId"].as_str()).await
+    }
+
+    /// Another tab of the same person.
+    pub async fn tab_beside(&self, tab: &Tab) -> Tab {
+        self.tab_in(tab.context.as_deref()).await
     }
 
     /// A tab that shares cookies and subscriptions with others of the profile. Others are private, and cannot be sent to.
     pub async fn tab_of_profile(&self) -> Tab {
-        self.tab_in(json!({"url": "about:blank"})).await
+        self.tab_in(None).await
     }
 
     /// Answers the question whether a site may show notifications to the tabs of the profile.
@@ -85,15 +93,47 @@ impl Browser {
         self.call("Browser.grantPermissions", json!({"origin": origin, "permissions": ["notifications"]})).await;
     }
 
-    async fn tab_in(&self, target: Value) -> Tab {
+    async fn tab_in(&self, context: Option<&str>) -> Tab {
+        let mut target = json!({"url": "about:blank"});
+        if let Some(context) = context {
+            target["browserContextId"] = context.into();
+        }
         let target = self.call("Target.createTarget", target).await;
-        let attach = json!({"targetId": target["targetId"], "flatten": true});
-        let session = self.call("Target.attachToTarget", attach).await["sessionId"].as_str().expect("an id").to_owned();
-        let tab = Tab { pipe: self.pipe.clone(), session };
+        let tab = self.attach(&target["targetId"], context).await;
         for domain in ["Page", "Runtime", "Log", "Network", "Audits"] {
             tab.call(&format!("{domain}.enable"), json!({})).await;
         }
         tab
+    }
+
+    /// The service worker of a tab, once it runs.
+    pub async fn worker_of(&self, tab: &Tab) -> Tab {
+        let is_of_tab = |target: &Value| tab.context.as_deref().is_none_or(|context| target["browserContextId"] == context);
+        let is_meant = |target: &Value| target["type"] == "service_worker" && is_of_tab(target);
+        loop {
+            let all = self.call("Target.getTargets", json!({})).await;
+            let found =
+                all["targetInfos"].as_array().and_then(|all| all.iter().find(|target| is_meant(target)).cloned());
+            if let Some(worker) = found {
+                return self.attach(&worker["targetId"], tab.context.as_deref()).await;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Lets pages of an origin do something that people are asked about, or not.
+    pub async fn permit(&self, tab: &Tab, origin: &str, name: &str, setting: &str) {
+        let mut params = json!({"permission": {"name": name}, "setting": setting, "origin": origin});
+        if let Some(context) = &tab.context {
+            params["browserContextId"] = context.as_str().into();
+        }
+        self.call("Browser.setPermission", params).await;
+    }
+
+    async fn attach(&self, target: &Value, context: Option<&str>) -> Tab {
+        let attach = json!({"targetId": target, "flatten": true});
+        let session = self.call("Target.attachToTarget", attach).await["sessionId"].as_str().expect("an id").to_owned();
+        Tab { pipe: self.pipe.clone(), session, context: context.map(str::to_owned) }
     }
 
     async fn call(&self, method: &str, params: Value) -> Value {
@@ -243,7 +283,8 @@ impl Tab {
         self.pipe.call(Some(&self.session), "Runtime.evaluate", params).await
     }
 
-    async fn call(&self, method: &str, params: Value) -> Value {
+    /// A command of the browser's own protocol.
+    pub async fn call(&self, method: &str, params: Value) -> Value {
         let answer = self.pipe.call(Some(&self.session), method, params).await;
         answer.unwrap_or_else(|error| panic!("{method}: {error}"))
     }

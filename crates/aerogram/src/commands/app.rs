@@ -1,6 +1,7 @@
 //! `aerogram app`: the tenants of the service.
 
 mod named_users;
+mod web_origins;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Map, json};
 
 use self::named_users::NamedUsers;
+use self::web_origins::WebOrigins;
 use super::Operator;
 use crate::client::{Client, Reply};
 use crate::config::{app_key, number_in, secret};
@@ -77,6 +79,8 @@ enum Action {
     },
     /// Show or set who may say what about named users
     NamedUsers(NamedUsers),
+    /// Show, add or remove the origins whose web pages may register browsers
+    WebOrigins(WebOrigins),
 }
 
 #[derive(Args, Debug)]
@@ -193,6 +197,7 @@ impl Action {
                 client.send(Method::PATCH, &format!("/operator/apps/{app}"), &json!({ "mode": mode.name() })).await
             }
             Action::NamedUsers(rules) => rules.ask(client).await,
+            Action::WebOrigins(origins) => origins.ask(client).await,
         }
     }
 
@@ -228,6 +233,7 @@ impl Action {
             Action::Delete { app, .. } => output::line(format_args!("Deleted {app}.")),
             Action::Mode { app, mode } => output::line(format_args!("{app} is in {} mode.", mode.name())),
             Action::NamedUsers(_) => NamedUsers::show(reply),
+            Action::WebOrigins(_) => WebOrigins::show(reply),
         }
     }
 }

@@ -49,7 +49,9 @@ pub(super) fn of(access: Access) -> Value {
         Access::Channel | Access::OwnChannel | Access::Contact => {
             &["app_secret", "master_secret", "server_token", "signature", "device_token"]
         }
-        Access::Events => &["app_key", "app_secret", "master_secret", "server_token", "signature", "device_token"],
+        Access::Page | Access::Events => {
+            &["app_key", "app_secret", "master_secret", "server_token", "signature", "device_token"]
+        }
         Access::Inbox => &["inbox"],
         Access::Operator | Access::Scrape => &["operator_token"],
     };
@@ -66,6 +68,7 @@ pub(super) const fn may_be_forbidden(access: Access) -> bool {
         Access::Device
         | Access::Channel
         | Access::OwnChannel
+        | Access::Page
         | Access::Signed
         | Access::Contact
         | Access::Events

@@ -57,6 +57,7 @@ pub(super) fn variable(name: &'static str) -> Option<Parameter> {
         }
         "fingerprint" => (text(), "The fingerprint of a key, as listed with the platform."),
         "number" => (json!({"type": "integer", "minimum": 0}), "The position of the page in its push, counted from 0."),
+        "file" => (json!({"type": "string", "enum": crate::routes::sdk_files()}), "The name of a file of the SDK."),
         "below" => (text(), "Any further segments."),
         _ => return None,
     };

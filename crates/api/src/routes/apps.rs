@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use http::StatusCode;
-use model::app::{AppChange, AppKey, Mode, NewApp, Rotation, UserAspect, UserRules};
+use model::app::{AppChange, AppKey, Mode, NewApp, Rotation, UserAspect, UserRules, WebOrigin};
 use model::ids::OperationId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +25,9 @@ pub(super) struct AppRecord {
     named_users: NamedUserRules,
     /// Above how many devices somebody who uses the console needs the approval of a second person; `null` if nobody does.
     approval_above: Option<u32>,
+    /// The origins whose web pages may register browsers; an app in development allows those of the same machine as well.
+    #[schemars(with = "Vec<String>")]
+    web_origins: Vec<WebOrigin>,
     created: String,
 }
 
@@ -87,7 +90,15 @@ pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input)
     let CreatedApp { operation_id, key, name, mode, created, app_secret, master_secret } = created;
     let location = links.to(&format!("/operator/apps/{key}"));
     let named_users = NamedUserRules::of(&UserRules::default(), mode);
-    let app = AppRecord { key, name, mode: mode.word(), named_users, approval_above: None, created: created.to_api() };
+    let app = AppRecord {
+        key,
+        name,
+        mode: mode.word(),
+        named_users,
+        approval_above: None,
+        web_origins: Vec::new(),
+        created: created.to_api(),
+    };
     let answer = Answer::changed(operation_id, Created { app, app_secret, master_secret })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))
 }
@@ -144,6 +155,7 @@ impl From<&App> for AppRecord {
             mode: app.mode.word(),
             named_users: NamedUserRules::of(&app.user_rules, app.mode),
             approval_above: app.approval_above,
+            web_origins: app.web_origins.clone(),
             created: app.created.to_api(),
         }
     }

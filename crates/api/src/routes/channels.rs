@@ -117,6 +117,17 @@ pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): Calling
     Ok(Answer::done_except(passed_over)?.status(StatusCode::ACCEPTED))
 }
 
+/// By the device itself, of which somebody wants to be forgotten.
+pub(super) async fn uninstall_one(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    PathId(id): PathId<ChannelKind>,
+) -> Result<Answer> {
+    rights.devices(&edge).uninstall_channel(app.id, id).await?;
+    Ok(Answer::nothing())
+}
+
 /// Not a method that is wrong, but a kind of channel that is missing.
 pub(super) async fn no_email() -> Error {
     Error::NotFound("This version has no email channels.".to_owned())
@@ -127,7 +138,7 @@ pub(super) async fn no_sms() -> Error {
 }
 
 /// A registration, without the named user where its sender may not say whose the channel is.
-async fn registration(
+pub(super) async fn registration(
     edge: &Edge,
     app: &App,
     of_users: &UserRights,

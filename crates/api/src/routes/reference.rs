@@ -1,23 +1,12 @@
 //! The OpenAPI document, and the page that shows it. Their texts are part of the program, so that they fit its version and are
 //! there without a network.
 
-use std::io::{Read, Write};
-use std::sync::OnceLock;
-
-use axum::body::Body;
 use axum::response::Response;
-use bytes::Bytes;
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
-use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
-    REFERRER_POLICY, VARY,
-};
-use http::{HeaderMap, HeaderValue, StatusCode};
-use ring::digest::{SHA256, digest};
+use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use http::{HeaderMap, HeaderValue};
 
-use crate::error::{Error, Result};
+use crate::asset::{Asset, Source};
+use crate::error::Result;
 
 /// Nothing from elsewhere, and no script or style inside the page.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -27,25 +16,6 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// The copy of a browser is asked for again each time, and is mostly still good: another version may run by then.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// A text of the program, made ready when it is first asked for.
-struct Asset {
-    source: Source,
-    content_type: HeaderValue,
-    ready: OnceLock<Ready>,
-}
-
-/// How the program carries a text.
-enum Source {
-    Plain(&'static str),
-    Gzip(&'static [u8]),
-}
-
-struct Ready {
-    plain: Bytes,
-    gzip: Bytes,
-    tag: HeaderValue,
-}
-
 static DOCUMENT: Asset =
     Asset::new(Source::Gzip(include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.gz"))), "application/json");
 static PAGE: Asset = Asset::new(Source::Plain(include_str!("reference/index.html")), "text/html; charset=utf-8");
@@ -53,113 +23,25 @@ static SCRIPT: Asset = Asset::new(Source::Plain(include_str!("reference/docs.js"
 static STYLE: Asset = Asset::new(Source::Plain(include_str!("reference/docs.css")), "text/css; charset=utf-8");
 
 pub(super) async fn document(headers: HeaderMap) -> Result<Response> {
-    DOCUMENT.answer(&headers)
+    answer(&DOCUMENT, &headers)
 }
 
 pub(super) async fn page(headers: HeaderMap) -> Result<Response> {
-    PAGE.answer(&headers)
+    answer(&PAGE, &headers)
 }
 
 pub(super) async fn script(headers: HeaderMap) -> Result<Response> {
-    SCRIPT.answer(&headers)
+    answer(&SCRIPT, &headers)
 }
 
 pub(super) async fn style(headers: HeaderMap) -> Result<Response> {
-    STYLE.answer(&headers)
+    answer(&STYLE, &headers)
 }
 
-impl Asset {
-    const fn new(source: Source, content_type: &'static str) -> Self {
-        Self { source, content_type: HeaderValue::from_static(content_type), ready: OnceLock::new() }
-    }
-
-    fn answer(&self, asked: &HeaderMap) -> Result<Response> {
-        let Ready { plain, gzip, tag } = match self.ready.get() {
-            Some(ready) => ready,
-            None => {
-                let ready = self.source.make_ready()?;
-                self.ready.get_or_init(|| ready)
-            }
-        };
-        let is_known = asked.get_all(IF_NONE_MATCH).iter().any(|known| names(known, tag));
-        let takes_gzip = asked.get_all(ACCEPT_ENCODING).iter().any(takes_gzip);
-        let mut response = Response::new(match (is_known, takes_gzip) {
-            (true, _) => Body::empty(),
-            (false, true) => Body::from(gzip.clone()),
-            (false, false) => Body::from(plain.clone()),
-        });
-        let headers = response.headers_mut();
-        headers.insert(ETAG, tag.clone());
-        headers.insert(CACHE_CONTROL, ASK_AGAIN);
-        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
-        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-        if is_known {
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-            return Ok(response);
-        }
-        headers.insert(CONTENT_TYPE, self.content_type.clone());
-        if takes_gzip {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
-        Ok(response)
-    }
-}
-
-impl Source {
-    fn make_ready(&self) -> Result<Ready> {
-        let (plain, gzip) = match self {
-            Self::Plain(text) => {
-                let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-                encoder.write_all(text.as_bytes()).map_err(Error::internal)?;
-                (Bytes::from_static(text.as_bytes()), encoder.finish().map_err(Error::internal)?.into())
-            }
-            Self::Gzip(packed) => {
-                let mut plain = Vec::new();
-                GzDecoder::new(*packed).read_to_end(&mut plain).map_err(Error::internal)?;
-                (plain.into(), Bytes::from_static(packed))
-            }
-        };
-        let hash = digest(&SHA256, &plain);
-        let short = hash.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
-        // Weak, because the packed and the plain text share it.
-        let tag = HeaderValue::from_str(&format!("W/\"{short}\"")).map_err(Error::internal)?;
-        Ok(Ready { plain, gzip, tag })
-    }
-}
-
-/// Whether a value of `If-None-Match` names this tag; proxies may take the mark of weakness away.
-fn names(known: &HeaderValue, tag: &HeaderValue) -> bool {
-    let (Ok(known), Ok(tag)) = (known.to_str(), tag.to_str()) else { return false };
-    let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    known.split(',').any(|one| one.trim() == "*" || strong(one) == strong(tag))
-}
-
-fn takes_gzip(accepted: &HeaderValue) -> bool {
-    let Ok(accepted) = accepted.to_str() else { return false };
-    accepted.split(',').any(|one| {
-        let mut parts = one.split(';').map(str::trim);
-        let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
-        let is_refused =
-            parts.any(|weight| matches!(weight.split_once('='), Some(("q", "0" | "0.0" | "0.00" | "0.000"))));
-        is_gzip && !is_refused
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn encodings_and_tags_are_understood() {
-        let value = HeaderValue::from_static;
-        assert!(takes_gzip(&value("deflate, GZIP;q=0.5")));
-        assert!(!takes_gzip(&value("gzip;q=0, br")));
-        assert!(!takes_gzip(&value("")));
-        let tag = value("W/\"0011\"");
-        for known in ["W/\"0011\"", "\"0011\"", "\"1\", \"0011\"", "*"] {
-            assert!(names(&value(known), &tag), "{known}");
-        }
-        assert!(!names(&value("\"1100\""), &tag));
-    }
+fn answer(asset: &Asset, asked: &HeaderMap) -> Result<Response> {
+    let mut response = asset.answer(asked, ASK_AGAIN)?;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    Ok(response)
 }

@@ -32,7 +32,7 @@ pub(crate) fn fill(path: &str) -> String {
     let filled = filled.replace("{pipeline_id}", id).replace("{webhook_id}", id).replace("{privacy_id}", id);
     let filled = filled.replace("{account_id}", id).replace("{sign_in_id}", id).replace("{token_id}", id);
     let filled = filled.replace("{client_id}", id).replace("{kid}", "0123456789abcdef").replace("{secret}", "master");
-    let filled = filled.replace("{experiment_id}", id).replace("{variant}", "0");
+    let filled = filled.replace("{experiment_id}", id).replace("{variant}", "0").replace("{file}", "aerogram.js");
     let filled = filled.replace("{user_id}", UNKNOWN_KEY).replace("{*below}", "a/b").replace("{below}", "a");
     assert!(!filled.contains('{'), "{filled}: fill in the new variable here");
     filled
@@ -46,7 +46,9 @@ async fn call(caller: &Caller, route: &Route) -> Reply {
 
 /// Callers by name, and whether each is let through.
 fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
-    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, OwnChannel, Probe, Public, Scrape, Signed};
+    use Access::{
+        Channel, Contact, Device, Events, Master, Open, Operator, OwnChannel, Page, Probe, Public, Scrape, Signed,
+    };
     let (nobody, credentials) = (app.nobody(), &app.app);
     let is = |some: &[Access]| some.contains(&access) || [Probe, Public, Open].contains(&access);
     let (key, master) = (&credentials.key, &credentials.master_secret);
@@ -64,8 +66,8 @@ fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
         ("nothing after the scheme", raw("Basic"), is(&[])),
         ("master secret as token", nobody.bearer(master), is(&[])),
         ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[])),
-        ("device", app.device(), is(&[Device, Channel, OwnChannel, Signed, Contact, Events])),
-        ("master", app.master(), is(&[Device, Channel, OwnChannel, Signed, Contact, Events, Master])),
+        ("device", app.device(), is(&[Device, Channel, OwnChannel, Page, Signed, Contact, Events])),
+        ("master", app.master(), is(&[Device, Channel, OwnChannel, Page, Signed, Contact, Events, Master])),
         ("operator", app.operator(), is(&[Operator, Scrape])),
     ]
 }
@@ -91,6 +93,7 @@ async fn every_route_with_every_kind_of_credentials() {
                     | Access::Device
                     | Access::Channel
                     | Access::OwnChannel
+                    | Access::Page
                     | Access::Signed
                     | Access::Contact
                     | Access::Events
@@ -132,15 +135,21 @@ impl Proof {
         match (access, self) {
             (Access::Probe | Access::Public | Access::Open, _) => None,
             (Access::Inbox, InboxPassword) | (Access::Events, AppKey) => None,
+            // Without an origin that the app allows.
+            (Access::Page, AppKey) => Some(403),
             (_, InboxPassword | AppKey) => Some(401),
             (Access::Master | Access::Operator | Access::Scrape | Access::Inbox, _) => Some(401),
             (_, AppSignature) => None,
-            (Access::Channel | Access::OwnChannel | Access::Events, ChannelToken | ChannelSignature) => None,
+            (Access::Channel | Access::OwnChannel | Access::Page | Access::Events, ChannelToken | ChannelSignature) => {
+                None
+            }
             (Access::Contact, ContactToken) => None,
             (Access::Signed, ChannelSignature) => None,
             (Access::Signed, ChannelToken | ContactToken) => Some(401),
             (Access::Device | Access::Contact, ChannelToken | ChannelSignature) => Some(403),
-            (Access::Device | Access::Channel | Access::OwnChannel | Access::Events, ContactToken) => Some(403),
+            (Access::Device | Access::Channel | Access::OwnChannel | Access::Page | Access::Events, ContactToken) => {
+                Some(403)
+            }
         }
     }
 }
@@ -302,9 +311,13 @@ fn what_devices_may_call_is_documented() {
     let documented: BTreeSet<String> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).map(shape).collect();
 
     let is_for_devices = |route: &Route| match route.access {
-        Access::Device | Access::Channel | Access::OwnChannel | Access::Signed | Access::Contact | Access::Events => {
-            true
-        }
+        Access::Device
+        | Access::Channel
+        | Access::OwnChannel
+        | Access::Page
+        | Access::Signed
+        | Access::Contact
+        | Access::Events => true,
         Access::Probe | Access::Public | Access::Open | Access::Inbox => false,
         Access::Master | Access::Operator | Access::Scrape => false,
     };

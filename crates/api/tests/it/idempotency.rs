@@ -50,7 +50,8 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
         app.master().put("/api/push/test-group", json!({"audience": {"tag": "test"}})).await.expect(200);
         let table = [
             (app.master(), "/api/push", push("Hi")),
-            (app.device(), "/api/channels", device),
+            (app.device(), "/api/channels", device.clone()),
+            (app.device(), "/api/web-channels", device),
             (app.master(), "/api/channels/open", open),
             (app.master(), "/api/create-and-send", recipients.clone()),
             (app.master(), "/api/schedules/create-and-send", scheduled.clone()),
@@ -99,7 +100,7 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             assert_eq!((again.status, again.text()), (first.status, first.text()), "{path}");
             assert_eq!(again.header("location"), first.header("location"), "{path}");
         }
-        assert_eq!(app.master().get("/api/channels").await.expect(200)["channels"].as_array().unwrap().len(), 4);
+        assert_eq!(app.master().get("/api/channels").await.expect(200)["channels"].as_array().unwrap().len(), 5);
         assert_eq!(app.operator().get("/operator/apps").await.expect(200)["apps"].as_array().unwrap().len(), 2);
     })
     .await;

@@ -196,7 +196,7 @@ async fn no_route_reaches_the_data_of_another_app() {
                 Access::Probe | Access::Public | Access::Open | Access::Events => continue,
                 Access::Operator | Access::Scrape => continue,
                 Access::Inbox => &reader,
-                Access::Device | Access::Channel | Access::OwnChannel | Access::Signed => &servers,
+                Access::Device | Access::Channel | Access::OwnChannel | Access::Page | Access::Signed => &servers,
                 Access::Contact | Access::Master => &servers,
             };
             let path = belongings.path_of(&route, user);

@@ -16,6 +16,7 @@ fn caller(app: &TestApp, access: Access) -> Caller {
         Access::Device
         | Access::Channel
         | Access::OwnChannel
+        | Access::Page
         | Access::Signed
         | Access::Contact
         | Access::Events
@@ -94,6 +95,7 @@ async fn odd_names_in_paths_name_nothing() {
                     | Access::Device
                     | Access::Channel
                     | Access::OwnChannel
+                    | Access::Page
                     | Access::Signed
                     | Access::Contact
                     | Access::Events

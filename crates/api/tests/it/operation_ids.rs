@@ -15,6 +15,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/push/validate"),
     ("POST", "/api/push/preview"),
     ("DELETE", "/api/sandbox"),
+    ("DELETE", "/api/channels/{channel_id}"),
     ("POST", "/api/create-and-send/validate"),
     ("POST", "/api/audience/explain"),
     ("POST", "/api/reports/perpush/detail"),
@@ -62,6 +63,7 @@ const WITHOUT: &[(&str, &str)] = &[
 const CHANGES: &[(&str, &str, &str)] = &[
     ("PUT", "/api/sandbox/faults", r#"{"faults":[]}"#),
     ("PUT", "/api/channels/{channel_id}", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
+    ("POST", "/api/web-channels", r#"{"channel":{"device_type":"web","opt_in":false}}"#),
     ("POST", "/api/channels", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     (
         "POST",

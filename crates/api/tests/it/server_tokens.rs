@@ -192,6 +192,7 @@ async fn every_route_with_a_token_of_every_role() {
                 Access::Device
                 | Access::Channel
                 | Access::OwnChannel
+                | Access::Page
                 | Access::Signed
                 | Access::Contact
                 | Access::Events

@@ -27,14 +27,14 @@ fn all(rule: &str) -> Value {
 }
 
 /// The key with which servers of the app sign.
-async fn proof_key(app: &TestApp) -> String {
+pub(crate) async fn proof_key(app: &TestApp) -> String {
     let shown = app.master().get("/api/auth/proof-key").await.expect(200);
     assert_eq!((&shown["alg"], &shown["aud"]), (&json!("HS256"), &json!(app.app.key)));
     shown["key"].as_str().unwrap().to_owned()
 }
 
 /// A token as a server of the app makes it.
-fn signed(key: &str, algorithm: &str, claims: &Value) -> String {
+pub(crate) fn signed(key: &str, algorithm: &str, claims: &Value) -> String {
     signed_with(key.as_bytes(), algorithm, claims)
 }
 

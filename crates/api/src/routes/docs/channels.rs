@@ -9,6 +9,7 @@ use crate::routes::channels::{One, Page, Registered};
 use crate::routes::inbox::OfChannel;
 use crate::routes::open_channels;
 use crate::routes::timelines::Timeline;
+use crate::routes::web_channels::Browser;
 
 const NO_EMAIL: &str = "There are no email channels: always answered with 404.";
 const NO_SMS: &str = "There are no SMS channels: always answered with 404.";
@@ -32,6 +33,21 @@ pub(super) fn area() -> Area {
     .status(201)
     .location()
     .refuses(409, GONE);
+    let browser = json!({"channel": {"device_type": "web", "opt_in": false, "live": true}});
+    area.post(
+        "/api/web-channels",
+        "Register a browser",
+        "Web pages of the origins that the app allows register their browser with the key of the app, and get a new channel with a \
+         secret of its own. With other credentials this is the same as `POST /api/channels`.",
+    )
+    .body(body::of::<RegistrationBody>, browser)
+    .changed::<Browser>("The channel was there, and is updated.")
+    .location()
+    .changed::<Browser>("A new channel.")
+    .status(201)
+    .location()
+    .refuses(403, "Pages of this origin may not register browsers in this app (40300).")
+    .refuses(409, GONE);
     area.get("/api/channels", "List channels", "Of all devices and open platforms, in an order that stays the same.")
         .takes(query::id("start", "The first channel of the page."))
         .takes(query::limit(PageSize::CHANNELS))
@@ -49,6 +65,12 @@ pub(super) fn area() -> Area {
     .changed::<Registered>("Updated.")
     .location()
     .refuses(409, GONE);
+    area.delete(
+        "/api/channels/{channel_id}",
+        "Uninstall a channel",
+        "For devices whose users want to be forgotten, and servers.",
+    )
+    .nothing("It can no longer be reached.");
     timeline(area.get("/api/channels/{channel_id}/timeline", "Show what happened to a channel", TIMELINE));
     area.get("/api/channels/{channel_id}/inbox", "Show the inbox of a channel", INBOX)
         .ok::<OfChannel>("What is in the inbox now. It is empty if the device has never opened one.");

@@ -18,9 +18,13 @@ pub(super) fn area() -> Area {
         .refuses(409, "The key is taken, or the idempotency key was used for another request (40900).");
     area.get("/operator/apps", "List apps", "All of them.").ok::<apps::All>("The apps.");
     area.get("/operator/apps/{key}", "Look up an app", "Without its secrets.").ok::<apps::One>("The app.");
-    area.patch("/operator/apps/{key}", "Change an app", "Its name, its mode, and who may say what about named users.")
-        .body(body::of::<AppChange>, json!({"mode": "production", "named_users": {"associate": "servers"}}))
-        .changed::<apps::One>("The app as it is now.");
+    area.patch(
+        "/operator/apps/{key}",
+        "Change an app",
+        "Its name, its mode, who may say what about named users, and which web pages may register browsers.",
+    )
+    .body(body::of::<AppChange>, json!({"mode": "production", "named_users": {"associate": "servers"}}))
+    .changed::<apps::One>("The app as it is now.");
     area.delete(
         "/operator/apps/{key}",
         "Delete an app",

@@ -31,6 +31,12 @@ pub(super) fn area() -> Area {
             .header("ETag", "To be sent back as `If-None-Match`.")
             .not_modified_by_tag();
     }
+    for path in ["/sdk/{file}", "/sdk/1/{file}"] {
+        area.get(path, "Fetch a file of the browser SDK", "Web pages load these; see the guide of the SDK.")
+            .any_content("The file.")
+            .header("ETag", "To be sent back as `If-None-Match`.")
+            .not_modified_by_tag();
+    }
     area.get(
         "/pages/{key}/{push_id}/{number}",
         "Show a landing page",

@@ -31,13 +31,13 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             push_to(json!({"attribute": "secret", "operator": "equals", "value": MARK})),
             push_to(json!({"not": {"tag": "nobody-has-this"}})),
         ],
-        ("DELETE", "/api/sandbox") => vec![Value::Null],
+        ("DELETE", "/api/sandbox" | "/api/channels/{channel_id}") => vec![Value::Null],
         ("PUT", "/api/sandbox/faults") => vec![json!({"faults": [{"answer": "gone", "count": 9}]})],
         ("POST", "/api/push/preview") => vec![json!({"push": push_to(json!("all")), "channel": channel})],
         ("POST", "/api/privacy/export" | "/api/privacy/erase") => {
             vec![json!({"named_user_id": USER}), json!({"channel_id": channel}), json!({"address": "ABCDEF0123"})]
         }
-        ("POST", "/api/channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
+        ("POST", "/api/channels" | "/api/web-channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
         ("POST", "/api/channels/email" | "/api/channels/sms") => vec![device],
         ("POST" | "PUT", "/api/channels/email/{*below}" | "/api/channels/sms/{*below}") => vec![device],
         ("POST", "/api/channels/uninstall") => vec![json!({"channel_id": channel, "device_type": "ios"})],

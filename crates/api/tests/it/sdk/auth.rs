@@ -280,7 +280,7 @@ async fn no_route_lets_a_token_speak_for_others() {
             for (headers, is_channel) in [(&of_channel, true), (&of_contact, false)] {
                 let is_open = match route.access {
                     Access::Probe | Access::Public | Access::Open => true,
-                    Access::OwnChannel | Access::Events => is_channel,
+                    Access::OwnChannel | Access::Page | Access::Events => is_channel,
                     Access::Device
                     | Access::Channel
                     | Access::Signed

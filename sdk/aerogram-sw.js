@@ -1,0 +1,104 @@
+// The service worker of Aerogram: shows what a push brings, tells the service what became of it, and opens pages. A page registers it with
+// the key of the app as ?app=…; a worker of your own takes it in with importScripts('https://…/sdk/aerogram-sw.js').
+
+(() => {
+  const key = new URL(self.location).searchParams.get('app') ?? self.aerogramApp;
+  const MOST_SEEN = 100;
+  const done = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const open = () => {
+    const opening = indexedDB.open(`aerogram-${key}`, 1);
+    opening.onupgradeneeded = () => {
+      opening.result.createObjectStore('state');
+      opening.result.createObjectStore('queue', { autoIncrement: true });
+    };
+    return done(opening);
+  };
+  const get = async (name) => done((await open()).transaction('state').objectStore('state').get(name));
+  const put = async (name, value) => done((await open()).transaction('state', 'readwrite').objectStore('state').put(value, name));
+
+  const send = async (method, path, body) => {
+    const [service, channel] = await Promise.all([get('service'), get('channel')]);
+    if (!service || !channel) return undefined;
+    const headers = {
+      Authorization: `Basic ${btoa(`${channel.id}:${channel.secret}`)}`, 'X-UA-App-Key': service.appKey, 'Content-Type': 'application/json',
+    };
+    return fetch(service.url + path.replace('{id}', channel.id), { method, headers, body: JSON.stringify(body), keepalive: true });
+  };
+
+  // A receipt that cannot be sent waits in the queue of the page.
+  const tell = async (type, { push_id: push }, more) => {
+    if (!push) return;
+    const event = { type, event_id: crypto.randomUUID(), time: (Date.now() / 1000).toFixed(3), data: { push_id: push, ...more } };
+    const answer = await send('POST', '/api/web-events', [event]).catch(() => undefined);
+    if (answer?.status < 500 && answer.status !== 429) return;
+    await done((await open()).transaction('queue', 'readwrite').objectStore('queue').add({ event }));
+  };
+
+  const pages = () => self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const toPages = async (message) => (await pages()).forEach((page) => page.postMessage({ aerogram: message }));
+
+  const read = (data) => {
+    if (!data) return {};
+    try {
+      const push = data.json();
+      if (push && typeof push === 'object') return push;
+    } catch { /* Shown as text. */ }
+    return { alert: data.text() };
+  };
+
+  const show = async (push) => {
+    const seen = await get('seen') ?? [];
+    const isSeen = seen.includes(push.push_id);
+    if (push.push_id && !isSeen) await put('seen', [...seen, push.push_id].slice(-MOST_SEEN));
+    // The browser shows a notice of its own if nothing is shown, so a push that a page has shown already is shown quietly.
+    await self.registration.showNotification(push.title ?? self.aerogramTitle ?? self.location.hostname, {
+      body: push.alert ?? '', icon: push.icon?.url, image: push.image?.url, tag: push.collapse ?? push.push_id, renotify: Boolean(push.collapse),
+      requireInteraction: push.require_interaction ?? false, silent: isSeen || undefined, data: push,
+      actions: (push.buttons ?? []).slice(0, 2).map(({ id, label }) => ({ action: id, title: label })),
+    });
+    if (Number.isInteger(push.badge)) await self.navigator.setAppBadge?.(push.badge);
+    await Promise.all([tell('push_received', push), toPages({ type: 'push', push, isSeen })]);
+  };
+
+  const target = (actions = {}) => {
+    const page = actions['^p'];
+    const url = actions['^u'] ?? actions['^d'] ?? page?.url ?? page;
+    return typeof url === 'string' ? url : undefined;
+  };
+
+  const visit = async (url) => {
+    const wanted = new URL(url ?? self.aerogramHome ?? '/', self.location.origin);
+    if (!/^https?:$/.test(wanted.protocol)) return;
+    const all = await pages();
+    const same = all.find((page) => page.url === wanted.href)
+      ?? (url ? undefined : all.find((page) => new URL(page.url).origin === wanted.origin));
+    await (same ? same.focus() : self.clients.openWindow(wanted));
+  };
+
+  const click = async (push, action) => {
+    await put('click', { push: push.push_id, at: Date.now() });
+    // Told first: a browser may refuse to open a page.
+    await Promise.all([tell('push_click', push, action ? { button_id: action } : {}), toPages({ type: 'click', push, button: action || undefined })]);
+    const button = push.buttons?.find(({ id }) => id === action);
+    await visit(target(button?.actions) ?? target(push.actions)).catch(() => {});
+  };
+
+  self.addEventListener('push', (event) => event.waitUntil(show(read(event.data))));
+  self.addEventListener('notificationclick', (event) => {
+    event.notification.close();
+    event.waitUntil(click(event.notification.data ?? {}, event.action));
+  });
+  self.addEventListener('notificationclose', (event) => event.waitUntil(tell('push_dismiss', event.notification.data ?? {})));
+  self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil((async () => {
+    const options = event.oldSubscription?.options ?? { userVisibleOnly: true };
+    const { endpoint, keys } = (event.newSubscription ?? await self.registration.pushManager.subscribe(options)).toJSON();
+    const channel = { device_type: 'web', opt_in: true, push_address: endpoint, web: { subscription: keys } };
+    await send('PUT', '/api/channels/{id}', { channel });
+    await put('registered', undefined);
+  })()));
+  self.addEventListener('install', () => self.skipWaiting());
+  self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
+})();
