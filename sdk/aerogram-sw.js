@@ -1,5 +1,5 @@
-// The service worker of Aerogram: shows what a push brings, tells the service what became of it, and opens pages. A page registers it with
-// the key of the app as ?app=…; a worker of your own takes it in with importScripts('https://…/sdk/aerogram-sw.js').
+// The service worker of Aerogram: shows what a push brings, tells the service what became of it, and opens pages. A page registers
+// it with the key of the app as ?app=…; a worker of your own takes it in with importScripts('https://…/sdk/aerogram-sw.js').
 
 (() => {
   const key = new URL(self.location).searchParams.get('app') ?? self.aerogramApp;
@@ -23,7 +23,8 @@
     const [service, channel] = await Promise.all([get('service'), get('channel')]);
     if (!service || !channel) return undefined;
     const headers = {
-      Authorization: `Basic ${btoa(`${channel.id}:${channel.secret}`)}`, 'X-UA-App-Key': service.appKey, 'Content-Type': 'application/json',
+      Authorization: `Basic ${btoa(`${channel.id}:${channel.secret}`)}`,
+      'X-UA-App-Key': service.appKey, 'Content-Type': 'application/json',
     };
     return fetch(service.url + path.replace('{id}', channel.id), { method, headers, body: JSON.stringify(body), keepalive: true });
   };
@@ -55,7 +56,8 @@
     if (push.push_id && !isSeen) await put('seen', [...seen, push.push_id].slice(-MOST_SEEN));
     // The browser shows a notice of its own if nothing is shown, so a push that a page has shown already is shown quietly.
     await self.registration.showNotification(push.title ?? self.aerogramTitle ?? self.location.hostname, {
-      body: push.alert ?? '', icon: push.icon?.url, image: push.image?.url, tag: push.collapse ?? push.push_id, renotify: Boolean(push.collapse),
+      body: push.alert ?? '', icon: push.icon?.url, image: push.image?.url,
+      tag: push.collapse ?? push.push_id, renotify: Boolean(push.collapse),
       requireInteraction: push.require_interaction ?? false, silent: isSeen || undefined, data: push,
       actions: (push.buttons ?? []).slice(0, 2).map(({ id, label }) => ({ action: id, title: label })),
     });
@@ -81,7 +83,8 @@
   const click = async (push, action) => {
     await put('click', { push: push.push_id, at: Date.now() });
     // Told first: a browser may refuse to open a page.
-    await Promise.all([tell('push_click', push, action ? { button_id: action } : {}), toPages({ type: 'click', push, button: action || undefined })]);
+    const told = tell('push_click', push, action ? { button_id: action } : {});
+    await Promise.all([told, toPages({ type: 'click', push, button: action || undefined })]);
     const button = push.buttons?.find(({ id }) => id === action);
     await visit(target(button?.actions) ?? target(push.actions)).catch(() => {});
   };

@@ -1,5 +1,5 @@
-// Ready-made parts for pages that use Aerogram: <aerogram-prompt>, <aerogram-bell> and <aerogram-inbox>. Give each the SDK as `push`:
-// `document.querySelector('aerogram-bell').push = push`. Texts are attributes, looks are parts and variables; see docs/sdk.md.
+// Ready-made parts for pages that use Aerogram: <aerogram-prompt>, <aerogram-bell> and <aerogram-inbox>. Give each the SDK as
+// `push`: `document.querySelector('aerogram-bell').push = push`. Texts are attributes, looks are parts and variables; see docs/sdk.md.
 
 const STYLE = `
   :host { --a-back: #fff; --a-text: #1b1f24; --a-soft: #57606a; --a-line: #d0d7de; --a-main: #0b57d0; --a-main-text: #fff;
@@ -8,8 +8,8 @@ const STYLE = `
     :host { --a-back: #1b1f24; --a-text: #e6edf3; --a-soft: #9ea7b0; --a-line: #444c56; --a-main: #a8c7fa; --a-main-text: #062e6f; }
   }
   [hidden] { display: none !important; }
-  button { font: inherit; color: inherit; background: none; border: 1px solid var(--a-line); border-radius: 8px; padding: 8px 14px; min-height: 44px;
-           min-width: 44px; cursor: pointer; }
+  button { font: inherit; color: inherit; background: none; border: 1px solid var(--a-line); border-radius: 8px; padding: 8px 14px;
+           min-height: 44px; min-width: 44px; cursor: pointer; }
   button:focus-visible { outline: 3px solid var(--a-main); outline-offset: 2px; }
   .main { background: var(--a-main); color: var(--a-main-text); border-color: transparent; }
   .box { background: var(--a-back); border: 1px solid var(--a-line); border-radius: 12px; padding: 16px; box-shadow: 0 8px 24px #0003; }
@@ -22,7 +22,8 @@ const STYLE = `
   time { display: block; color: var(--a-soft); font-size: 14px; font-weight: 400; }
   iframe { width: 100%; height: 320px; border: 0; background: #fff; border-radius: 8px; }
   .bell { position: relative; border-radius: 50%; }
-  .count { position: absolute; top: 0; right: 0; background: #b3261e; color: #fff; border-radius: 9px; font-size: 12px; min-width: 18px; line-height: 18px; }
+  .count { position: absolute; top: 0; right: 0; background: #b3261e; color: #fff; border-radius: 9px; font-size: 12px;
+           min-width: 18px; line-height: 18px; }
 `;
 
 const sheet = new CSSStyleSheet();
@@ -74,10 +75,12 @@ class Prompt extends Part {
 class Bell extends Part {
   begin(push, options) {
     const count = make('span', { className: 'count', part: 'count', hidden: true });
-    const bell = make('button', { className: 'bell', part: 'bell', onclick: () => this.toggle() }, make('span', { textContent: '🔔', ariaHidden: 'true' }), count);
+    const sign = make('span', { textContent: '🔔', ariaHidden: 'true' });
+    const bell = make('button', { className: 'bell', part: 'bell', onclick: () => this.toggle() }, sign, count);
     const box = make('div', { className: 'box', part: 'box', hidden: true });
     Object.assign(this, { bell, box, count });
     this.show(bell, box);
+    box.addEventListener('change', () => this.refresh());
     box.addEventListener('keydown', ({ key }) => key === 'Escape' && this.toggle());
     for (const type of ['inbox', 'message', 'push']) push.addEventListener(type, () => this.refresh(), options);
     this.refresh();
@@ -113,13 +116,15 @@ class InboxList extends Part {
   line({ id, title, sent, unread }) {
     const time = make('time', { dateTime: sent.toISOString(), textContent: sent.toLocaleString() });
     const open = make('button', { className: 'open', part: 'message', onclick: () => this.open(id) }, title, time);
-    const remove = make('button', { part: 'remove', textContent: '×', ariaLabel: `${this.text('remove', 'Remove')}: ${title}`, onclick: () => this.remove(id) });
+    const label = `${this.text('remove', 'Remove')}: ${title}`;
+    const remove = make('button', { part: 'remove', textContent: '×', ariaLabel: label, onclick: () => this.remove(id) });
     return make('li', { className: unread ? 'unread' : '', part: unread ? 'item unread' : 'item' }, open, remove);
   }
   async open(id) {
     this.isOpen = true;
     const { title, body = '', type } = await this.push.inbox.get(id);
-    const back = make('button', { part: 'back', textContent: this.text('back', 'Back'), onclick: () => { this.isOpen = false; this.list(); } });
+    const leave = () => { this.isOpen = false; this.list(); };
+    const back = make('button', { part: 'back', textContent: this.text('back', 'Back'), onclick: leave });
     // What somebody else has written cannot run anything, and reaches nothing of the page.
     const frame = make('iframe', { part: 'body', title });
     frame.setAttribute('sandbox', 'allow-popups');
@@ -127,10 +132,15 @@ class InboxList extends Part {
     this.show(back, make('h2', { part: 'title', textContent: title }), frame);
     back.focus();
     await this.push.inbox.read(id);
+    this.changed();
   }
   async remove(id) {
     await this.push.inbox.remove(id);
-    await this.list();
+    this.changed();
+  }
+  changed() {
+    this.dispatchEvent(new Event('change', { bubbles: true, composed: true }));
+    return this.list();
   }
 }
 

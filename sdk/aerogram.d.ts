@@ -102,4 +102,5 @@ export class Aerogram extends EventTarget {
   addEventListener<K extends keyof AerogramEvents>(
     type: K, listener: (event: CustomEvent<AerogramEvents[K]>) => void, options?: boolean | AddEventListenerOptions,
   ): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
 }

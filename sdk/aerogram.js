@@ -1,5 +1,5 @@
-// Aerogram for web pages: makes a browser a channel, keeps what it says about itself until the service has it, and shows what it is sent.
-// No dependencies and no build step. State is kept in IndexedDB, where the service worker (aerogram-sw.js) reads it. See docs/sdk.md.
+// Aerogram for web pages: makes a browser a channel, keeps what it says about itself until the service has it, and tells what it is
+// sent. No dependencies, no build step. State is in IndexedDB, where the service worker (aerogram-sw.js) reads it. See docs/sdk.md.
 
 const DAY = 86_400_000;
 const MOST_QUEUED = 500;
@@ -42,27 +42,33 @@ class State {
   clear() { return Promise.all(['state', 'queue'].map((name) => done(this.store(name).clear()))); }
 }
 
-class Failure extends Error {
-  constructor(status, text, retryAfter) {
-    super(text);
-    this.status = status;
-    this.retryAfter = retryAfter;
-  }
-  get passes() { return !this.status || this.status === 429 || this.status >= 500; }
-}
-
+const failure = (status, text, retryAfter) => Object.assign(new Error(text), { status, retryAfter });
+const passes = ({ status }) => !status || status === 429 || status >= 500;
 // Pages with a policy about script addresses allow the name 'aerogram'.
 let trusted;
 const basic = (name, secret) => `Basic ${btoa(`${name}:${secret}`)}`;
 const backOff = (tries, least = 1000) => Math.random() * Math.min(LONGEST_WAIT, least * 2 ** tries) + least / 2;
 const uuid = () => crypto.randomUUID();
+const message = ({ message_id: id, title, message: body, content_type: type, message_sent: sent, unread, extra }) => (
+  { id, title, body, type, sent: new Date(`${sent}Z`), unread, extra }
+);
 
 export class Aerogram extends EventTarget {
-  #options; #state; #url; #user; #consent; #start; #isLive = false; #isConnected = false; #timer; #tries = 0; #tabs; #socket;
+  #options; #state; #url; #user; #consent; #start; #isConnected = false; #timer; #tries = 0; #tabs; #socket; #line;
   #stop = new AbortController(); #session = uuid();
 
   channelId;
-  inbox = new Inbox((...asked) => this.#ask(...asked));
+  inbox = {
+    unread: 0,
+    list: async () => {
+      const { messages } = await this.#ask('GET', '');
+      this.inbox.unread = messages.filter(({ unread }) => unread).length;
+      return messages.map(message);
+    },
+    get: async (id) => message(await this.#ask('GET', `/message/${encodeURIComponent(id)}`)),
+    read: async (id) => void await this.#ask('POST', `/message/${encodeURIComponent(id)}/read`),
+    remove: async (id) => void await this.#ask('DELETE', `/message/${encodeURIComponent(id)}`),
+  };
 
   static async init(options) {
     const push = new Aerogram(options);
@@ -94,6 +100,7 @@ export class Aerogram extends EventTarget {
     navigator.serviceWorker?.addEventListener('message', ({ data }) => data?.aerogram && this.#hear(data.aerogram), { signal });
     addEventListener('online', () => this.#flush(), { signal });
     addEventListener('pagehide', () => this.#leave(), { signal });
+    addEventListener('pageshow', ({ persisted }) => persisted && this.#line && this.#follow(), { signal });
     const given = consent !== 'required' || await this.#state.get('consent');
     const asked = new Promise((resolve) => { this.#consent = resolve; });
     this.#start = (given ? Promise.resolve() : asked).then(() => this.#begin());
@@ -111,11 +118,11 @@ export class Aerogram extends EventTarget {
     await this.#event('app_foreground', { ...tapped, time_zone: String(-new Date().getTimezoneOffset() * 60) });
     if (this.#options.live) this.#follow();
     this.#prompt(visits);
-    this.#tabs.postMessage({ type: 'status?' });
   }
 
   async #ready(isStart) {
     if (!isStart) await this.#start;
+    if (this.#stop.signal.aborted) throw new Error('This channel was forgotten.');
     if (!this.channelId) await this.#channel();
   }
 
@@ -134,8 +141,10 @@ export class Aerogram extends EventTarget {
   async #create() {
     // The same for all tries, so that a lost answer does not leave a second channel behind.
     const headers = { 'X-UA-App-Key': this.#options.appKey, 'Idempotency-Key': await this.#once('attempt', uuid) };
-    const { channel_id: id, channel_secret: secret } = await this.#send('POST', '/api/web-channels', { channel: this.#facts() }, headers);
+    const channel = this.#facts();
+    const { channel_id: id, channel_secret: secret } = await this.#send('POST', '/api/web-channels', { channel }, headers);
     await this.#state.put('attempt', undefined);
+    await this.#state.put('registered', { text: JSON.stringify(channel), id, at: Date.now() });
     this.#emit('registered', { channelId: id });
     return { id, secret };
   }
@@ -143,20 +152,18 @@ export class Aerogram extends EventTarget {
   #facts(subscription) {
     const [language, country] = navigator.language.split('-');
     const { endpoint, keys } = subscription?.toJSON() ?? {};
+    const { live } = this.#options;
     return {
-      device_type: 'web', opt_in: Boolean(endpoint) || this.#options.live, live: this.#options.live,
+      device_type: 'web', opt_in: Boolean(endpoint) || live, live, push_address: endpoint ?? null,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, locale_language: language,
-      ...(country?.length === 2 && { locale_country: country }),
-      ...(endpoint ? { push_address: endpoint, web: { subscription: keys } } : {}),
+      ...(country?.length === 2 && { locale_country: country }), ...(endpoint && { web: { subscription: keys } }),
     };
   }
 
   // Nothing is sent when nothing has changed, except once a day.
   async #register() {
-    const registration = await navigator.serviceWorker?.getRegistration(this.#options.scope);
-    const subscription = (await this.#state.get('push')) ? await registration?.pushManager?.getSubscription() : undefined;
+    const subscription = (await this.#state.get('push')) && await this.#subscription();
     const facts = this.#facts(subscription);
-    if (!subscription) facts.push_address = null;
     const [text, last] = [JSON.stringify(facts), await this.#state.get('registered')];
     if (last?.text === text && last.id === this.channelId && Date.now() - last.at < DAY) return;
     await this.#call('PUT', (id) => `/api/channels/${id}`, { channel: facts });
@@ -171,11 +178,11 @@ export class Aerogram extends EventTarget {
         method, keepalive, headers: { ...type, ...headers }, body: body && JSON.stringify(body), credentials: 'omit',
       });
     } catch (error) {
-      throw new Failure(0, error.message);
+      throw failure(0, error.message);
     }
     const told = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
     if (answer.ok) return told;
-    throw new Failure(answer.status, told.error ?? `${method} ${path}: ${answer.status}`, Number(answer.headers.get('Retry-After')) * 1000);
+    throw failure(answer.status, told.error ?? `${method} ${path}: ${answer.status}`, Number(answer.headers.get('Retry-After')) * 1000);
   }
 
   async #secret() {
@@ -225,17 +232,22 @@ export class Aerogram extends EventTarget {
     return navigator.serviceWorker.ready;
   }
 
+  async #subscription() {
+    return (await navigator.serviceWorker?.getRegistration(this.#options.scope))?.pushManager?.getSubscription();
+  }
+
   async enablePush() {
-    await this.#ready();
+    // First, because browsers ask only right after a click.
     const permission = globalThis.Notification ? await Notification.requestPermission() : 'denied';
     this.#emit('permission', { permission });
     if (permission !== 'granted') return permission;
+    await this.#ready();
     const { pushManager } = await this.#worker();
     const { public_key: key } = await this.#call('GET', '/api/platforms/web/vapid');
     const asked = { userVisibleOnly: true, applicationServerKey: key };
     await pushManager.subscribe(asked).catch(async () => {
       // One that was made with another key is in the way.
-      await (await pushManager.getSubscription())?.unsubscribe();
+      await (await this.#subscription())?.unsubscribe();
       return pushManager.subscribe(asked);
     });
     await this.#state.put('push', true);
@@ -245,8 +257,7 @@ export class Aerogram extends EventTarget {
 
   async disablePush() {
     await this.#ready();
-    const registration = await navigator.serviceWorker?.getRegistration(this.#options.scope);
-    await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+    await (await this.#subscription())?.unsubscribe();
     await this.#state.put('push', false);
     await this.#register();
   }
@@ -300,10 +311,8 @@ export class Aerogram extends EventTarget {
   addTags(tags, group = 'device') { return this.#queue({ tags: [].concat(tags), group, add: true }); }
   removeTags(tags, group = 'device') { return this.#queue({ tags: [].concat(tags), group, add: false }); }
   setAttributes(values) {
-    const at = new Date().toISOString().slice(0, 19);
-    const change = ([key, value]) => (value === null
-      ? { action: 'remove', key, timestamp: at }
-      : { action: 'set', key, value: value instanceof Date ? value.toISOString().slice(0, 19) : value, timestamp: at });
+    const plain = (value) => (value instanceof Date ? value.toISOString().slice(0, 19) : value);
+    const change = ([key, value]) => (value === null ? { action: 'remove', key } : { action: 'set', key, value: plain(value) });
     return this.#queue({ attributes: Object.entries(values).map(change) });
   }
   subscribe(list) { return this.#queue({ list, action: 'subscribe' }); }
@@ -320,6 +329,7 @@ export class Aerogram extends EventTarget {
   }
 
   async #queue(item) {
+    if (this.#stop.signal.aborted) return;
     await this.#state.add(item);
     this.#timer ??= setTimeout(() => this.#flush(), 200);
   }
@@ -365,7 +375,7 @@ export class Aerogram extends EventTarget {
     const headers = { 'X-UA-Sent-At': String(Date.now() / 1000) };
     for (const call of calls.filter(Boolean)) {
       await this.#call(...call, { keepalive, headers }).catch((error) => {
-        if (error.passes) throw error;
+        if (passes(error)) throw error;
         // What the service refuses it refuses again.
         this.#fail(error);
       });
@@ -375,19 +385,25 @@ export class Aerogram extends EventTarget {
   // The live connection, which one tab has for all of them
 
   #follow() {
-    const { signal } = this.#stop;
-    this.#isLive = true;
-    navigator.locks.request(`aerogram-${this.#options.appKey}-live`, { signal }, async () => {
-      for (let tries = 0; this.#isLive; tries++) {
-        const { code, retry, lasted } = await this.#connect().catch(() => ({}));
-        this.#status(false);
-        if (code === 4403) return;
-        if (code === 4401) await this.#state.put('token', undefined);
-        if (code === 4410) await this.#lose().catch(() => {});
-        if (lasted > 10_000) tries = 0;
-        if (this.#isLive) await this.#pause(retry ?? backOff(tries, code === 4429 ? 30_000 : 500), signal);
-      }
-    }).catch(() => {});
+    const { signal } = this.#line = new AbortController();
+    // A page that is left may be kept by the browser as it is, and must not keep the others waiting.
+    const left = new Promise((resolve) => { signal.addEventListener('abort', resolve); });
+    const name = `aerogram-${this.#options.appKey}-live`;
+    navigator.locks.request(name, { signal }, () => Promise.race([this.#lead(signal), left])).catch(() => {});
+    this.#tabs.postMessage({ type: 'status?' });
+  }
+
+  async #lead(signal) {
+    for (let tries = 0; !signal.aborted; tries++) {
+      const { code, retry, lasted } = await this.#connect().catch(() => ({}));
+      if (signal.aborted) return;
+      this.#status(false);
+      if (code === 4403) return;
+      if (code === 4401) await this.#state.put('token', undefined);
+      if (code === 4410) await this.#lose().catch(() => {});
+      if (lasted > 10_000) tries = 0;
+      await this.#pause(retry ?? backOff(tries, code === 4429 ? 30_000 : 500), signal);
+    }
   }
 
   #pause(time, signal) {
@@ -447,8 +463,9 @@ export class Aerogram extends EventTarget {
   }
 
   #hear({ type, ...detail }) {
-    if (type === 'status?') return void (this.#socket && this.#tabs.postMessage({ type: 'live', connected: this.#isConnected }));
-    if (type === 'forgotten') return this.#end();
+    const isOpen = this.#socket?.readyState === WebSocket.OPEN;
+    if (type === 'status?') return void (isOpen && this.#tabs.postMessage({ type: 'live', connected: true }));
+    if (type === 'forgotten') this.#end();
     if (type === 'live') this.#isConnected = detail.connected;
     if (type === 'inbox' && detail.unread !== undefined) this.inbox.unread = detail.unread;
     this.#emit(type, detail);
@@ -460,12 +477,16 @@ export class Aerogram extends EventTarget {
   // The end
 
   #leave() {
-    if (this.channelId) this.#event('app_background', {}).then(() => this.#flush(true));
+    this.#line?.abort();
+    this.#socket?.close();
+    this.#isConnected = false;
+    if (this.channelId) this.#event('app_background', {}).then(() => this.#flush(true)).catch(() => {});
   }
 
   #end() {
-    this.#isLive = this.#isConnected = false;
+    this.#isConnected = false;
     this.#stop.abort();
+    this.#line?.abort();
     this.#socket?.close();
     this.channelId = this.#user = undefined;
     clearTimeout(this.#timer);
@@ -479,30 +500,10 @@ export class Aerogram extends EventTarget {
   }
 
   async forget() {
-    const registration = await navigator.serviceWorker?.getRegistration(this.#options.scope);
-    await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+    await (await this.#subscription())?.unsubscribe();
     const id = this.channelId;
     if (id) await this.#secret().then((own) => this.#send('DELETE', `/api/channels/${id}`, undefined, own)).catch((error) => this.#fail(error));
     await this.#state.clear();
     this.#tell({ type: 'forgotten' });
   }
-}
-
-class Inbox {
-  #ask;
-  unread = 0;
-
-  constructor(ask) { this.#ask = ask; }
-
-  async list() {
-    const { messages } = await this.#ask('GET', '');
-    this.unread = messages.filter(({ unread }) => unread).length;
-    return messages.map(({ message_id: id, title, message_sent: sent, unread, extra }) => ({ id, title, sent: new Date(`${sent}Z`), unread, extra }));
-  }
-  async get(id) {
-    const { title, message, message_sent: sent, unread, content_type: type } = await this.#ask('GET', `/message/${encodeURIComponent(id)}`);
-    return { id, title, body: message, type, sent: new Date(`${sent}Z`), unread };
-  }
-  async read(id) { await this.#ask('POST', `/message/${encodeURIComponent(id)}/read`); }
-  async remove(id) { await this.#ask('DELETE', `/message/${encodeURIComponent(id)}`); }
 }

@@ -39,7 +39,8 @@ async fn make_app(
     }
     let new = new_app("Development", None);
     let app = engine.tenancy().create_app(new, None).await.context("The first app cannot be made")?;
-    show(&app, node, address, folder)
+    let code = engine.tenancy().demo_code(app.key.as_str()).await?;
+    show(&app, &code, node, address, folder)
 }
 
 async fn ensure_named_app(engine: &Engine, credentials: AppCredentials) -> Result<()> {
@@ -79,7 +80,7 @@ pub(crate) async fn offer_account(engine: &Engine, node: &Node, address: SocketA
 
 /// Shows the secrets on a terminal. Nobody else is to see them: the output of a service ends up in a log, so without a
 /// terminal they go to a file that only the service's user can read.
-fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder) -> Result<()> {
+fn show(app: &CreatedApp, code: &str, node: &Node, address: SocketAddr, folder: &DataFolder) -> Result<()> {
     let url = node.url(address);
     if !io::stdout().is_terminal() {
         let path = folder.write_first_app(&exports(app, &url.to_string(), ""))?;
@@ -103,6 +104,10 @@ only now:
 {exports}
 The app secret is for devices, the master secret for your servers. Operator
 token: {token}
+
+See a push arrive, in a browser on this machine:
+
+  {url}/demo#{key}.{code}
 
 Send a push to every device of the app:
 

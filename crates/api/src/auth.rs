@@ -46,8 +46,8 @@ pub enum Access {
     OwnChannel,
     /// As `OwnChannel`, and web pages of the origins that the app allows, with its key alone: here browsers get their channels.
     Page,
-    /// As `Device`, and with the signature or the secret of a channel, but with no token: here tokens are issued, and a token that could renew
-    /// itself would never expire.
+    /// As `Device`, and with the signature or the secret of a channel, but with no token: here tokens are issued, and a token that
+    /// could renew itself would never expire.
     Signed,
     /// As `Device`, and with a token of a contact, which the path names.
     Contact,

@@ -71,6 +71,8 @@ pub(crate) struct Parts {
     pub(crate) recent_requests: RecentRequests,
     pub(crate) keep_alive: Duration,
     pub(crate) trusted_proxies: Vec<Network>,
+    /// Whether the demonstration is shown to everybody.
+    pub(crate) demo: bool,
     pub(crate) body_patience: BodyPatience,
     pub(crate) bodies: Room,
     pub(crate) operator_bodies: Room,
@@ -99,6 +101,7 @@ impl Edge {
             recent_requests: RecentRequests::default(),
             keep_alive: settings.keep_alive,
             trusted_proxies: settings.trusted_proxies,
+            demo: settings.demo,
             body_patience: settings.limits.bodies,
             bodies: Room::new(MOST_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),
             operator_bodies: Room::new(MOST_OPERATOR_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),

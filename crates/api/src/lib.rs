@@ -69,6 +69,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Proxies whose `X-Forwarded-For` is believed where the address of a caller decides.
     pub trusted_proxies: Vec<Network>,
+    /// Whether the demonstration is shown to others than those on the same machine.
+    pub demo: bool,
     /// The pages of the console, if they are served.
     pub pages: Option<Pages>,
 }

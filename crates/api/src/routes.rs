@@ -12,6 +12,7 @@ mod channels;
 mod contacts;
 mod create_and_send;
 mod custom_events;
+mod demo;
 mod device_events;
 mod device_tokens;
 pub(crate) mod docs;
@@ -323,6 +324,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/operator/apps/{key}", Operator, apps::look_up),
         patch("/operator/apps/{key}", Operator, apps::change),
         delete("/operator/apps/{key}", Operator, apps::delete),
+        get("/operator/apps/{key}/demo", Operator, apps::demo),
         post("/operator/apps/{key}/rotate", Operator, apps::rotate).takes_idempotency_key(),
         get("/operator/apps/{key}/former-secrets", Operator, apps::former_secrets),
         delete("/operator/apps/{key}/former-secrets/{secret}", Operator, apps::end_former_secret),
@@ -382,6 +384,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/ready", Probe, health::ready),
         get("/metrics", Scrape, health::metrics),
         get("/openapi.json", Public, reference::document),
+        get("/demo", Public, demo::page),
+        get("/demo/demo.js", Public, demo::script),
+        get("/demo/demo.css", Public, demo::style),
+        post("/demo/push", Public, demo::send),
+        get("/demo/push/{push_id}", Public, demo::status),
         get("/sdk/{file}", Open, sdk::file),
         get("/sdk/1/{file}", Open, sdk::file),
         get("/docs", Public, reference::page),

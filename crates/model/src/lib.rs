@@ -11,6 +11,7 @@ pub mod channel;
 pub mod contact;
 pub mod create_and_send;
 pub mod custom_event;
+pub mod demo;
 pub mod device_event;
 pub mod device_type;
 pub mod draft;

@@ -5,6 +5,7 @@ mod audit;
 mod callers;
 mod channel_secrets;
 pub mod credentials;
+mod demo_codes;
 mod device_tokens;
 mod exports;
 mod feeds;

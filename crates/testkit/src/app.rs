@@ -292,6 +292,7 @@ impl Parts {
             drain: Duration::ZERO,
             limits,
             trusted_proxies: behind_proxy.then(|| "127.0.0.0/8".parse().expect("a network")).into_iter().collect(),
+            demo: false,
             pages: pages.map(|pages| pages(engine.clone())),
         };
         let server = tokio::spawn(api::serve(listener, engine.clone(), settings, stops.clone()));

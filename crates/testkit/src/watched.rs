@@ -41,6 +41,7 @@ impl WatchedServer {
                     drain: Duration::ZERO,
                     limits: limits(),
                     trusted_proxies: Vec::new(),
+                    demo: false,
                     pages: None,
                 };
                 api::serve(listener, engine, settings, stops).await;

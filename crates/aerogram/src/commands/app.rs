@@ -81,6 +81,17 @@ enum Action {
     NamedUsers(NamedUsers),
     /// Show, add or remove the origins whose web pages may register browsers
     WebOrigins(WebOrigins),
+    /// Print the link to a page that shows a push arriving, for an app in development
+    Demo {
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+        app: AppKey,
+    },
+}
+
+#[derive(Deserialize)]
+struct Demo {
+    link: String,
 }
 
 #[derive(Args, Debug)]
@@ -198,6 +209,7 @@ impl Action {
             }
             Action::NamedUsers(rules) => rules.ask(client).await,
             Action::WebOrigins(origins) => origins.ask(client).await,
+            Action::Demo { app } => client.get(&format!("/operator/apps/{app}/demo")).await,
         }
     }
 
@@ -234,6 +246,7 @@ impl Action {
             Action::Mode { app, mode } => output::line(format_args!("{app} is in {} mode.", mode.name())),
             Action::NamedUsers(_) => NamedUsers::show(reply),
             Action::WebOrigins(_) => WebOrigins::show(reply),
+            Action::Demo { .. } => output::line(format_args!("{}", reply.read::<Demo>()?.link)),
         }
     }
 }

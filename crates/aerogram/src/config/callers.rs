@@ -54,6 +54,18 @@ pub(crate) struct Callers {
     #[arg(long, value_name = "NETWORKS", value_delimiter = ',', value_parser = network)]
     pub(crate) trusted_proxies: Vec<Network>,
 
+    /// Whether /demo, the page that shows a push arriving, is shown to others than those on this machine
+    #[arg(
+        long,
+        value_name = "BOOLEAN",
+        default_value = "false",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = clap::ArgAction::Set
+    )]
+    pub(crate) demo: bool,
+
     /// For how many seconds a node that stops still serves callers that keep their connection; a service manager has to wait half a
     /// minute longer
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = number_in(0_u64..=300))]

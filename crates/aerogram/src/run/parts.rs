@@ -41,6 +41,7 @@ impl Parts {
             drain: node.callers.drain(),
             limits: limits::of(node),
             trusted_proxies: node.callers.trusted_proxies.clone(),
+            demo: node.callers.demo,
             pages,
         };
         let server = tokio::spawn(api::serve(listener, engine, settings, listening_stops));

@@ -41,4 +41,6 @@ mod timeline_story;
 #[cfg(test)]
 mod token_story;
 #[cfg(test)]
+mod web_story;
+#[cfg(test)]
 mod webhook_story;

@@ -1,5 +1,5 @@
-//! Web pages that register their browser with nothing but the key of an app. The origin, which browsers tell and pages cannot change,
-//! keeps the pages of others out. It does not keep out programs, so what a page gets is a new channel and no more.
+//! Web pages that register their browser with nothing but the key of an app. The origin, which browsers tell and pages cannot
+//! change, keeps the pages of others out. It does not keep out programs, so what a page gets is a new channel and no more.
 
 use std::net::IpAddr;
 

@@ -76,6 +76,13 @@ pub(super) struct FormerSecrets {
     former_secrets: Vec<FormerSecret>,
 }
 
+/// Where the demonstration of an app in development is.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Demo {
+    /// With the code that lets the page send to itself.
+    link: String,
+}
+
 /// A secret that was replaced and is good yet.
 #[derive(Serialize, JsonSchema)]
 struct FormerSecret {
@@ -145,6 +152,15 @@ pub(super) async fn end_former_secret(
     let kind = kind.ok_or_else(|| Error::NotFound("There is no such secret; it is app or master.".to_owned()))?;
     edge.engine.tenancy().end_former_secret(&key, kind).await?;
     Ok(Answer::nothing())
+}
+
+pub(super) async fn demo(State(edge): State<Edge>, PathVars(key): PathVars<String>, links: Links) -> Result<Answer> {
+    let app = edge.engine.tenancy().app(&key).await?;
+    if app.mode != Mode::Development {
+        return Err(Error::Conflict("The demo is for apps in development.".to_owned()));
+    }
+    let code = edge.engine.tenancy().demo_code(&key).await?;
+    Answer::ok(Demo { link: links.to(&format!("/demo#{key}.{code}")) })
 }
 
 impl From<&App> for AppRecord {

@@ -6,6 +6,7 @@ mod accounts;
 mod attributes;
 mod channels;
 mod contacts;
+mod demo;
 mod devices;
 mod drafts;
 mod events;
@@ -68,6 +69,7 @@ pub(crate) fn areas() -> Vec<Area> {
         server_tokens::area(),
         platforms::area(),
         webhooks::area(),
+        demo::area(),
         service::area(),
     ]
 }

@@ -273,6 +273,7 @@ async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
             drain: Duration::ZERO,
             limits: api::Limits::default(),
             trusted_proxies: Vec::new(),
+            demo: false,
             pages: None,
         };
         let (_stop, stops) = tokio::sync::watch::channel(false);

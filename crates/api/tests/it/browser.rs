@@ -3,6 +3,8 @@
 
 mod site;
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 use testkit::browser::{Browser, Tab};
@@ -259,7 +261,8 @@ async fn the_worker_shows_and_tells() {
             tab.call("ServiceWorker.deliverPushMessage", push).await;
         };
         deliver(payload.to_string()).await;
-        let shown = "self.registration.getNotifications().then((all) => all.map((one) => [one.title, one.body, one.actions.length]))";
+        let shown = "self.registration.getNotifications().then((all) => all.map((one) => \
+                     [one.title, one.body, one.actions.length]))";
         while worker.run(shown).await != json!([["Shop", "Shoes", 2]]) {}
         tab.wait_for("shown.length === 1").await;
         let act = |kind: &str, action: &str| {
@@ -316,4 +319,46 @@ async fn ready_made_parts_show_the_inbox() {
         app.stop().await;
     })
     .await;
+}
+
+/// From the first paint to a message that was received, at the width of a phone and of a desk, light and dark.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn the_demo_sends_itself_a_push() {
+    let browser = Browser::start().await;
+    let (folder, axe) = (PathBuf::from(env!("CARGO_TARGET_TMPDIR")), axe());
+    on_each_database(async |app| {
+        let shown = app.operator().get(&format!("/operator/apps/{}/demo", app.app.key)).await.expect(200);
+        for (width, is_dark) in [(1280, false), (390, true), (320, false)] {
+            let tab = browser.tab().await;
+            tab.resize(width, 900).await;
+            tab.darken(is_dark).await;
+            tab.open(shown["link"].as_str().unwrap()).await;
+            tab.wait_for("document.getElementById('live').dataset.state === 'on'").await;
+            tab.fill("#text", "Written in the demo").await;
+            tab.click("#send button").await;
+            tab.wait_for("document.querySelector('[data-stage=accepted].done')").await;
+            app.step_all().await;
+            tab.wait_for("document.querySelectorAll('[data-stage].done').length === 4").await;
+            tab.wait_for("document.getElementById('shown').innerText.includes('Written in the demo')").await;
+            tab.wait_for("document.getElementById('inbox').innerText.includes('unread')").await;
+            tab.run("document.querySelector('[value=iphone]').click()").await;
+            let sticks_out = tab.run("document.documentElement.scrollWidth > document.documentElement.clientWidth").await;
+            assert_eq!(sticks_out, json!(false), "at {width}");
+            assert_eq!(tab.complaints(), [""; 0], "at {width}");
+            tab.screenshot(&folder.join(format!("screens/demo-{width}.png"))).await;
+            tab.inject(&axe).await;
+            let judged = "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.map((one) => \
+                          [one.id, one.nodes.map((node) => node.html).slice(0, 3)]))";
+            assert_eq!(tab.run(judged).await, json!([]), "at {width}");
+        }
+        app.stop().await;
+    })
+    .await;
+}
+
+/// The text of axe-core, by which accessibility is judged; `scripts/browser` puts it there.
+fn axe() -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("axe/axe.min.js");
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

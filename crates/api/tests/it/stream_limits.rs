@@ -115,6 +115,7 @@ async fn a_quiet_stream_shows_that_it_is_alive() {
             drain: Duration::ZERO,
             limits: api::Limits::default(),
             trusted_proxies: Vec::new(),
+            demo: false,
             pages: None,
         };
         let (_stop, stops) = tokio::sync::watch::channel(false);

@@ -1,4 +1,5 @@
-//! Browsers register with the key of the app, from pages of the origins that it allows, and prove to be their channels from then on.
+//! Browsers register with the key of the app, from pages of the origins that it allows, and prove to be their channels from then
+//! on.
 
 use std::time::Duration;
 

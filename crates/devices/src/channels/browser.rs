@@ -1,5 +1,5 @@
-//! Registration of browsers, whose pages have nothing but the key of the app: a new channel, and a secret by which the browser proves
-//! from then on to be this channel.
+//! Registration of browsers, whose pages have nothing but the key of the app: a new channel, and a secret by which the browser
+//! proves from then on to be this channel.
 
 use base::Result;
 use boxed::boxed;

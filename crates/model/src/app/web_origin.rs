@@ -1,10 +1,10 @@
 //! Origins of web pages: those whose pages may register browsers with nothing but the key of the app.
 
+use core::net::{Ipv4Addr, Ipv6Addr};
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use schemars::json_schema;
+use schemars::{Schema, json_schema};
 use serde::{Serialize, Serializer};
 
 use super::Mode;
@@ -13,13 +13,19 @@ use crate::json::body::Read;
 use crate::limits;
 
 /// Why a text is no origin.
-pub const ORIGIN_SHAPE: &str = "This must be an origin as browsers write it, such as https://shop.example or http://localhost:3000: a scheme, a \
-                                host and perhaps a port, without a path. Only pages of this machine may come over http.";
+pub const ORIGIN_SHAPE: &str = "This must be an origin as browsers write it, such as https://shop.example or \
+                                http://localhost:3000: a scheme, a host and perhaps a port, without a path. Only pages of this \
+                                machine may come over http.";
 
 /// An origin as browsers write it in the header `Origin`: in lower case, without the usual port of its scheme.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Read)]
-#[body(schema = json_schema!({"type": "string", "minLength": 8, "maxLength": limits::WEB_ORIGIN_CHARS, "examples": ["https://shop.example"]}))]
+#[body(schema = origin_schema())]
 pub struct WebOrigin(String);
+
+fn origin_schema() -> Schema {
+    let example = "https://shop.example";
+    json_schema!({"type": "string", "minLength": 8, "maxLength": limits::WEB_ORIGIN_CHARS, "examples": [example]})
+}
 
 /// A text that is no origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use model::attribute::{AttributeUpdate, AttributesOfOne};
 use model::channel::{ChannelBatch, OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
 use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
 use model::custom_event::CustomEvent;
+use model::demo::DemoPush;
 use model::draft::{DraftBody, DraftChange, DraftSending, DraftVersion};
 use model::event::{EventRequest, ReplayFrom};
 use model::experiment::Experiment;
@@ -47,9 +48,10 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 61] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 62] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
+        add::<DemoPush>,
         add::<OneOrMany<ScheduledPush>>,
         add::<OneOrMany<TemplateUse>>,
         add::<OneOrMany<TemplateSchedule>>,

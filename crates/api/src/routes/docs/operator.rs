@@ -31,6 +31,13 @@ pub(super) fn area() -> Area {
         "Credentials stop working at once; data is erased in the background.",
     )
     .nothing("Deleted.");
+    area.get(
+        "/operator/apps/{key}/demo",
+        "Get the link to the demo",
+        "To the page that shows a push arriving, with the code that lets it send to itself.",
+    )
+    .ok::<apps::Demo>("The link.")
+    .refuses(409, "The app is not in development (40900).");
     area.post(
         "/operator/apps/{key}/rotate",
         "Replace secrets",

@@ -31,8 +31,11 @@ pub(super) fn area() -> Area {
             .header("ETag", "To be sent back as `If-None-Match`.")
             .not_modified_by_tag();
     }
-    for path in ["/sdk/{file}", "/sdk/1/{file}"] {
-        area.get(path, "Fetch a file of the browser SDK", "Web pages load these; see the guide of the SDK.")
+    for (path, summary) in [
+        ("/sdk/{file}", "Fetch a file of the newest browser SDK"),
+        ("/sdk/1/{file}", "Fetch a file of version 1 of the browser SDK"),
+    ] {
+        area.get(path, summary, "Web pages load these; docs/sdk.md says how.")
             .any_content("The file.")
             .header("ETag", "To be sent back as `If-None-Match`.")
             .not_modified_by_tag();

@@ -102,8 +102,8 @@ impl Texts {
         let policy = if text == self.worker { "default-src *" } else { &self.policy };
         let n_bytes = text.len();
         let answer = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Security-Policy: {policy}\r\nContent-Length: {n_bytes}\r\n\
-             Connection: close\r\n\r\n{text}"
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Security-Policy: {policy}\r\n\
+             Content-Length: {n_bytes}\r\nConnection: close\r\n\r\n{text}"
         );
         stream.write_all(answer.as_bytes()).await
     }

@@ -1,0 +1,124 @@
+// The demonstration: this page is a device by the SDK, asks for a push to itself, and shows each stage as it learns of it.
+import { Aerogram } from '/sdk/1/aerogram.js';
+
+const at = (id) => document.getElementById(id);
+const [, key, code] = /^#([\w-]{22})\.([\w-]{22})$/.exec(location.hash) ?? [];
+const headers = { Authorization: `Basic ${btoa(`${key}:${code}`)}`, 'Content-Type': 'application/json' };
+const pause = (time) => new Promise((done) => setTimeout(done, time));
+let began;
+let waited;
+
+const trouble = (text) => {
+  at('trouble').textContent = text;
+  at('trouble').hidden = !text;
+};
+const line = (list, text) => {
+  const item = document.createElement('li');
+  item.textContent = text;
+  at(list).prepend(item);
+  while (at(list).children.length > 8) at(list).lastChild.remove();
+  return item;
+};
+const note = (text) => line('events', `${new Date().toLocaleTimeString()} ${text}`);
+const stage = (name) => {
+  const shown = document.querySelector(`[data-stage=${name}]`);
+  if (began === undefined || shown.classList.contains('done')) return;
+  shown.classList.add('done');
+  shown.querySelector('b').textContent = Math.round(performance.now() - began);
+};
+
+const show = (push) => {
+  const item = line('shown', '');
+  const title = document.createElement('b');
+  title.textContent = push.title ?? 'Aerogram';
+  item.append(title, push.alert ?? '');
+  const buttons = document.createElement('div');
+  buttons.className = 'buttons';
+  for (const { id, label } of push.buttons ?? []) {
+    const button = document.createElement('button');
+    button.textContent = label;
+    button.onclick = () => { note(`button ${id}`); item.remove(); };
+    buttons.append(button);
+  }
+  item.append(buttons);
+};
+
+const call = async (path, body) => {
+  const answer = await fetch(path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.error);
+  return told;
+};
+
+// What the service knows of the push, until it is over.
+const follow = async (id) => {
+  for (let n = 0; n < 200 && waited === id; n++) {
+    const { push } = await call(`/demo/push/${id}`);
+    if (push.total.targeted) stage('chosen');
+    if (push.total.delivered) stage('delivered');
+    if (push.state === 'done') return;
+    await pause(15);
+  }
+};
+
+const begin = async () => {
+  const push = await Aerogram.init({ url: location.origin, appKey: key, worker: '/sdk/1/aerogram-sw.js', scope: '/demo' });
+  push.addEventListener('error', ({ detail }) => trouble(detail.error.message));
+  const live = () => {
+    at('live').dataset.state = push.connected ? 'on' : 'off';
+    at('live').textContent = push.connected ? 'connected' : 'not connected';
+    document.querySelector('#send button').disabled = !push.connected;
+    if (push.connected) trouble('');
+  };
+  const refresh = async () => {
+    const messages = await push.inbox.list();
+    at('inbox').replaceChildren();
+    if (!messages.length) line('inbox', 'No messages').className = 'quiet';
+    for (const { title, unread } of messages.reverse()) line('inbox', `${title}${unread ? ' (unread)' : ''}`);
+  };
+  push.addEventListener('live', live);
+  push.addEventListener('message', ({ detail }) => {
+    stage('received');
+    show(detail.push);
+    note(`received "${detail.push.alert}"`);
+  });
+  push.addEventListener('inbox', refresh);
+  push.addEventListener('push', ({ detail }) => note(`notification "${detail.push.alert}"`));
+  push.addEventListener('click', ({ detail }) => note(`click ${detail.button ?? ''}`));
+  at('channel').textContent = push.channelId ?? 'none';
+  const body = { audience: { channel: push.channelId }, device_types: ['web'], notification: { alert: 'Hello from my server' } };
+  at('curl').textContent = `curl ${location.origin}/api/push -u "${key}:$AEROGRAM_MASTER_SECRET" -d '${JSON.stringify(body)}'`;
+  if (!push.channelId) trouble('This page could not register. Is the origin of this page allowed in the app?');
+  note('registered');
+  live();
+
+  at('send').addEventListener('submit', async (event) => {
+    event.preventDefault();
+    for (const shown of document.querySelectorAll('[data-stage]')) {
+      shown.classList.remove('done');
+      shown.querySelector('b').textContent = '–';
+    }
+    began = performance.now();
+    try {
+      const { push_ids: [id] } = await call('/demo/push', { channel_id: push.channelId, alert: at('text').value });
+      stage('accepted');
+      await follow(waited = id);
+    } catch (error) {
+      trouble(error.message);
+    }
+  });
+  at('allow').addEventListener('click', async () => {
+    at('allowed').textContent = await push.enablePush().catch((error) => error.message);
+  });
+};
+
+at('copy').addEventListener('click', async () => {
+  const tell = (text) => () => { at('copied').textContent = text; };
+  await navigator.clipboard.writeText(at('curl').textContent).then(tell('Copied.'), tell('Not copied; mark it by hand.'));
+});
+for (const look of document.querySelectorAll('[name=look]')) {
+  look.addEventListener('change', () => { at('screen').className = `screen ${look.value}`; });
+}
+at('clock').textContent = new Date().toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+if (key) begin().catch((error) => trouble(error.message));
+else trouble('This link has no code. Open the one that the first start has printed; "aerogram app demo KEY" prints it again.');

@@ -1,0 +1,54 @@
+//! The files of the browser SDK, as pages of any origin load them.
+
+use std::io::Read;
+
+use bytes::Bytes;
+use flate2::read::GzDecoder;
+use http::Method;
+use testkit::app::TestApp;
+use testkit::store::Database;
+
+/// Bytes as written, and packed. Pages pay for each of them.
+const MOST: [(&str, usize, usize); 4] = [
+    ("aerogram.js", 22_000, 7_200),
+    ("aerogram-sw.js", 6_000, 2_400),
+    ("aerogram-ui.js", 8_000, 3_000),
+    ("aerogram.d.ts", 6_000, 2_400),
+];
+
+#[tokio::test]
+async fn files_are_small_and_for_everybody() {
+    let app = TestApp::on(Database::Sqlite).await;
+    for (name, plain_bytes, packed_bytes) in MOST {
+        let get = async |path: String, headers: &[(&str, &str)]| {
+            let mut request = app.nobody().request(Method::GET, &path);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            app.nobody().send(request.body(Bytes::new()).unwrap()).await
+        };
+        let plain = get(format!("/sdk/{name}"), &[]).await;
+        assert_eq!(plain.status.as_u16(), 200);
+        let packed =
+            get(format!("/sdk/1/{name}"), &[("accept-encoding", "gzip"), ("origin", "https://shop.example")]).await;
+        assert_eq!(packed.header("content-encoding"), Some("gzip"));
+        let mut unpacked = Vec::new();
+        GzDecoder::new(&*packed.body).read_to_end(&mut unpacked).unwrap();
+        assert!(plain.body == unpacked, "{name} is the same at both paths");
+        assert_eq!(packed.header("access-control-allow-origin"), Some("*"));
+        assert_eq!(packed.header("cross-origin-resource-policy"), Some("cross-origin"));
+        assert_eq!(packed.header("cache-control"), Some("public, max-age=3600"));
+        let is_script = name.ends_with(".js");
+        let kind = if is_script { "text/javascript; charset=utf-8" } else { "text/plain; charset=utf-8" };
+        assert_eq!(packed.header("content-type"), Some(kind));
+        let scope = (name == "aerogram-sw.js").then_some("/");
+        assert_eq!(packed.header("service-worker-allowed"), scope);
+        let tag = packed.header("etag").unwrap();
+        assert_eq!(get(format!("/sdk/1/{name}"), &[("if-none-match", tag)]).await.status.as_u16(), 304);
+        let (n_plain, n_packed) = (plain.body.len(), packed.body.len());
+        assert!(n_plain <= plain_bytes && n_packed <= packed_bytes, "{name} has {n_plain} bytes, {n_packed} packed");
+    }
+    app.nobody().get("/sdk/nothing.js").await.expect(404);
+    app.nobody().get("/sdk/2/aerogram.js").await.expect(404);
+    app.stop().await;
+}
