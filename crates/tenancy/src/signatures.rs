@@ -135,21 +135,25 @@ fn check(known: &KnownApp, bearer: &Bearer<'_>, signature: &[u8; 32], now: UtcMi
     if bearer.nonce.is_some_and(|nonce| !is_nonce(nonce)) {
         return Err(Refusal::Wrong);
     }
-    let (signed, rights): (Vec<&str>, Rights) = match (bearer.channel_id, bearer.nonce, bearer.timestamp) {
-        (None, Some(nonce), Some(timestamp)) => (vec![app_key, nonce, timestamp], Rights::Device),
-        (Some(channel), Some(nonce), Some(timestamp)) => {
-            (vec![app_key, channel, nonce, timestamp], of_channel(channel)?)
-        }
-        (Some(channel), None, None) => (vec![app_key, channel], of_channel(channel)?),
+    let signs: Vec<(Vec<&str>, Rights)> = match (bearer.channel_id, bearer.nonce, bearer.timestamp) {
+        (None, Some(nonce), Some(timestamp)) => vec![(vec![app_key, nonce, timestamp], Rights::Device)],
+        (Some(channel), Some(nonce), Some(timestamp)) => vec![
+            (vec![app_key, channel, nonce, timestamp], of_channel(channel)?),
+            // Libraries that report usage name their channel and sign for the app.
+            (vec![app_key, nonce, timestamp], Rights::Device),
+        ],
+        (Some(channel), None, None) => vec![(vec![app_key, channel], of_channel(channel)?)],
         (_, None, Some(_)) | (_, Some(_), None) | (None, None, None) => return Err(Refusal::Wrong),
     };
-    let signed = signed.join(":");
-    let has_signed = |key: &hmac::Key| hmac::verify(key, signed.as_bytes(), signature).is_ok();
-    let secret = if has_signed(key) {
-        known.hashes.app
-    } else {
-        known.formers.signing(now).filter(|(_, key)| has_signed(key)).ok_or(Refusal::Wrong)?.0
+    let secret_of = |signed: &str| {
+        let has_signed = |key: &hmac::Key| hmac::verify(key, signed.as_bytes(), signature).is_ok();
+        if has_signed(key) {
+            return Some(known.hashes.app);
+        }
+        known.formers.signing(now).filter(|(_, key)| has_signed(key)).map(|(hash, _)| hash)
     };
+    let good = signs.into_iter().find_map(|(parts, rights)| Some((secret_of(&parts.join(":"))?, rights)));
+    let (secret, rights) = good.ok_or(Refusal::Wrong)?;
     let signed = bearer.timestamp.map(|timestamp| check_time(timestamp, now)).transpose()?;
     Ok(Checked { rights, secret, signed })
 }

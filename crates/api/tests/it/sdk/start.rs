@@ -89,6 +89,10 @@ async fn a_library_that_signs_its_requests_starts() {
             assert_eq!(library.get(&path, &contact_token).await.expect(200)[key], json!([]), "{path}");
         }
         library.post("/api/metered-usage", &token, &json!({"usage": []})).await.expect(200);
+        // Newer libraries sign for the app, and name their channel beside.
+        let mut signed = library.as_app();
+        signed.push(("X-UA-Channel-ID", channel.clone()));
+        library.post("/api/metered-usage", &signed, &json!({"usage": []})).await.expect(200);
 
         // An inbox, of which the channel is told.
         let made = library.post("/api/user/", &token, &json!({"android_channels": [channel]})).await.expect(201);
