@@ -138,11 +138,9 @@ fn set(fields: &mut Fields<'_>, key: Option<&AttributeKey>) -> Option<AttributeA
     let Some(at) = fields.take("value") else { return Some(AttributeAction::SetZeroOrEmpty) };
     let value = AttributeValue::parse(&at)?;
     match (&value, key?.has_instance()) {
-        (AttributeValue::Json(_), true) => {}
+        // Without an instance, there is one object of the attribute's own name.
+        (AttributeValue::Json(_), true | false) => {}
         (AttributeValue::Text(_) | AttributeValue::Number(_) | AttributeValue::Date(_), false) => {}
-        (AttributeValue::Json(_), false) => {
-            return fields.at().invalid_key("key", "An object needs a key of the form <attribute>#<instance>.");
-        }
         (AttributeValue::Text(_) | AttributeValue::Number(_) | AttributeValue::Date(_), true) => {
             return at.invalid("A key with '#' is for objects; this must be an object.");
         }

@@ -21,6 +21,8 @@ const CHANNEL_KEYS: [(&str, Option<DeviceType>); 5] = [
     ("web_channel", Some(DeviceType::Web)),
 ];
 
+const NAMED_USER_KEYS: [&str; 2] = ["named_user_id", "named_user"];
+
 /// At least one channel, none of them twice: a channel that is named with two types has at most one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Read)]
 #[body(schema = audience_schema(schemas, false))]
@@ -58,9 +60,11 @@ impl OwnerAudience {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let channels = read_channels(&mut fields);
-        let named_users = fields.optional("named_user_id", |at| named_users(at, limits::IDS_PER_AUDIENCE));
+        // One client calls it otherwise here.
+        let [by_id, by_name] = NAMED_USER_KEYS
+            .map(|key| fields.optional(key, |at| named_users(at, limits::IDS_PER_AUDIENCE)).unwrap_or_default());
         fields.finish();
-        let named_users = named_users.unwrap_or_default();
+        let named_users = distinct([by_id, by_name].concat());
         if channels.is_empty() && named_users.is_empty() && at.is_clean() {
             return at.invalid("Name at least one channel or named user, such as {\"channel\": \"<channel id>\"}.");
         }
@@ -81,7 +85,8 @@ fn audience_schema(schemas: &mut SchemaGenerator, has_named_users: bool) -> Sche
     let channels = schemas.subschema_for::<OneOrMany<ChannelId>>().to_value();
     keys.extend(CHANNEL_KEYS.iter().map(|(key, _)| ((*key).to_owned(), channels.clone())));
     if has_named_users {
-        keys.insert("named_user_id".to_owned(), schemas.subschema_for::<OneOrMany<NamedUserId>>().to_value());
+        let users = schemas.subschema_for::<OneOrMany<NamedUserId>>().to_value();
+        keys.extend(NAMED_USER_KEYS.map(|key| (key.to_owned(), users.clone())));
     }
     json_schema!({"type": "object", "properties": keys, "minProperties": 1, "additionalProperties": false})
 }

@@ -108,7 +108,7 @@ async fn what_is_wrong_is_named() {
         for (body, path) in [
             (best("2024-04-29"), "schedule.best_time"),
             (best("2024-5-2"), "schedule.best_time.send_date"),
-            (best("2024-05-02T00:00:00"), "schedule.best_time.send_date"),
+            (best("2024-05-02x"), "schedule.best_time.send_date"),
             (recurring, "schedule.recurring"),
             (hour, "schedule.best_time.hour"),
             (json!(vec![best("2024-05-02"); 101]), ""),

@@ -53,9 +53,9 @@ impl Actions {
     /// The page that the service has to host for the `open` action, if it has one.
     pub fn inline_page(&self) -> Option<&InlinePage> {
         match &self.open {
-            Some(OpenAction::LandingPage { content: LandingPage::Inline(page) }) => Some(page),
+            Some(OpenAction::LandingPage { content: LandingPage::Inline(page), .. }) => Some(page),
             Some(
-                OpenAction::LandingPage { content: LandingPage::Hosted { .. } }
+                OpenAction::LandingPage { content: LandingPage::Hosted { .. }, .. }
                 | OpenAction::Url { .. }
                 | OpenAction::DeepLink { .. }
                 | OpenAction::Scene { .. }

@@ -5,13 +5,15 @@ mod live_activity;
 mod media;
 mod values;
 
+use schemars::json_schema;
+
 use super::actions::Actions;
 use super::decimal::Decimal;
 use super::expiry::Expiry;
 use super::extra::{self, JsonExtra};
 use super::interactive::Interactive;
 use super::template::TemplateReference;
-use crate::json::body::Body;
+use crate::json::body::{Body, Within};
 use crate::json::{At, Fields, Json};
 use crate::limits;
 
@@ -64,7 +66,7 @@ pub struct IosOverride {
     /// How much the notification may disturb.
     pub interruption_level: Option<InterruptionLevel>,
     /// Where it stands in the summary of notifications: 1 is first.
-    #[body(range = 0.0..=1.0)]
+    #[body(take = relevance_score, schema = |_| json_schema!({"type": "number", "minimum": 0, "maximum": 1}))]
     pub relevance_score: Option<Decimal>,
     /// A picture, sound or film.
     pub media_attachment: Option<MediaAttachment>,
@@ -114,8 +116,22 @@ fn flag(fields: &mut Fields<'_>, key: &str, apple_key: &str) -> Option<bool> {
         Json::Number(number) if number.as_u64() == Some(0) => Some(false),
         _ => at.boolean(),
     };
-    let value = fields.optional(key, read);
-    let apple_value = fields.optional(apple_key, read);
+    either_spelling(fields, key, apple_key, read)
+}
+
+/// One of Airship's own examples has the hyphen.
+fn relevance_score(fields: &mut Fields<'_>) -> Option<Decimal> {
+    either_spelling(fields, "relevance_score", "relevance-score", |at| Decimal::read_within(at, 0.0..=1.0))
+}
+
+fn either_spelling<T>(
+    fields: &mut Fields<'_>,
+    key: &str,
+    apple_key: &str,
+    read: impl Fn(&At<'_>) -> Option<T>,
+) -> Option<T> {
+    let value = fields.optional(key, &read);
+    let apple_value = fields.optional(apple_key, &read);
     if fields.has(key) && fields.has(apple_key) {
         return fields.at().invalid_key(apple_key, format!("'{key}' is given already; leave one of the two out."));
     }

@@ -70,7 +70,9 @@ impl BestTime {
 
 fn send_date(at: &At<'_>) -> Option<Date> {
     let text = at.string()?;
-    let date = text.parse().ok().filter(|_| text.len() == 10);
+    // Callers send times as well, of which the hour is chosen here.
+    let (date, time) = text.split_at_checked(10).unwrap_or((text, ""));
+    let date = date.parse().ok().filter(|_| time.is_empty() || time.starts_with(['T', ' ']));
     date.or_else(|| at.invalid(format!("'{text}' is not a date; use the form 2030-01-31.")))
 }
 

@@ -58,6 +58,7 @@ fn times_print_in_one_form() {
                 {"hour_range":"22-5","date_range":"2030-12-24T00:00:00/2030-12-26T23:59:59"},{"days_of_week":["friday"]}]}}"#,
             r#"{"local_scheduled_time":"2030-01-31T12:05:00","recurring":{"cadence":{"type":"weekly","count":2,"days_of_week":["monday","sunday"]},"end_time":"2031-01-01T00:00:00","exclusions":[{"hour_range":"22-5","date_range":"2030-12-24T00:00:00/2030-12-26T23:59:59"},{"days_of_week":["friday"]}],"paused":false}}"#,
         ),
+        (r#"{"best_time":{"send_date":"2030-01-31T12:05:00"}}"#, r#"{"best_time":{"send_date":"2030-01-31"}}"#),
         (
             r#"{"scheduled_time":"2030-01-31T12:05","recurring":{"cadence":{"type":"daily","count":1,"days_of_week":null},
                 "end_time":null,"exclusions":null,"paused":true}}"#,
@@ -79,6 +80,7 @@ fn what_is_wrong_is_named() {
         (r#"{"scheduled_time":"tomorrow"}"#, "scheduled_time"),
         (r#"{"local_scheduled_time":1}"#, "local_scheduled_time"),
         (r#"{"best_time":{"send_date":"31.01.2030"}}"#, "best_time.send_date"),
+        (r#"{"best_time":{"send_date":"2030-01-311"}}"#, "best_time.send_date"),
         (r#"{"best_time":{"send_date":"2030-01-31"},"scheduled_time":"2030-01-31T12:00"}"#, ""),
         (r#"{"best_time":{"send_date":"2030-01-31"},"recurring":{"cadence":{"type":"daily","count":1}}}"#, "recurring"),
         (r#"{"scheduled_time":"2030-01-31T12:00","when":1}"#, "when"),

@@ -53,11 +53,14 @@ impl Actions {
         named
     }
 
-    /// As [`Actions::for_device`], for browsers. They cannot follow a link into an app, so they open its fallback where there is
-    /// one.
+    /// As [`Actions::for_device`], for browsers. They cannot follow a link into an app, so they open the fallback of an action
+    /// where there is one.
     pub fn for_browser(&self, page_url: impl Fn(&InlinePage) -> String) -> Map<String, Value> {
         match &self.open {
-            Some(OpenAction::DeepLink { fallback_url: Some(url), .. }) => {
+            Some(
+                OpenAction::DeepLink { fallback_url: Some(url), .. }
+                | OpenAction::LandingPage { fallback_url: Some(url), .. },
+            ) => {
                 let open = Some(OpenAction::Url { content: url.as_str().to_owned() });
                 Self { open, ..self.clone() }.for_device(page_url)
             }
@@ -103,8 +106,8 @@ fn open_names(open: &OpenAction) -> &'static Names {
 fn open_value(open: &OpenAction, page_url: impl Fn(&InlinePage) -> String) -> Option<Value> {
     match open {
         OpenAction::Url { content } | OpenAction::DeepLink { content, .. } => Some(json!(content)),
-        OpenAction::LandingPage { content: LandingPage::Hosted { url } } => Some(json!({"url": url})),
-        OpenAction::LandingPage { content: LandingPage::Inline(page) } => Some(json!({"url": page_url(page)})),
+        OpenAction::LandingPage { content: LandingPage::Hosted { url }, .. } => Some(json!({"url": url})),
+        OpenAction::LandingPage { content: LandingPage::Inline(page), .. } => Some(json!({"url": page_url(page)})),
         OpenAction::Scene { .. } | OpenAction::Home => None,
     }
 }

@@ -27,6 +27,8 @@ pub enum OpenAction {
     },
     LandingPage {
         content: LandingPage,
+        /// For browsers, in place of the page.
+        fallback_url: Option<HttpUrl>,
     },
     Scene {
         content: SceneContent,

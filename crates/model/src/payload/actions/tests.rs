@@ -17,6 +17,7 @@ fn good_actions_print_as_they_came() {
         json!({"share": "Look at this"}),
         json!({"open": {"type": "url", "content": "https://example.com/a"}}),
         json!({"open": {"type": "url", "content": "tel:15035551234"}}),
+        json!({"open": {"type": "landing_page", "content": {"url": "https://x.example"}, "fallback_url": "https://example.com"}}),
         json!({"open": {"type": "deep_link", "content": "app://x", "fallback_url": "https://example.com"}}),
         json!({"open": {"type": "landing_page", "content": {"url": "https://example.com/page"}}}),
         json!({"open": {"type": "landing_page", "content": {"body": "<p>", "content_type": "text/html"}}}),
