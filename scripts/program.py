@@ -14,7 +14,7 @@ PATIENCE_S = 60
 
 
 @contextlib.contextmanager
-def running(program, key, app_secret, master_secret):
+def running(program, key, app_secret, master_secret, operator_token=None):
     """The URL of the program while it runs."""
     # A proxy is for the way out.
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
@@ -25,6 +25,8 @@ def running(program, key, app_secret, master_secret):
     # Settings of whoever runs this must not lead to another database.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AEROGRAM_")}
     settings = {**environment, **app, "AEROGRAM_LISTEN": address, "AEROGRAM_LOG_LEVEL": "warn"}
+    if operator_token:
+        settings["AEROGRAM_OPERATOR_TOKEN"] = operator_token
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen([Path(program).resolve(), "serve"], cwd=folder, env=settings)
         try:

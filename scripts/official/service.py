@@ -10,6 +10,7 @@ from urbanairship.urls import Urls
 from program import eventually
 
 KEY, APP_SECRET, MASTER_SECRET = "official-client-app-ke", "official-client-app-se", "official-client-master"
+OPERATOR_TOKEN = "official-operator-token"
 NOW = datetime.now(timezone.utc).replace(tzinfo=None, microsecond=0)
 LATER = datetime(NOW.year + 2, 3, 4, 9, 30)
 PLATFORM = "kiosk"
