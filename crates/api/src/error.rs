@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use engine::Trouble;
 use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use model::change_list::FileFault;
 use model::ids::OperationId;
 use model::legacy_tag::RowRefusal;
 use model::problem::{ProblemKind, Problems};
@@ -33,6 +34,8 @@ pub(crate) enum Error {
         first: RowError,
         problems: Problems,
     },
+    /// The file of a tag list or an attribute list cannot be read.
+    UnusableFile(FileFault),
     /// Rows of a batch of tags, for which that endpoint has a form of its own.
     BatchRows(Vec<RowRefusal>),
     /// The caller is not who they would have to be.
@@ -50,6 +53,8 @@ pub(crate) enum Error {
     Forbidden(String),
     /// There is nothing under this path.
     NoSuchPath,
+    /// A documented path of Airship that the service does not have, and what to use instead.
+    NotOffered(&'static str),
     /// There is no such thing, though there could be.
     NotFound(String),
     /// The app was deleted while the request was in work. For callers of the app the guard answers as it would to a new request.
@@ -95,6 +100,7 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::BAD_REQUEST, 40001, text.to_owned())
         }
         Error::UnusableRows { first, problems } => (StatusCode::BAD_REQUEST, row_code(first), all_of(problems)),
+        Error::UnusableFile(fault) => (StatusCode::BAD_REQUEST, file_code(fault), fault.to_string()),
         Error::BatchRows(rows) => {
             let text = match rows.len() {
                 1 => "A row cannot be used, and none was applied.".to_owned(),
@@ -111,6 +117,7 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             let text = "There is nothing under this path; see the API reference for the paths there are.";
             (StatusCode::NOT_FOUND, 40400, text.to_owned())
         }
+        Error::NotOffered(why) => (StatusCode::NOT_FOUND, 40402, (*why).to_owned()),
         Error::NotFound(what) => (StatusCode::NOT_FOUND, 40401, what.clone()),
         Error::AppGone => (StatusCode::NOT_FOUND, 40401, "There is no such app.".to_owned()),
         Error::MethodNotAllowed => {
@@ -190,6 +197,16 @@ const fn row_code(error: &RowError) -> u32 {
         | RowError::Alias
         | RowError::CellTooLong
         | RowError::NotText => 40000,
+    }
+}
+
+const fn file_code(fault: &FileFault) -> u32 {
+    match fault {
+        FileFault::TooManyRows => 40002,
+        FileFault::TooManyColumns => 40003,
+        FileFault::Empty | FileFault::NoTarget(_) | FileFault::OtherTarget(_) => 40013,
+        FileFault::Duplicate(_) => 40017,
+        FileFault::Attribute(..) | FileFault::RowTooLong => 40000,
     }
 }
 
@@ -275,6 +292,8 @@ impl Error {
             | Error::BodyTooSlow
             | Error::Conflict(_)
             | Error::BodyTooLarge { .. }
+            | Error::UnusableFile(_)
+            | Error::NotOffered(_)
             | Error::Internal(_) => {}
         }
         headers

@@ -18,6 +18,7 @@ mod input;
 mod inside;
 mod limits;
 mod links;
+mod not_offered;
 mod openapi;
 mod page_size;
 mod pages;

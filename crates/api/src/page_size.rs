@@ -21,6 +21,8 @@ impl PageSize {
     pub(crate) const TEMPLATES: Self = Self { usual: 25, most: limits::TEMPLATES_PER_PAGE };
     pub(crate) const EXPERIMENTS: Self = Self { usual: 10, most: limits::EXPERIMENTS_PER_PAGE };
     pub(crate) const PIPELINES: Self = Self::always(limits::PIPELINES_PER_PAGE);
+    pub(crate) const FILTERED_PIPELINES: Self = Self { usual: 20, most: limits::PIPELINES_PER_PAGE };
+    pub(crate) const REGIONS: Self = Self { usual: 100, most: 1000 };
     pub(crate) const DELETED_PIPELINES: Self = Self::always(limits::DELETED_PIPELINES);
     /// Of the reports that list pushes.
     pub(crate) const REPORTED_PUSHES: Self = Self::always(100);

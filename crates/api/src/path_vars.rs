@@ -2,6 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
+use model::content_template::ContentTemplateKind;
 use model::ids::{
     AccountKind, ChannelKind, ContactKind, DraftKind, ExperimentKind, Id, PipelineKind, PrivacyKind, PushKind,
     ScheduleKind, SegmentKind, ServerTokenKind, SignInKind, WebhookKind,
@@ -97,6 +98,10 @@ impl Named for SegmentKind {
 
 impl Named for TemplateKind {
     const NOUN: &'static str = "template";
+}
+
+impl Named for ContentTemplateKind {
+    const NOUN: &'static str = "content template";
 }
 
 impl Named for WebhookKind {

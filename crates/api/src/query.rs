@@ -104,13 +104,30 @@ impl Params {
         values.map(|(name, value)| format!("&{name}={}", percent_encoded(value))).collect()
     }
 
+    /// Any number of a few words, given one by one or with commas between them.
+    pub(crate) fn choices<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Vec<T> {
+        let given: Vec<String> = self.all(name).flat_map(|text| text.split(',')).map(str::to_owned).collect();
+        let mut chosen = Vec::with_capacity(given.len());
+        for word in given.iter().filter(|word| !word.is_empty()) {
+            match choices.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)) {
+                Some((_, value)) => chosen.push(*value),
+                None => self.refuse_word(name, choices),
+            }
+        }
+        chosen
+    }
+
+    fn refuse_word<T>(&mut self, name: &str, choices: &[(&str, T)]) {
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        self.refuse(name, format!("This must be one of {}.", words.join(", ")));
+    }
+
     /// One of a few words, which stand for values.
     pub(crate) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         let value = self.value(name)?;
         let chosen = choices.iter().find(|(word, _)| value.eq_ignore_ascii_case(word)).map(|(_, chosen)| *chosen);
         if chosen.is_none() {
-            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-            self.refuse(name, format!("This must be one of {}.", words.join(", ")));
+            self.refuse_word(name, choices);
         }
         chosen
     }

@@ -42,6 +42,10 @@ impl FromRequestParts<Edge> for OwnRole {
 /// Calls whose answers are about single people, or let somebody speak for one.
 const ABOUT_PEOPLE: &[&str] = &[
     "/api/channels",
+    "/api/channel-tags-lookup",
+    "/api/device_tokens",
+    "/api/apids",
+    "/api/device_pins",
     "/api/named_users",
     "/api/contacts",
     "/api/remote-data-contact",
@@ -53,8 +57,13 @@ const ABOUT_PEOPLE: &[&str] = &[
     "/api/subscription_lists/named_users",
 ];
 /// What is sent is said elsewhere, or nothing is.
-const ONLY_LOOK: &[&str] =
-    &["/api/audience/explain", "/api/push/preview", "/api/events", "/api/reports/perpush/detail"];
+const ONLY_LOOK: &[&str] = &[
+    "/api/audience/explain",
+    "/api/push/preview",
+    "/api/events",
+    "/api/reports/perpush/detail",
+    "/api/channel-tags-lookup",
+];
 /// Whole paths: a list or a tag may be called "validate", too.
 const VALIDATE: &[&str] = &[
     "/api/push/validate",
@@ -63,7 +72,8 @@ const VALIDATE: &[&str] = &[
     "/api/experiments/validate",
     "/api/pipelines/validate",
 ];
-const DRAFTS: &[&str] = &["/api/segments", "/api/templates", "/api/lists", "/api/drafts", "/api/sandbox"];
+const DRAFTS: &[&str] =
+    &["/api/segments", "/api/templates", "/api/content/templates", "/api/lists", "/api/drafts", "/api/sandbox"];
 /// Below the paths of drafts, but these send.
 const TEMPLATES_SENT: &[&str] = &["/api/templates/push", "/api/templates/schedules"];
 
@@ -97,7 +107,10 @@ pub(crate) fn scope(method: &Method, path: &str) -> Option<Scope> {
         (Scope::Push, &["/api/templates/push", "/api/templates/schedules"]),
         (Scope::Schedules, &["/api/schedules"]),
         (Scope::NamedUsers, &["/api/named_users", "/api/subscription_lists/named_users"]),
-        (Scope::Channels, &["/api/channels", "/api/web-channels", "/api/subscription_lists/channels"]),
+        (
+            Scope::Channels,
+            &["/api/channels", "/api/web-channels", "/api/channel-tags-lookup", "/api/subscription_lists/channels"],
+        ),
         (Scope::Contacts, &["/api/contacts"]),
         (Scope::Lists, &["/api/lists", "/api/tag-lists", "/api/attribute-lists", "/api/subscription_lists"]),
         (Scope::CustomEvents, &["/api/custom-events"]),
@@ -135,7 +148,7 @@ fn is_below(path: &str, beginnings: &[&str]) -> bool {
 fn is_about_recipients(path: &str) -> bool {
     let is = |ending: &str| path.ends_with(ending);
     (is_below(path, &["/api/push"]) && (is("/recipients") || is("/recipients/csv") || is("/why")))
-        || (is_below(path, &["/api/lists"]) && (is("/csv") || is("/errors")))
+        || (is_below(path, &["/api/lists", "/api/tag-lists", "/api/attribute-lists"]) && (is("/csv") || is("/errors")))
 }
 
 #[cfg(test)]

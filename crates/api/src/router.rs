@@ -18,6 +18,7 @@ use crate::auth::{self, Access, Admission};
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::{AppGone, Error, Result};
+use crate::not_offered;
 use crate::pages;
 use crate::recent_requests::Noting;
 use crate::request_log::{LoggedApp, Matched, observe, request_id};
@@ -31,6 +32,9 @@ pub(crate) fn router(engine: Engine, mut settings: Settings) -> Router {
     let served = |route: &Route| serves_api || route.access.is_on_every_node();
     for Endpoint { route, handler } in routes::endpoints().into_iter().filter(|endpoint| served(&endpoint.route)) {
         router = router.route(route.path, handler);
+    }
+    if serves_api {
+        router = not_offered::beside(router);
     }
     let other_method = async move |State(edge): State<Edge>, path: MatchedPath, request: Request| {
         let id = request_id(request.headers());

@@ -7,9 +7,11 @@ mod attributes_in_use;
 mod audience;
 mod audit_log;
 mod calendar;
+mod change_lists;
 mod channel_record;
 mod channels;
 mod contacts;
+mod content_templates;
 mod create_and_send;
 mod custom_events;
 mod demo;
@@ -34,6 +36,7 @@ mod named_user_record;
 mod named_users;
 mod newest_events;
 mod oauth;
+mod old_devices;
 mod open_channels;
 mod operator_nodes;
 mod operator_pushes;
@@ -46,6 +49,7 @@ mod push;
 mod pushes;
 mod recipients;
 mod reference;
+mod regions;
 mod remote_data;
 mod reports;
 mod requests;
@@ -54,6 +58,7 @@ mod schedules;
 mod sdk;
 mod search;
 mod segments;
+mod server_contacts;
 mod server_tokens;
 mod subscription_lists;
 mod tags;
@@ -143,14 +148,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/api/channels/{channel_id}", Channel, channels::uninstall_one),
         get("/api/channels/{channel_id}/timeline", Master, timelines::of_channel),
         get("/api/channels/{channel_id}/inbox", Master, inbox::of_channel),
-        post("/api/channels/email", Master, channels::no_email),
-        get("/api/channels/email/{*below}", Master, channels::no_email),
-        post("/api/channels/email/{*below}", Master, channels::no_email),
-        put("/api/channels/email/{*below}", Master, channels::no_email),
-        post("/api/channels/sms", Master, channels::no_sms),
-        get("/api/channels/sms/{*below}", Master, channels::no_sms),
-        post("/api/channels/sms/{*below}", Master, channels::no_sms),
-        put("/api/channels/sms/{*below}", Master, channels::no_sms),
+        post("/api/channels/remove_push_address", Device, channels::remove_push_address),
+        post("/api/channel-tags-lookup", Device, channels::tags_among),
         post("/api/channels/uninstall", Master, channels::uninstall),
         post("/api/channels/open", Master, open_channels::register).takes_idempotency_key(),
         post("/api/channels/open/uninstall", Master, open_channels::uninstall),
@@ -159,6 +158,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/channels/tags", Device, tags::tag_channels),
         post("/api/named_users/tags", Device, tags::tag_named_users),
         get("/api/named_users", Master, named_users::list),
+        get("/api/named_users/count", Master, named_users::count),
         post("/api/named_users/associate", Device, named_users::associate),
         post("/api/named_users/disassociate", Device, named_users::disassociate),
         post("/api/named_users/uninstall", Master, named_users::uninstall),
@@ -214,6 +214,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/templates/{template_id}", Master, templates::look_up),
         post("/api/templates/{template_id}", Master, templates::update),
         delete("/api/templates/{template_id}", Master, templates::delete),
+        post("/api/content/templates", Master, content_templates::create).takes_idempotency_key(),
+        get("/api/content/templates", Master, content_templates::list),
+        get("/api/content/templates/{template_id}", Master, content_templates::look_up),
+        put("/api/content/templates/{template_id}", Master, content_templates::replace),
+        delete("/api/content/templates/{template_id}", Master, content_templates::delete),
+        get("/api/content/templates/external/{type}/{external_id}", Master, content_templates::look_up_external),
+        put("/api/content/templates/external/{type}/{external_id}", Master, content_templates::replace_external),
+        delete("/api/content/templates/external/{type}/{external_id}", Master, content_templates::delete_external),
         post("/api/experiments", Master, experiments::create).takes_idempotency_key(),
         get("/api/experiments", Master, experiments::list),
         post("/api/experiments/validate", Master, experiments::validate),
@@ -224,6 +232,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/pipelines", Master, pipelines::list),
         post("/api/pipelines/validate", Master, pipelines::validate),
         get("/api/pipelines/deleted", Master, pipelines::deleted),
+        get("/api/pipelines/filtered", Master, pipelines::filtered),
         get("/api/pipelines/limits", Master, pipelines::show_limits),
         get("/api/pipelines/constraints", Master, pipelines::constraints),
         put("/api/pipelines/constraints", Master, pipelines::set_constraints),
@@ -247,6 +256,15 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         put("/api/lists/{list}/csv", Master, lists::upload),
         get("/api/lists/{list}/csv", Master, lists::download),
         get("/api/lists/{list}/errors", Master, lists::errors),
+        post("/api/tag-lists", Master, change_lists::create_tag_list).takes_idempotency_key(),
+        get("/api/tag-lists", Master, change_lists::tag_lists),
+        put("/api/tag-lists/{list}/csv", Master, change_lists::upload_tags),
+        get("/api/tag-lists/{list}/errors", Master, change_lists::tag_errors),
+        delete("/api/tag-lists/{list}", Master, change_lists::delete_tag_list),
+        post("/api/attribute-lists", Master, change_lists::create_attribute_list).takes_idempotency_key(),
+        get("/api/attribute-lists", Master, change_lists::attribute_lists),
+        put("/api/attribute-lists/{list}/csv", Master, change_lists::upload_attributes),
+        get("/api/attribute-lists/{list}/errors", Master, change_lists::attribute_errors),
         post("/api/channels/attributes", Device, attributes::change),
         post("/api/channels/{channel_id}/attributes", Channel, attributes::change_channel),
         post("/api/named_users/{named_user_id}/attributes", Device, attributes::change_named_user),
@@ -257,9 +275,18 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/subscription_lists/channels/{channel_id}", Channel, subscription_lists::of_channel),
         get("/api/subscription_lists/contacts/{contact_id}", Contact, contacts::subscriptions),
         get("/api/subscription_lists/named_users/{named_user_id}", Master, subscription_lists::of_named_user),
+        get("/api/regions", Master, regions::list),
+        get("/api/regions/{region_id}", Master, regions::look_up),
         get("/api/location", Master, location::by_name),
         get("/api/location/from-alias", Master, location::by_alias),
         get("/api/location/{place}", Master, location::by_place),
+        get("/api/device_tokens", Master, old_devices::device_tokens),
+        get("/api/device_tokens/count", Master, old_devices::device_token_count),
+        get("/api/device_tokens/{device_token}", Master, old_devices::device_token),
+        get("/api/apids", Master, old_devices::apids),
+        get("/api/apids/{apid}", Master, old_devices::apid),
+        get("/api/device_pins", Master, old_devices::device_pins),
+        get("/api/device_pins/{device_pin}", Master, old_devices::device_pin),
         get("/api/reports/sends", Master, reports::count_of("sends", &[Metric::Sends])),
         get("/api/reports/opens", Master, reports::count_of("opens", &[Metric::Opens])),
         get("/api/reports/optins", Master, reports::devices_of("optins", Opted::In)),
@@ -293,6 +320,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/contacts/resolve", Device, contacts::resolve),
         post("/api/contacts/identify", Device, contacts::identify),
         post("/api/contacts/reset", Device, contacts::reset),
+        post("/api/contacts/associate", Master, server_contacts::associate),
+        post("/api/contacts/attributes", Master, server_contacts::change_attributes),
+        post("/api/contacts/tags", Master, server_contacts::tag),
+        post("/api/contacts/scoped/{contact_id}", Contact, server_contacts::change_scoped),
+        get("/api/contacts/lookup/channel/{channel_id}", Master, server_contacts::of_channel),
+        get("/api/contacts/lookup/named_user/{named_user_id}", Master, server_contacts::of_named_user),
         post("/api/contacts/{contact_id}", Contact, contacts::update),
         get("/api/contacts/associated_types/{contact_id}", Contact, contacts::associated_types),
         post("/api/contacts/disassociate/{contact_id}", Contact, contacts::disassociate),

@@ -1,6 +1,7 @@
 //! What sends pushes by itself: schedules, experiments and pipelines, and the templates that they are made of.
 
 mod calendar;
+mod content_templates;
 mod drafts;
 mod experiments;
 mod pipelines;
@@ -20,11 +21,17 @@ use targeting::Targeting;
 use tenancy::Tenancy;
 
 pub use calendar::{Calendar, Occurrence, OccurrenceKind};
+pub use content_templates::{
+    ContentTemplateName, ContentTemplatePage, ContentTemplateSort, ContentTemplateView, CreatedContentTemplate,
+};
 pub use drafts::{CreatedDraft, DraftPage, DraftView, SentDraft};
 pub use experiments::{
     CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
 };
-pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineLimits, PipelinePage, PipelineView};
+pub use pipelines::{
+    CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineFilter, PipelineLimits, PipelinePage, PipelineSort,
+    PipelineView, TriggerKind,
+};
 pub use schedules::{CreatedSchedules, NamedSchedule, SchedulePage, ScheduleView};
 pub use templates::{
     CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplatePage, TemplateSort, TemplateView,

@@ -5,6 +5,7 @@ mod clearing;
 mod conditions;
 mod counts;
 mod dayparts;
+mod filter;
 mod fire;
 mod follow;
 mod inactivity;
@@ -37,6 +38,7 @@ use crate::Campaigns;
 pub(crate) use clearing::ClearWaitingList;
 use counts::{Added, is_active};
 pub use counts::{PipelineCounts, PipelineLimits};
+pub use filter::{PipelineFilter, PipelineSort, TriggerKind};
 pub(crate) use fire::FirePipeline;
 pub(crate) use follow::FollowTriggers;
 pub(crate) use inactivity::CheckInactivity;
@@ -142,6 +144,29 @@ impl Campaigns {
                 Ok(())
             })?;
             Ok(page)
+        };
+        self.0.store.read(read).await
+    }
+
+    /// Some of the pipelines that a filter lets through, in its order.
+    pub async fn filtered_pipelines(
+        &self,
+        app: AppId,
+        filter: PipelineFilter,
+        offset: u32,
+        limit: u32,
+    ) -> Result<PipelinePage> {
+        let now = self.0.clock.now();
+        let read = move |tx: &mut Tx<'_>| -> Result<PipelinePage> {
+            let mut found = Vec::new();
+            documents::visit(tx, app, DocumentKind::Pipeline, Order::Ascending, |document| {
+                found.extend(Stored::readable_view(&document, now).filter(|view| filter.lets_through(view)));
+                Ok(())
+            })?;
+            let total = found.len();
+            filter.sort(&mut found);
+            let shown = found.into_iter().skip(offset as usize).take(limit as usize).collect();
+            Ok(PipelinePage { shown, total })
         };
         self.0.store.read(read).await
     }

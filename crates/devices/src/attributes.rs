@@ -79,7 +79,7 @@ impl ChangeContext<'_> {
         Ok(self.try_change_user_attributes(tx, user, operations)??)
     }
 
-    fn try_change_user_attributes(
+    pub(crate) fn try_change_user_attributes(
         &self,
         tx: &mut Tx<'_>,
         user: &NamedUserId,
@@ -107,7 +107,12 @@ impl ChangeContext<'_> {
         Ok(self.try_change_attributes(tx, owner, operations)??)
     }
 
-    fn try_change_attributes(&self, tx: &mut Tx<'_>, owner: &Owner, operations: &[AttributeOperation]) -> Result<Room> {
+    pub(crate) fn try_change_attributes(
+        &self,
+        tx: &mut Tx<'_>,
+        owner: &Owner,
+        operations: &[AttributeOperation],
+    ) -> Result<Room> {
         match self.attribute_writes(tx, owner, operations)? {
             Ok(writes) => Ok(Ok(attributes::write(tx, self.app, owner, &writes)?)),
             Err(full) => Ok(Err(full)),

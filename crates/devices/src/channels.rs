@@ -2,6 +2,7 @@
 //! the transaction of the change.
 
 mod browser;
+mod by_type;
 mod counting;
 mod keys;
 mod lookup;
@@ -14,6 +15,7 @@ mod tags;
 mod uninstall;
 
 pub use browser::RegisteredBrowser;
+pub use by_type::DeviceCount;
 pub use lookup::ChannelView;
 pub use open::RegisteredOpen;
 pub use register::Registered;

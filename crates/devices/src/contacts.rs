@@ -2,10 +2,13 @@
 //! or to the unknown user of the channel as long as that has none.
 
 mod keys;
+mod servers;
+mod shown;
 mod unknown;
 
 pub use keys::ContactKey;
 pub(crate) use keys::ContactKeys;
+pub(crate) use shown::RememberedUsers;
 
 use base::{Error, Result};
 use boxed::boxed;
@@ -25,6 +28,7 @@ use crate::holdings::Holdings;
 use crate::named_users::{has_room, join, leave};
 use crate::subscriptions::apply_scoped;
 use crate::{Author, Devices};
+use shown::ShownUsers;
 
 /// Whose a channel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +98,8 @@ impl Devices {
         rights: Rights,
         refused_for_named: Option<String>,
     ) -> Result<()> {
-        self.change_audience(app, move |tx, context| match person(tx, app, contact)? {
+        let shown = self.users_shown(app, &[contact]).await?;
+        self.change_audience(app, move |tx, context| match person(tx, app, contact, &shown)? {
             Person::NamedUser(user) => {
                 if let Some(why) = &refused_for_named {
                     return Err(Error::Forbidden(why.clone()));
@@ -116,13 +121,14 @@ impl Devices {
 
     /// The subscriptions of a contact.
     pub async fn contact_subscriptions(&self, app: AppId, contact: ContactId) -> Result<ScopedSubscriptions> {
+        let shown = self.users_shown(app, &[contact]).await?;
         let index = self.0.index.get(app).await?;
         let now = self.0.clock.now();
         self.0
             .store
             .read(move |tx| {
                 let context = ChangeContext::new(app, &index, now);
-                match person(tx, app, contact)? {
+                match person(tx, app, contact, &shown)? {
                     Person::NamedUser(user) => {
                         let terms = named_users::get(tx, app, &user)?.map(|user| user.terms).unwrap_or_default();
                         Ok(Holdings::of(context.names(tx, &terms)?).scoped_subscriptions())
@@ -139,12 +145,14 @@ impl Devices {
 
     /// Fails unless there is such a contact.
     pub async fn check_contact(&self, app: AppId, contact: ContactId) -> Result<()> {
-        self.0.store.read(move |tx| person(tx, app, contact).map(drop)).await
+        let shown = self.users_shown(app, &[contact]).await?;
+        self.0.store.read(move |tx| person(tx, app, contact, &shown).map(drop)).await
     }
 
     /// Removes a channel from a contact; a channel of another contact is skipped.
     pub async fn disassociate_from_contact(&self, app: AppId, contact: ContactId, channel: ChannelId) -> Result<()> {
-        self.change_audience(app, move |tx, context| match person(tx, app, contact)? {
+        let shown = self.users_shown(app, &[contact]).await?;
+        self.change_audience(app, move |tx, context| match person(tx, app, contact, &shown)? {
             Person::NamedUser(user) => {
                 leave(tx, context, &ChannelRef { id: channel, claimed: None }, Some(&user)).map(drop)
             }
@@ -239,8 +247,12 @@ fn contact_of(row: &Channel) -> Result<Option<Contact>> {
     Ok(Some(Contact { id, is_anonymous, associated: profile.associated.unwrap_or_default() }))
 }
 
-fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {
+fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId, shown: &ShownUsers) -> Result<Person> {
     const NONE: Error = Error::NotFound("contact");
+    if let Some(user) = shown.get(&id) {
+        // The user may be gone since its id was found.
+        return named_users::get(tx, app, user)?.map(|user| Person::NamedUser(user.id)).ok_or(NONE);
+    }
     if id.is_of_named_user() {
         return contacts::named_user(tx, app, id)?.map(Person::NamedUser).ok_or(NONE);
     }

@@ -5,6 +5,7 @@ mod activity;
 mod addresses;
 mod attributes;
 mod change_context;
+mod change_lists;
 mod channels;
 mod contacts;
 mod growing;
@@ -32,8 +33,12 @@ use tokio::sync::OnceCell;
 pub use addresses::{Refusal, refused_in, served_among, served_in};
 pub use attributes::{AttributeInUse, AttributeType, Attributes, ValueCount, parse_stored as parse_stored_attribute};
 pub use change_context::ChangeContext;
+pub use change_lists::{
+    ChangeCounts, ChangeListStatus, ChangeListView, ChangeUpload, RowProblem,
+    uploads_under_way as change_uploads_under_way,
+};
 pub use channels::{
-    ChannelState, ChannelView, OpenedChannel, OwnChange, Registered, RegisteredBrowser, RegisteredOpen, address_key,
+    ChannelState, ChannelView, DeviceCount, OpenedChannel, OwnChange, Registered, RegisteredBrowser, RegisteredOpen, address_key,
     apid_key, create_open, move_in, stored_profile, uninstall_gone_in, uninstall_in,
 };
 pub use contacts::{Contact, ContactKey};
@@ -46,7 +51,7 @@ pub use named_users::NamedUserView;
 pub use search::with_address;
 pub use subscriptions::{SubscriptionListView, subscribers};
 
-use contacts::ContactKeys;
+use contacts::{ContactKeys, RememberedUsers};
 
 /// The devices of the apps; clones share everything.
 #[derive(Clone)]
@@ -66,6 +71,7 @@ struct Parts {
     tenancy: Tenancy,
     index: Indexes,
     contact_keys: ContactKeys,
+    remembered_users: RememberedUsers,
     locations: LocationSettings,
     atlas_is_read: OnceCell<()>,
     growth: Growth,
@@ -79,6 +85,7 @@ impl Devices {
             tenancy: tenancy.clone(),
             index: index.clone(),
             contact_keys: ContactKeys::default(),
+            remembered_users: RememberedUsers::default(),
             locations,
             atlas_is_read: OnceCell::new(),
             growth: base.growth.clone(),
@@ -97,7 +104,7 @@ impl Devices {
     }
 
     /// The kinds of jobs of this room.
-    pub fn jobs(&self) -> [jobs::Kind; 1] {
-        [jobs::Kind::of::<legacy_tags::ForgetTag>(self)]
+    pub fn jobs(&self) -> [jobs::Kind; 2] {
+        [jobs::Kind::of::<legacy_tags::ForgetTag>(self), jobs::Kind::of::<change_lists::ApplyChanges>(self)]
     }
 }

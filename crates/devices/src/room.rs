@@ -45,6 +45,10 @@ impl Full {
     pub(crate) fn new(path: &'static str, message: String) -> Self {
         Self { path, message }
     }
+
+    pub(crate) fn into_message(self) -> String {
+        self.message
+    }
 }
 
 impl From<Full> for Error {

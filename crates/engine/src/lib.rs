@@ -254,6 +254,7 @@ mod tests {
         let engine = Engine::start(store, Clock::stepped(testkit::app::START), settings()).await.unwrap();
         let names: BTreeSet<_> = engine.rooms.all_jobs().iter().map(jobs::Kind::name).collect();
         let expected = [
+            "apply_changes",
             "apply_list",
             "check_inactivity",
             "clear_waiting_list",

@@ -157,7 +157,10 @@ impl Rooms {
     async fn delete_old(&self, old: Old, app: AppId) -> Result<Left> {
         let all_gone = |()| Left::Nothing;
         match old {
-            Old::Uploads => self.targeting.discard_dead_uploads(app).await.map(all_gone),
+            Old::Uploads => {
+                self.devices.discard_dead_uploads(app).await?;
+                self.targeting.discard_dead_uploads(app).await.map(all_gone)
+            }
             Old::ActivityDays => self.devices.forget_old_days(app).await.map(all_gone),
             Old::Places => self.devices.forget_old_places(app).await.map(all_gone),
             Old::PipelineSends => self.campaigns.forget_old_sends(app).await.map(all_gone),

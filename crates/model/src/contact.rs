@@ -15,8 +15,11 @@ use crate::json::{At, Json, OneOrMany};
 use crate::limits;
 use crate::subscription::ScopedOperation;
 
+mod servers;
 #[cfg(test)]
 mod tests;
+
+pub use servers::{ContactAssociation, ContactAttributeChanges, ContactAttributes, ContactTagging};
 
 /// An action of a device on its association with a contact.
 #[derive(Clone, Debug, PartialEq, Eq, Read)]
@@ -60,7 +63,7 @@ pub struct ContactIdentification {
 }
 
 /// Several changes of one contact, made together. Each part may be empty.
-#[derive(Clone, Debug, PartialEq, Body)]
+#[derive(Clone, Debug, Default, PartialEq, Body)]
 #[body(not_printed, lenient)]
 pub struct ContactUpdate {
     /// Carried out in their order.

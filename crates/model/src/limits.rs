@@ -96,6 +96,11 @@ pub const EXPERIMENTS_PER_PAGE: u32 = 100;
 
 pub const LISTS_PER_APP: usize = 100;
 pub const LIST_DESCRIPTION_CHARS: usize = 1000;
+pub const TAG_LIST_DESCRIPTION_CHARS: usize = 10_000;
+/// Attributes in a file of an attribute list.
+pub const LIST_ATTRIBUTE_COLUMNS: usize = 100;
+/// The cells of a row of such a file together, without quotes.
+pub const LIST_ROW_BYTES: usize = 1024 * 1024;
 pub const LIST_EXTRA_PAIRS: usize = 100;
 pub const LIST_EXTRA_KEY_CHARS: usize = 64;
 pub const LIST_EXTRA_VALUE_CHARS: usize = 1024;
@@ -107,6 +112,8 @@ pub const ATTRIBUTE_INSTANCE_CHARS: usize = 64;
 /// A JSON object as the value of an attribute, written without white space.
 pub const ATTRIBUTE_JSON_BYTES: usize = 8192;
 pub const ATTRIBUTES_PER_REQUEST: usize = 1000;
+/// Changes of the attributes of contacts in one request.
+pub const CONTACT_CHANGES_PER_REQUEST: usize = 1000;
 /// Attributes of one channel or of one named user.
 pub const ATTRIBUTES_PER_OWNER: usize = 1000;
 /// Changes of subscriptions in one request, and lists in one scoped change.
@@ -188,6 +195,8 @@ pub const IN_APP_ID_CHARS: usize = 255;
 pub const IDENTIFIERS: usize = 100;
 pub const IDENTIFIER_CHARS: usize = 255;
 pub const TEMPLATE_VARIABLES: usize = 100;
+/// The texts of a content template.
+pub const CONTENT_TEMPLATE_TEXTS: usize = 100;
 pub const TEMPLATE_VARIABLE_CHARS: usize = 32;
 pub const TEMPLATE_NAME_CHARS: usize = 255;
 pub const TEMPLATE_DESCRIPTION_CHARS: usize = 1000;

@@ -96,7 +96,7 @@ impl ListUpdate {
     }
 }
 
-fn extra(at: &At<'_>) -> Option<BTreeMap<String, String>> {
+pub(crate) fn extra(at: &At<'_>) -> Option<BTreeMap<String, String>> {
     let value = |at: &At<'_>| at.text(0..=limits::LIST_EXTRA_VALUE_CHARS);
     let extra = at.object()?.into_map(0..=limits::LIST_EXTRA_PAIRS, value)?;
     match extra.keys().find(|key| !(1..=limits::LIST_EXTRA_KEY_CHARS).contains(&key.chars().count())) {

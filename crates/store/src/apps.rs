@@ -206,6 +206,7 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("unknown_user", "ordinal"),
     ("attribute", "owner_kind, owner, name"),
     ("list_member", "list, generation, kind, identifier"),
+    ("list_change", "list, generation, line"),
     ("term_set", "term, slice"),
     ("live_presence", "node"),
     ("last_place", "ordinal"),

@@ -34,6 +34,14 @@ pub enum DocumentKind {
     DeletedList,
     /// The rows of a list's last upload that could not be used.
     ListErrors,
+    /// A tag list, apart from the rows of its uploads.
+    TagList,
+    /// The rows of a tag list's last upload that could not be applied.
+    TagListErrors,
+    /// An attribute list, apart from the rows of its uploads.
+    AttributeList,
+    /// The rows of an attribute list's last upload that could not be applied.
+    AttributeListErrors,
     /// A push to be sent later, and its progress.
     Schedule,
     /// A message that is being written.
@@ -42,6 +50,8 @@ pub enum DocumentKind {
     TestGroup,
     /// A push with variables.
     Template,
+    /// Texts for one kind of channel.
+    ContentTemplate,
     /// That a template was used: it was last changed at the last use.
     TemplateUse,
     /// Variants of a push, and the progress of each.
@@ -82,10 +92,15 @@ impl DocumentKind {
             DocumentKind::List => "list",
             DocumentKind::DeletedList => "deleted_list",
             DocumentKind::ListErrors => "list_errors",
+            DocumentKind::TagList => "tag_list",
+            DocumentKind::TagListErrors => "tag_list_errors",
+            DocumentKind::AttributeList => "attribute_list",
+            DocumentKind::AttributeListErrors => "attribute_list_errors",
             DocumentKind::Schedule => "schedule",
             DocumentKind::Draft => "draft",
             DocumentKind::TestGroup => "test_group",
             DocumentKind::Template => "template",
+            DocumentKind::ContentTemplate => "content_template",
             DocumentKind::TemplateUse => "template_use",
             DocumentKind::Experiment => "experiment",
             DocumentKind::ExperimentStart => "experiment_start",
@@ -104,10 +119,10 @@ impl DocumentKind {
     const fn audited_as(self) -> Option<&'static str> {
         match self {
             DocumentKind::Segment => Some("segment_id"),
-            DocumentKind::List => Some("list"),
+            DocumentKind::List | DocumentKind::TagList | DocumentKind::AttributeList => Some("list"),
             DocumentKind::Schedule => Some("schedule_id"),
             DocumentKind::Draft => Some("draft_id"),
-            DocumentKind::Template => Some("template_id"),
+            DocumentKind::Template | DocumentKind::ContentTemplate => Some("template_id"),
             DocumentKind::Experiment => Some("experiment_id"),
             DocumentKind::Pipeline => Some("pipeline_id"),
             DocumentKind::Platform
@@ -120,6 +135,8 @@ impl DocumentKind {
             | DocumentKind::PlatformProof
             | DocumentKind::DeletedList
             | DocumentKind::ListErrors
+            | DocumentKind::TagListErrors
+            | DocumentKind::AttributeListErrors
             | DocumentKind::TestGroup
             | DocumentKind::TemplateUse
             | DocumentKind::ExperimentStart

@@ -31,6 +31,7 @@ pub mod inbox_users;
 pub mod jobs;
 pub mod last_places;
 pub mod legacy_tags;
+pub mod list_changes;
 pub mod lists;
 pub mod live_presence;
 mod local_file;

@@ -43,6 +43,7 @@ const STEPS: &[Step] = &[
     Step { name: "0025_live", sql: include_str!("../migrations/0025_live.sql") },
     Step { name: "0026_live_presence", sql: include_str!("../migrations/0026_live_presence.sql") },
     Step { name: "0027_browsers", sql: include_str!("../migrations/0027_browsers.sql") },
+    Step { name: "0028_change_lists", sql: include_str!("../migrations/0028_change_lists.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -94,6 +94,13 @@ pub fn channels_of(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<Vec<
     channels::by_named_users(tx, app, [id])
 }
 
+/// How many users an app has.
+pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<u64> {
+    let n_users: i64 =
+        tx.query_one("select count(*) from named_user where app = $1", &[app.into()], |row| row.get(0))?;
+    Ok(u64::try_from(n_users).unwrap_or(0))
+}
+
 /// How many channels a user has.
 pub fn count_channels(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<usize> {
     let sql = "select count(*) from channel where app = $1 and named_user = $2";

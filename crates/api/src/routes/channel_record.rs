@@ -51,6 +51,8 @@ pub(super) struct ChannelRecord {
     /// Its own, without those of its named user.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     attributes: Attributes,
+    /// What the device has reported about itself.
+    device_attributes: BTreeMap<&'static str, String>,
     /// Its own, without those of its named user.
     #[schemars(with = "BTreeSet<String>")]
     subscription_lists: BTreeSet<SubscriptionListId>,
@@ -92,7 +94,7 @@ pub(super) struct OpenRecord {
 impl From<ChannelView> for ChannelRecord {
     fn from(view: ChannelView) -> Self {
         let ChannelView { id, installed, created, last_registration, named_user, profile, .. } = view;
-        let mut tags = view.tags;
+        let (mut tags, device_attributes) = (view.tags, profile.device_attributes());
         let last_registration = last_registration.map(|at| at.to_api());
         let (device_type, reach) = match profile.device_type {
             DeviceType::Open(platform) => {
@@ -118,6 +120,7 @@ impl From<ChannelView> for ChannelRecord {
             tags: tags.remove(&TagGroup::device()).unwrap_or_default(),
             tag_groups: tags,
             attributes: view.attributes,
+            device_attributes,
             subscription_lists: view.subscriptions,
             ios: profile.ios,
             web: profile.web,

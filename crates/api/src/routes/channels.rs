@@ -1,8 +1,11 @@
 //! Channels of devices: registration, lookup, listing and uninstallation.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use axum::extract::State;
 use http::StatusCode;
-use model::channel::{Registration, Uninstalls};
+use model::channel::{ChannelTagsLookup, Registration, TagSets, Uninstalls};
+use model::contact::ContactChannel;
 use model::ids::{ChannelId, ChannelKind};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +37,15 @@ pub(super) struct Page {
     channels: Vec<ChannelRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<String>,
+}
+
+/// Libraries ask again after some minutes, and are told everything then.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ChannelTagsAmong")]
+pub(super) struct TagsAmong {
+    #[schemars(with = "BTreeMap<String, BTreeSet<String>>")]
+    tag_groups: TagSets,
+    last_modified: String,
 }
 
 pub(super) async fn register(
@@ -128,13 +140,26 @@ pub(super) async fn uninstall_one(
     Ok(Answer::nothing())
 }
 
-/// Not a method that is wrong, but a kind of channel that is missing.
-pub(super) async fn no_email() -> Error {
-    Error::NotFound("This version has no email channels.".to_owned())
+pub(super) async fn remove_push_address(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    let ContactChannel { channel } = input.parse(ContactChannel::parse).await?;
+    rights.devices(&edge).remove_push_address(app.id, channel).await?;
+    Answer::done()
 }
 
-pub(super) async fn no_sms() -> Error {
-    Error::NotFound("This version has no SMS channels.".to_owned())
+/// The tags of a channel among those that its library asks for.
+pub(super) async fn tags_among(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let ChannelTagsLookup { channel, tag_groups: asked } = input.parse(ChannelTagsLookup::parse).await?;
+    let mut tag_groups = edge.engine.devices().channel(app.id, channel.id).await?.tags;
+    tag_groups.retain(|group, tags| {
+        tags.retain(|tag| asked.get(group).is_some_and(|asked| asked.contains(tag)));
+        !tags.is_empty()
+    });
+    Answer::ok(TagsAmong { tag_groups, last_modified: edge.engine.clock().now().to_api() })
 }
 
 /// A registration, without the named user where its sender may not say whose the channel is.

@@ -145,9 +145,10 @@ pub(super) async fn update(
 pub(super) async fn subscriptions(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathId(id): PathId<ContactKind>,
 ) -> Result<Answer> {
-    let subscriptions = edge.engine.devices().contact_subscriptions(app.id, id).await?;
+    let subscriptions = rights.devices(&edge).contact_subscriptions(app.id, id).await?;
     let answer = Answer::ok(OfPerson { subscription_lists: scope_records(subscriptions) })?;
     Ok(answer.data_attribute("subscription_lists"))
 }
@@ -155,9 +156,10 @@ pub(super) async fn subscriptions(
 pub(super) async fn associated_types(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathId(id): PathId<ContactKind>,
 ) -> Result<Answer> {
-    edge.engine.devices().check_contact(app.id, id).await?;
+    rights.devices(&edge).check_contact(app.id, id).await?;
     Answer::ok(AssociatedTypes { channels: [] })
 }
 

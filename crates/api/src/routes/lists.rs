@@ -28,7 +28,7 @@ use crate::upload::Upload;
 
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
 /// Rows are parsed from so many bytes at a time, which bounds how many wait to be stored.
-const PIECE: usize = 64 * 1024;
+pub(super) const PIECE: usize = 64 * 1024;
 /// A longer list of problems would be of no more help.
 const MOST_PROBLEMS: usize = 100;
 
@@ -275,7 +275,7 @@ pub(super) fn csv(body: Body) -> Response {
 }
 
 /// A name that no list can have is the name of no list.
-fn list_name(name: &str) -> Result<ListName> {
+pub(super) fn list_name(name: &str) -> Result<ListName> {
     ListName::new(name).map_err(|_| Error::NotFound("There is no such list.".to_owned()))
 }
 

@@ -34,6 +34,16 @@ pub(super) struct Page {
     next_page: Option<String>,
 }
 
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "NamedUserCount")]
+pub(super) struct Count {
+    count: u64,
+}
+
+pub(super) async fn count(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    Answer::ok(Count { count: edge.engine.devices().named_user_count(app.id).await? })
+}
+
 pub(super) async fn associate(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,

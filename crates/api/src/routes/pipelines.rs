@@ -1,13 +1,17 @@
 //! Pipelines. They are shown as they were sent, together with their state.
 
 use axum::extract::State;
-use campaigns::{CreatedPipelines, DeletedPipeline, PipelinePage, PipelineView};
+use campaigns::{
+    CreatedPipelines, DeletedPipeline, PipelineFilter, PipelinePage, PipelineSort, PipelineView, TriggerKind,
+};
 use http::StatusCode;
 use model::ids::{OperationId, PipelineId, PipelineKind};
 use model::pipeline::{Pipeline, PipelineStatus, Rate, parse_global_rates};
 use model::time::UtcMillis;
+use providers::percent_encoded;
 use schemars::JsonSchema;
 use serde::Serialize;
+use targeting::Order;
 
 use crate::answer::{Answer, Done};
 use crate::auth::CallingApp;
@@ -17,7 +21,21 @@ use crate::input::Input;
 use crate::links::Links;
 use crate::page_size::PageSize;
 use crate::path_vars::PathId;
-use crate::query::Params;
+use crate::query::{ORDERS, Params};
+
+/// The words of the filter by trigger.
+pub(super) const TRIGGERS: [(&str, TriggerKind); 10] = [
+    ("TAG_ADDED", TriggerKind::TagAdded),
+    ("TAG_REMOVED", TriggerKind::TagRemoved),
+    ("FIRST_REG", TriggerKind::FirstRegistration),
+    ("FIRST_OPT_IN", TriggerKind::FirstOptIn),
+    ("ACTIVITY", TriggerKind::Activity),
+    ("REGION_ENTERED", TriggerKind::RegionEntered),
+    ("REGION_EXITED", TriggerKind::RegionExited),
+    ("CUSTOM_EVENT", TriggerKind::CustomEvent),
+    ("SUBSCRIPTION_ADDED", TriggerKind::SubscriptionAdded),
+    ("SUBSCRIPTION_REMOVED", TriggerKind::SubscriptionRemoved),
+];
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
@@ -116,14 +134,52 @@ pub(super) async fn list(
     let limit = params.limit(PageSize::PIPELINES);
     let offset = params.number("offset", 0..=u32::MAX).unwrap_or(0);
     params.finish()?;
-    let PipelinePage { shown, total: total_count } =
-        edge.engine.campaigns().pipelines(app.id, enabled, offset, limit).await?;
+    let found = edge.engine.campaigns().pipelines(app.id, enabled, offset, limit).await?;
     let filter = enabled.map(|enabled| format!("&enabled={enabled}")).unwrap_or_default();
-    let page = |offset: u32| links.to(&format!("/api/pipelines?limit={limit}&offset={offset}{filter}"));
+    page(&links, found, offset, limit, |offset| format!("/api/pipelines?limit={limit}&offset={offset}{filter}"))
+}
+
+pub(super) async fn filtered(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let offset = params.number("start", 0..=u32::MAX).unwrap_or(0);
+    let limit = params.limit(PageSize::FILTERED_PIPELINES);
+    let filter = PipelineFilter {
+        only_enabled: params.choice("enabled", &[("true", true), ("false", false)]).unwrap_or(false),
+        started_after: params.parsed("started_date_mills", |text| {
+            text.parse().map(UtcMillis).map_err(|_| "This must be a number of milliseconds since 1970.")
+        }),
+        name_prefix: params.text("prefix"),
+        triggers: params.choices("triggers", &TRIGGERS),
+        // Other words are taken for `name`, as documented.
+        sort: match params.text("sort").as_deref() {
+            Some("started_date") => PipelineSort::Started,
+            Some(_) | None => PipelineSort::Name,
+        },
+        order: params.choice("order", &ORDERS).unwrap_or(Order::Ascending),
+    };
+    let mut same = params.repeated(&["enabled", "started_date_mills", "prefix", "sort", "order"]);
+    same.extend(params.all("triggers").map(|words| format!("&triggers={}", percent_encoded(words))));
+    params.finish()?;
+    let found = edge.engine.campaigns().filtered_pipelines(app.id, filter, offset, limit).await?;
+    page(&links, found, offset, limit, |start| format!("/api/pipelines/filtered?start={start}&limit={limit}{same}"))
+}
+
+/// The page of a listing that begins at an offset, with links to those around it.
+fn page(
+    links: &Links,
+    PipelinePage { shown, total: total_count }: PipelinePage,
+    offset: u32,
+    limit: u32,
+    path: impl Fn(u32) -> String,
+) -> Result<Answer> {
     let next = offset.checked_add(limit).filter(|next| (*next as usize) < total_count);
-    let next_page = next.map(page);
-    let pipelines: Vec<_> = shown.into_iter().map(|view| record(&links, view)).collect();
-    let prev_page = (offset > 0).then(|| page(offset.saturating_sub(limit)));
+    let next_page = next.map(|next| links.to(&path(next)));
+    let pipelines: Vec<_> = shown.into_iter().map(|view| record(links, view)).collect();
+    let prev_page = (offset > 0).then(|| links.to(&path(offset.saturating_sub(limit))));
     let count = pipelines.len();
     let answer = Answer::ok(Page { total_count, next_page: next_page.clone(), prev_page, pipelines })?;
     let total = i64::try_from(total_count).unwrap_or(i64::MAX);

@@ -26,7 +26,9 @@ pub(crate) fn fill(path: &str) -> String {
     let filled = filled.replace("{key}", UNKNOWN_KEY).replace("{platform}", "open::nowhere").replace("{number}", "0");
     let filled = filled.replace("{named_user_id}", "nobody").replace("{fingerprint}", "0123456789abcdef");
     let filled = filled.replace("{schedule_id}", id).replace("{template_id}", id).replace("{place}", "0,0");
-    let filled = filled.replace("{draft_id}", id);
+    let filled = filled.replace("{draft_id}", id).replace("{region_id}", "nowhere");
+    let filled = filled.replace("{device_token}", "ABCDEF").replace("{apid}", id).replace("{device_pin}", "01234567");
+    let filled = filled.replace("{type}", "app").replace("{external_id}", "none");
     let filled = filled.replace("{segment_id}", id).replace("{tag}", "nothing").replace("{list}", "none");
     let filled = filled.replace("{group_id}", id).replace("{send_id}", id).replace("{message_id}", "none");
     let filled = filled.replace("{pipeline_id}", id).replace("{webhook_id}", id).replace("{privacy_id}", id);

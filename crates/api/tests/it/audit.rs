@@ -101,12 +101,21 @@ async fn call_in_order(app: &TestApp, belongings: &Belongings) {
     server.post("/api/named_users/associate", &user).await.expect(200);
     let contact = server.post("/api/contacts/resolve", &own).await.expect(200)["contact_id"].clone();
     let contact = contact.as_str().unwrap();
+    server.post("/api/named_users/kim", json!({"tags": {"add": {"g": ["t"]}}})).await.expect(200);
+    let of_kim = server.get("/api/contacts/lookup/named_user/kim").await.expect(200)["contact_id"].clone();
     for (path, body) in [
         ("/api/named_users/scoped/lee", &scoped),
         ("/api/tags/fresh", &json!({"ios_channels": {"add": [channel]}})),
         ("/api/tags/batch", &json!([{"ios_channel": channel, "tags": ["batch"]}])),
         (&*format!("/api/contacts/{contact}"), &json!({"tags": {"add": {"g": ["t"]}}})),
+        ("/api/contacts/tags", &json!({"audience": {"contact_id": contact}, "add": {"g": ["more"]}})),
+        (
+            "/api/contacts/attributes",
+            &json!([{"audience": {"contact_id": contact}, "attributes": [{"action": "set", "key": "k", "value": 1}]}]),
+        ),
+        (&*format!("/api/contacts/scoped/{contact}"), &json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["hourly"]}}]})),
         (&*format!("/api/contacts/disassociate/{contact}"), &json!({"channel_id": channel})),
+        ("/api/contacts/associate", &json!({"contact_id": of_kim, "channel_id": channel})),
         ("/api/named_users/associate", &user),
         ("/api/named_users/disassociate", &own),
         ("/api/contacts/identify", &user),

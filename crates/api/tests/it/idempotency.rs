@@ -66,6 +66,13 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             ),
             (app.master(), "/api/pipelines", pipeline),
             (app.master(), "/api/lists", json!({"name": "vips"})),
+            (
+                app.master(),
+                "/api/content/templates",
+                json!({"type": "app", "name": "Sale", "content": {"alert": "Hi"}}),
+            ),
+            (app.master(), "/api/tag-lists", json!({"name": "vips", "add": {"g": ["t"]}})),
+            (app.master(), "/api/attribute-lists", json!({"name": "vips"})),
             (app.master(), "/api/privacy/export", json!({"named_user_id": "kim"})),
             (app.master(), "/api/privacy/erase", json!({"named_user_id": "kim"})),
             (app.operator(), &webhooks, json!({"url": "http://127.0.0.1:9/", "types": ["OPEN"]})),

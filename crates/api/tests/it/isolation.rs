@@ -55,6 +55,12 @@ impl Belongings {
             ("{pipeline_id}", &self.pipeline),
             ("{experiment_id}", &self.experiment),
             ("{variant}", "0"),
+            ("{region_id}", MARK),
+            ("{device_token}", "ABCDEF0123"),
+            ("{apid}", &self.channel),
+            ("{device_pin}", "01234567"),
+            ("{type}", "app"),
+            ("{external_id}", "x-1"),
         ];
         variables.iter().fold(route.path.to_owned(), |path, (variable, value)| path.replace(variable, value))
     }

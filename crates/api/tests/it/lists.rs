@@ -46,7 +46,7 @@ pub(crate) fn lines(text: &[&str]) -> BTreeSet<String> {
     text.iter().map(|line| (*line).to_owned()).collect()
 }
 
-fn packed(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()

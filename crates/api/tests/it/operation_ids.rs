@@ -12,6 +12,8 @@ const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/metered-usage"),
     ("POST", "/live/ack"),
+    ("POST", "/api/channel-tags-lookup"),
+    ("DELETE", "/api/tag-lists/{list}"),
     ("POST", "/api/push/validate"),
     ("POST", "/api/push/preview"),
     ("DELETE", "/api/sandbox"),
@@ -27,12 +29,6 @@ const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/pipelines/validate"),
     ("DELETE", "/api/pipelines/{pipeline_id}"),
     ("POST", "/api/named_users/scoped"),
-    ("POST", "/api/channels/email"),
-    ("POST", "/api/channels/sms"),
-    ("POST", "/api/channels/email/{*below}"),
-    ("PUT", "/api/channels/email/{*below}"),
-    ("POST", "/api/channels/sms/{*below}"),
-    ("PUT", "/api/channels/sms/{*below}"),
     ("POST", "/operator/apps/{key}/platforms/{platform}/test"),
     ("DELETE", "/api/segments/{segment_id}"),
     ("DELETE", "/api/drafts/{draft_id}"),
@@ -119,6 +115,27 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("POST", "/api/contacts/identify", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","named_user_id":"jo"}"#),
     ("POST", "/api/contacts/resolve", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}"#),
     ("POST", "/api/contacts/{contact_id}", r#"{"tags":{"add":{"g":["t"]}}}"#),
+    (
+        "POST",
+        "/api/contacts/associate",
+        r#"{"contact_id":"{contact_id}","channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}"#,
+    ),
+    ("POST", "/api/contacts/tags", r#"{"audience":{"contact_id":"{contact_id}"},"add":{"g":["t"]}}"#),
+    (
+        "POST",
+        "/api/contacts/attributes",
+        r#"[{"audience":{"contact_id":["{contact_id}"]},"attributes":[{"action":"set","key":"a","value":1}]}]"#,
+    ),
+    (
+        "POST",
+        "/api/contacts/scoped/{contact_id}",
+        r#"{"scoped":[{"scope":"app","subscription_lists":{"subscribe":["a"]}}]}"#,
+    ),
+    (
+        "POST",
+        "/api/channels/remove_push_address",
+        r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios"}"#,
+    ),
     ("POST", "/api/contacts/disassociate/{contact_id}", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}"#),
     ("POST", "/api/named_users/uninstall", r#"{"named_user_id":["jo"]}"#),
     ("POST", "/api/channels/uninstall", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios"}"#),
@@ -182,6 +199,20 @@ const CHANGES: &[(&str, &str, &str)] = &[
             "schedule":{"scheduled_time":"2030-01-01T00:00"}}"#,
     ),
     ("DELETE", "/api/templates/{template_id}", ""),
+    ("POST", "/api/content/templates", r#"{"type":"app","name":"a","external_id":"a","content":{"alert":"Hi"}}"#),
+    (
+        "PUT",
+        "/api/content/templates/external/{type}/{external_id}",
+        r#"{"type":"app","name":"b","external_id":"a","content":{"alert":"Hi"}}"#,
+    ),
+    (
+        "PUT",
+        "/api/content/templates/{template_id}",
+        r#"{"type":"app","name":"b","external_id":"a","content":{"alert":"Hi"}}"#,
+    ),
+    ("DELETE", "/api/content/templates/external/{type}/{external_id}", ""),
+    ("POST", "/api/content/templates", r#"{"type":"web","name":"a","content":{"alert":"Hi"}}"#),
+    ("DELETE", "/api/content/templates/{template_id}", ""),
     (
         "POST",
         "/api/experiments",
@@ -215,6 +246,10 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("POST", "/api/lists", r#"{"name":"a"}"#),
     ("PUT", "/api/lists/{list}", r#"{"description":"a"}"#),
     ("PUT", "/api/lists/{list}/csv", "named_user,jo\r\n"),
+    ("POST", "/api/tag-lists", r#"{"name":"a","add":{"g":["t"]}}"#),
+    ("PUT", "/api/tag-lists/{list}/csv", "named_user\r\njo\r\n"),
+    ("POST", "/api/attribute-lists", r#"{"name":"a"}"#),
+    ("PUT", "/api/attribute-lists/{list}/csv", "named_user,plan\r\njo,gold\r\n"),
     ("POST", "/api/user", "{}"),
     ("POST", "/api/user/{user_id}", "{}"),
     ("POST", "/api/push", r#"{"audience":"all","device_types":["ios"],"message":{"title":"a","body":"b"}}"#),
@@ -266,6 +301,7 @@ async fn every_change_has_an_operation_id() {
             let fill = |text: &str| made.iter().fold(text.to_owned(), |text, (key, id)| text.replace(key, id));
             let (path, body) = (fill(&path), fill(body));
             let path = path.replace("{tag}", "t").replace("{list}", "a");
+            let path = path.replace("{type}", "app").replace("{external_id}", "a");
             let platform = if route.ends_with("/keys") { "adm" } else { "open::fridge" };
             let path = path.replace("{key}", &app.app.key).replace("{platform}", platform);
             let caller = if route.starts_with("/operator") {

@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::app::{TestApp, on_each_database};
 
 /// Every listing with a limit, with the name of the limit and the most.
-const LISTINGS: [(&str, &str, u32); 25] = [
+const LISTINGS: [(&str, &str, u32); 31] = [
     ("/api/channels?", "limit", 1000),
     ("/api/named_users?", "limit", 1000),
     ("/api/segments?", "limit", 200),
@@ -16,6 +16,12 @@ const LISTINGS: [(&str, &str, u32); 25] = [
     ("/api/experiments/scheduled?", "limit", 100),
     ("/api/pipelines?", "limit", 100),
     ("/api/pipelines/deleted?", "limit", 1000),
+    ("/api/pipelines/filtered?", "limit", 100),
+    ("/api/regions?", "limit", 1000),
+    ("/api/content/templates?", "page_size", 100),
+    ("/api/device_tokens?", "limit", 1000),
+    ("/api/apids?", "limit", 1000),
+    ("/api/device_pins?", "limit", 1000),
     ("/api/audience/terms?", "limit", 1000),
     ("/api/audience/groups?", "limit", 1000),
     ("/api/attributes?", "limit", 100),

@@ -21,6 +21,18 @@ use crate::room::Batch;
 
 #[boxed]
 impl Devices {
+    /// Takes the address of an installed channel, which is not reached until it registers again.
+    pub async fn remove_push_address(&self, app: AppId, channel: ChannelRef) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            let row = context.installed_one(tx, &channel)?;
+            let opened = context.open(tx, row)?;
+            let mut after = opened.state.clone();
+            after.profile.address = None;
+            context.save(tx, opened, after).map(drop)
+        })
+        .await
+    }
+
     /// Uninstalls channels. Ids that are unknown, uninstalled already or of another device type are skipped; each of the latter is
     /// told in a sentence.
     pub async fn uninstall_channels(&self, app: AppId, uninstalls: Vec<Uninstall>) -> Result<Vec<String>> {

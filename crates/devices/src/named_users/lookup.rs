@@ -36,6 +36,11 @@ pub struct NamedUserView {
 
 #[boxed]
 impl Devices {
+    /// How many named users the app has.
+    pub async fn named_user_count(&self, app: AppId) -> Result<u64> {
+        Ok(self.0.store.read(move |tx| named_users::count(tx, app)).await?)
+    }
+
     pub async fn named_user(&self, app: AppId, id: NamedUserId) -> Result<NamedUserView> {
         let index = self.0.index.get(app).await?;
         let now = self.0.clock.now();

@@ -39,7 +39,7 @@ impl Devices {
 }
 
 /// Users that have no room for a change, and why.
-type FullUsers = Vec<(NamedUserId, Full)>;
+pub(crate) type FullUsers = Vec<(NamedUserId, Full)>;
 
 /// A user with its holdings before and after a change.
 struct Change {
@@ -97,7 +97,7 @@ impl ChangeContext<'_> {
     }
 
     /// Changes users as far as they have room. Those that have none are returned.
-    fn change_or_create(
+    pub(crate) fn change_or_create(
         &mut self,
         tx: &mut Tx<'_>,
         ids: &[NamedUserId],

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Result};
-use devices::{ChangeContext, uninstall_in};
+use devices::{ChangeContext, change_uploads_under_way, uninstall_in};
 use jobs::{ClaimedJob, Job, LEASE, Stop};
 use model::ids::{AppId, PrivacyId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::privacy::plan::{PLAN, Treatment};
-use store::privacy::{self, After, Catalog, Person};
+use store::privacy::{self, After, Catalog, Person, PersonUpload};
 use store::{CleanUp, Extent, Tx, log as store_log, webhooks};
 use targeting::uploads_under_way;
 
@@ -99,7 +99,7 @@ impl Erasure<'_> {
         let look = move |tx: &mut Tx<'_>| {
             let request = privacy::get(tx, app, id)?;
             let Some(person) = request.and_then(|request| request.person) else { return Ok(false) };
-            let (person, under_way): (Person, _) = (read(&person)?, uploads_under_way(tx, app)?);
+            let (person, under_way): (Person, _) = (read(&person)?, all_uploads_under_way(tx, app)?);
             Ok::<_, Error>(person.uploads.iter().any(|upload| under_way.contains(upload)))
         };
         self.rooms.store.read(look).await
@@ -121,7 +121,7 @@ impl Erasure<'_> {
             privacy::overwrite_deleted(tx)?;
             let Some(mut request) = privacy::get(tx, app, id)? else { return Ok(()) };
             let mut found = person::find(tx, app, &subject, former.clone(), now)?;
-            found.uploads = uploads_under_way(tx, app)?;
+            found.uploads = all_uploads_under_way(tx, app)?;
             let mut receipt: Receipt = read(&request.receipt)?;
             // Before the uninstallation, which deletes some of them.
             for entry in PLAN {
@@ -239,4 +239,9 @@ impl Erasure<'_> {
         };
         self.rooms.store.write(app, end).await
     }
+}
+
+/// The uploads of all lists whose rows are coming in, and of those whose rows are changes.
+fn all_uploads_under_way(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<PersonUpload>> {
+    Ok([uploads_under_way(tx, app)?, change_uploads_under_way(tx, app)?].concat())
 }

@@ -41,6 +41,14 @@ impl AttributeValue {
         }
     }
 
+    /// The value of a cell of a file: a number as JSON writes it, or a text, which may be a date.
+    pub(crate) fn from_cell(cell: &str) -> Self {
+        match serde_json::from_str(cell) {
+            Ok(number) => AttributeValue::Number(number),
+            Err(_) => Self::from_text(cell.to_owned()),
+        }
+    }
+
     fn from_text(text: String) -> Self {
         match date_and_time(&text) {
             Some(date) => AttributeValue::Date(date),

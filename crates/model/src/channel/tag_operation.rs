@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::json_schema;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
-use crate::json::body::Read;
+use crate::channel::ChannelRef;
+use crate::json::body::{Body, Read};
 use crate::json::{At, Fields, OneOrMany};
 use crate::limits;
 use crate::tag::{Tag, TagGroup};
@@ -43,8 +44,7 @@ impl TagOperation {
 
     /// Takes `add`, `remove` and `set` from an object that may have other keys. One bad tag makes all of it bad, whoever sends it.
     pub fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let [add, remove, set] =
-            ["add", "remove", "set"].map(|key| fields.optional(key, |at| parse_sets(at, Forgiven::Nothing)));
+        let [add, remove, set] = Self::read_each(fields);
         match [fields.has("add") || fields.has("remove"), fields.has("set")] {
             [false, false] => fields.at().invalid("One of 'add', 'remove' and 'set' must be given."),
             [true, true] => fields.at().invalid_key("set", "'set' cannot be combined with 'add' or 'remove'."),
@@ -55,6 +55,19 @@ impl TagOperation {
                 Some(TagOperation::Edit { add, remove })
             }
         }
+    }
+
+    /// The tags to add, to remove and to set, where all three may be given together, or none. One bad tag makes all of it bad.
+    pub(crate) fn read_sets(fields: &mut Fields<'_>) -> Option<[Option<TagSets>; 3]> {
+        let sets = Self::read_each(fields);
+        let none = TagSets::new();
+        let [add, remove, _] = sets.each_ref().map(|set| set.as_ref().unwrap_or(&none));
+        refuse_contradictions(fields.at(), add, remove)?;
+        Some(sets)
+    }
+
+    fn read_each(fields: &mut Fields<'_>) -> [Option<TagSets>; 3] {
+        ["add", "remove", "set"].map(|key| fields.optional(key, |at| parse_sets(at, Forgiven::Nothing)))
     }
 
     /// As [`TagOperation::read`], where all three keys may be given together, or none: `set` comes first. Of what a device adds and
@@ -105,6 +118,21 @@ impl TagOperation {
         }
         tags.retain(|_, tags| !tags.is_empty());
     }
+}
+
+/// Which of some tags a channel has, as old device libraries ask.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed, lenient)]
+pub struct ChannelTagsLookup {
+    #[body(flatten, take = ChannelRef::read)]
+    pub channel: ChannelRef,
+    #[body(read = |at| parse_sets(at, Forgiven::Tags), schema = sets_schema)]
+    pub tag_groups: TagSets,
+}
+
+fn sets_schema(schemas: &mut SchemaGenerator) -> Schema {
+    let tags = schemas.subschema_for::<OneOrMany<Tag>>();
+    json_schema!({"type": "object", "additionalProperties": tags})
 }
 
 /// What a device may get wrong without losing the rest.

@@ -6,8 +6,15 @@ use std::sync::LazyLock;
 use model::account::{AccountChange, Membership, NewAccount, NewMember};
 use model::app::{AppChange, NewApp, Rotation};
 use model::attribute::{AttributeUpdate, AttributesOfOne};
-use model::channel::{ChannelBatch, OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
-use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
+use model::change_list::{NewAttributeList, NewTagList};
+use model::channel::{
+    ChannelBatch, ChannelTagsLookup, OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls,
+};
+use model::contact::{
+    ContactAction, ContactAssociation, ContactAttributeChanges, ContactChannel, ContactDisassociation,
+    ContactIdentification, ContactTagging, ContactUpdate,
+};
+use model::content_template::ContentTemplate;
 use model::custom_event::CustomEvent;
 use model::demo::DemoPush;
 use model::draft::{DraftBody, DraftChange, DraftSending, DraftVersion};
@@ -48,7 +55,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 62] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 69] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<DemoPush>,
@@ -100,11 +107,18 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<ContactIdentification>,
         add::<ContactUpdate>,
         add::<ContactDisassociation>,
+        add::<ContactAssociation>,
+        add::<ContactTagging>,
+        add::<ContactAttributeChanges>,
+        add::<ChannelTagsLookup>,
         add::<OneOrMany<CustomEvent>>,
         add::<EventRequest>,
         add::<(NewInbox, InboxChange, MessageIds)>,
         add::<MessageDeletion>,
         add::<NewList>,
+        add::<ContentTemplate>,
+        add::<NewTagList>,
+        add::<NewAttributeList>,
         add::<ListUpdate>,
         add::<PushIds>,
         add::<NewApp>,

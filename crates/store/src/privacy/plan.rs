@@ -109,6 +109,13 @@ pub const PLAN: &[Entry] = &[
         ]),
     ),
     entry("list_member", Treatment::ListMembers),
+    entry(
+        "list_change",
+        Treatment::Owned(&[
+            Finder { by: By::Channel, condition: "channel = $2" },
+            Finder { by: By::NamedUser, condition: "named_user = $2" },
+        ]),
+    ),
     entry("named_user", Treatment::Owned(&[Finder { by: By::NamedUser, condition: "id = $2" }])),
     entry("channel_key", BY_ORDINAL),
     entry("channel_secret", BY_ORDINAL),

@@ -1,18 +1,18 @@
 //! Channels of devices and of open platforms.
 
-use model::channel::{OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
+use model::channel::{ChannelTagsLookup, OpenAddress, OpenRegistration, OpenTags, RegistrationBody, Uninstalls};
+use model::contact::ContactChannel;
 use serde_json::json;
 
 use crate::openapi::{Area, Operation, body, query};
 use crate::page_size::PageSize;
-use crate::routes::channels::{One, Page, Registered};
+use crate::routes::channels::{One, Page, Registered, TagsAmong};
 use crate::routes::inbox::OfChannel;
+use crate::routes::old_devices::{ApidRecord, Apids, DevicePins, DeviceTokenCount, DeviceTokenRecord, DeviceTokens};
 use crate::routes::open_channels;
 use crate::routes::timelines::Timeline;
 use crate::routes::web_channels::Browser;
 
-const NO_EMAIL: &str = "There are no email channels: always answered with 404.";
-const NO_SMS: &str = "There are no SMS channels: always answered with 404.";
 const GONE: &str = "The channel was uninstalled, or the id is none: register a new channel (40900).";
 
 pub(super) fn area() -> Area {
@@ -74,6 +74,28 @@ pub(super) fn area() -> Area {
     timeline(area.get("/api/channels/{channel_id}/timeline", "Show what happened to a channel", TIMELINE));
     area.get("/api/channels/{channel_id}/inbox", "Show the inbox of a channel", INBOX)
         .ok::<OfChannel>("What is in the inbox now. It is empty if the device has never opened one.");
+    let reference = json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"});
+    area.post(
+        "/api/channels/remove_push_address",
+        "Remove the address of a channel",
+        "It is not reached until it registers again.",
+    )
+    .body(body::of::<ContactChannel>, reference)
+    .done()
+    .refuses(404, "There is no such channel (40401).");
+    area.post(
+        "/api/channel-tags-lookup",
+        "Ask for tags of a channel",
+        "Which of these tags the channel has, for older device libraries.",
+    )
+    .body(
+        body::of::<ChannelTagsLookup>,
+        json!({
+            "channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios", "tag_groups": {"loyalty": ["gold"]},
+        }),
+    )
+    .ok::<TagsAmong>("The tags, by group.")
+    .refuses(404, "There is no such channel (40401).");
     area.post(
         "/api/channels/uninstall",
         "Uninstall channels",
@@ -82,14 +104,6 @@ pub(super) fn area() -> Area {
     .body(body::of::<Uninstalls>, json!([{"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"}]))
     .done_except()
     .status(202);
-    area.post("/api/channels/email", "Register an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
-    area.get("/api/channels/email/{*below}", "Look up an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
-    area.post("/api/channels/email/{*below}", "Change an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
-    area.put("/api/channels/email/{*below}", "Update an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
-    area.post("/api/channels/sms", "Register an SMS channel", NO_SMS).refuses(404, NO_SMS);
-    area.get("/api/channels/sms/{*below}", "Look up an SMS channel", NO_SMS).refuses(404, NO_SMS);
-    area.post("/api/channels/sms/{*below}", "Change an SMS channel", NO_SMS).refuses(404, NO_SMS);
-    area.put("/api/channels/sms/{*below}", "Update an SMS channel", NO_SMS).refuses(404, NO_SMS);
     area
 }
 
@@ -148,3 +162,31 @@ pub(super) fn open_area() -> Area {
 /// For routes that change tags.
 pub(super) const READ_ONLY: &str = "A tag group follows from device properties and cannot be changed, or the caller may not \
     do this (40300).";
+
+pub(super) fn old_area() -> Area {
+    let mut area = Area::new(
+        "Device tokens and APIDs",
+        "Channels as listings before them showed devices, for programs that still ask so. Read-only.",
+    );
+    let start = || query::id("start", "The channel that the page begins with.");
+    area.get("/api/device_tokens", "List device tokens", "The iOS channels that are installed.")
+        .takes(start())
+        .takes(query::limit(PageSize::CHANNELS))
+        .bare::<DeviceTokens>("A page of device tokens.");
+    area.get("/api/device_tokens/count", "Count device tokens", "Of the iOS channels that are installed.")
+        .bare::<DeviceTokenCount>("How many there are, and how many are shown notifications.");
+    area.get("/api/device_tokens/{device_token}", "Look up a device token", "Of an iOS channel.")
+        .bare::<DeviceTokenRecord>("The device.");
+    area.get("/api/apids", "List APIDs", "The Android channels that are installed, by their ids.")
+        .takes(start())
+        .takes(query::limit(PageSize::CHANNELS))
+        .bare::<Apids>("A page of APIDs.");
+    area.get("/api/apids/{apid}", "Look up an APID", "By the id of an Android channel.")
+        .bare::<ApidRecord>("The device.");
+    area.get("/api/device_pins", "List device PINs", "There are none.")
+        .takes(query::limit(PageSize::CHANNELS))
+        .bare::<DevicePins>("An empty list.");
+    area.get("/api/device_pins/{device_pin}", "Look up a device PIN", "There are none: always answered with 404.")
+        .refuses(404, "There is no such device PIN (40401).");
+    area
+}

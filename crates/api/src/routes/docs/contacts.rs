@@ -1,12 +1,17 @@
 //! Contacts, as device libraries know the people who use them.
 
-use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
+use model::contact::{
+    ContactAction, ContactAssociation, ContactAttributeChanges, ContactChannel, ContactDisassociation,
+    ContactIdentification, ContactTagging, ContactUpdate,
+};
+use model::subscription::ScopedUpdate;
 use serde_json::json;
 
 use super::channels::READ_ONLY;
 use super::devices::channel_id;
 use crate::openapi::{Area, body};
 use crate::routes::contacts::{Acted, AssociatedTypes, Disassociated, Resolved};
+use crate::routes::server_contacts::{OfChannel, OfNamedUser};
 
 const SERVERS_ONLY: &str =
     "A rule of the app about named users does not allow this to devices, or the caller may not do this (40300).";
@@ -68,5 +73,52 @@ pub(super) fn area() -> Area {
         .body(body::of::<ContactDisassociation>, json!({"channel_id": channel}))
         .changed::<Disassociated>("The channel.")
         .refuses(403, SERVERS_ONLY);
+    by_servers(&mut area);
     area
+}
+
+fn by_servers(area: &mut Area) {
+    let (channel, contact) = ("9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "3f1c3f8e-7f0a-5d6b-9a55-5f0c7a2b1e44");
+    area.get(
+        "/api/contacts/lookup/channel/{channel_id}",
+        "Look up the contact of a channel",
+        "Under the id that events show.",
+    )
+    .ok::<OfChannel>("The contact.");
+    area.get(
+        "/api/contacts/lookup/named_user/{named_user_id}",
+        "Look up the contact of a named user",
+        "Under the id that events show.",
+    )
+    .ok::<OfNamedUser>("The contact.");
+    area.post(
+        "/api/contacts/associate",
+        "Associate a channel with a contact",
+        "Gives a channel to a contact that is there.",
+    )
+    .body(body::of::<ContactAssociation>, json!({"contact_id": contact, "channel_id": channel, "device_type": "ios"}))
+    .done_except()
+    .refuses(404, "There is no such contact (40401).")
+    .refuses(409, "Somebody unknown has one channel; identify the user first (40900).");
+    area.post("/api/contacts/tags", "Tag contacts", "Up to 1,000. Contacts that are not there are passed over.")
+        .body(body::of::<ContactTagging>, json!({"audience": {"contact_id": [contact]}, "add": {"loyalty": ["gold"]}}))
+        .done_except()
+        .refuses(403, READ_ONLY);
+    area.post(
+        "/api/contacts/attributes",
+        "Change attributes of contacts",
+        "One change or an array. Contacts that are not there are passed over.",
+    )
+    .body(
+        body::of::<ContactAttributeChanges>,
+        json!([{"audience": {"contact_id": contact}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]}]),
+    )
+    .done_except();
+    area.post("/api/contacts/scoped/{contact_id}", "Subscribe a contact", "To lists, for some kinds of its channels.")
+        .body(
+            body::of::<ScopedUpdate>,
+            json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["weekly"]}}]}),
+        )
+        .done()
+        .refuses(403, SERVERS_ONLY);
 }

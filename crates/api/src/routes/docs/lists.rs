@@ -1,10 +1,12 @@
 //! Uploaded lists.
 
+use model::change_list::{NewAttributeList, NewTagList};
 use model::static_list::{ListUpdate, NewList};
 use serde_json::json;
 
 use crate::answer::Done;
 use crate::openapi::{Area, body, query};
+use crate::routes::change_lists::{AttributeLists, TagLists};
 use crate::routes::lists::{All, ListRecord, Uploaded};
 
 const RESERVED: &str = "Names that begin with `ua_` belong to the lists of the service (40300).";
@@ -71,4 +73,84 @@ pub(super) fn area() -> Area {
     .text("text/csv; charset=utf-8", "The rows, after a header.")
     .refuses(403, RESERVED);
     area
+}
+
+pub(super) fn change_area() -> Area {
+    let mut area = Area::new(
+        "Tag and attribute lists",
+        "Channels or people in a file, whose tags or attributes change when the file is uploaded.",
+    );
+    area.post(
+        "/api/tag-lists",
+        "Create a tag list",
+        "It says which tags change. Nothing happens until a file is uploaded.",
+    )
+    .body(
+        body::of::<NewTagList>,
+        json!({"name": "ua_tags_gold", "add": {"loyalty": ["gold"]}, "remove": {"loyalty": ["silver"]}}),
+    )
+    .changed::<Done>("Created.")
+    .status(201)
+    .location()
+    .refuses(403, "A tag group follows from device properties (40300).")
+    .refuses(409, TAKEN);
+    area.get("/api/tag-lists", "List tag lists", "All in one page, with what became of the last upload.")
+        .ok::<TagLists>("The lists.");
+    upload(
+        &mut area,
+        "/api/tag-lists/{list}/csv",
+        "Upload a file for a tag list",
+        "channel_id\r\n9c36e8c7-5a73-47c0-9716-99fd3d4197d5\r\n",
+    );
+    errors(&mut area, "/api/tag-lists/{list}/errors", "List the rows of a tag list that were not applied");
+    area.delete(
+        "/api/tag-lists/{list}",
+        "Delete a tag list",
+        "No file is taken any more. What is uploaded is still applied, and tags stay.",
+    )
+    .nothing("Deleted.");
+    area.post("/api/attribute-lists", "Create an attribute list", "Nothing happens until a file is uploaded.")
+        .body(body::of::<NewAttributeList>, json!({"name": "ua_attributes_crm", "description": "From the CRM"}))
+        .changed::<Done>("Created.")
+        .status(201)
+        .location()
+        .refuses(409, TAKEN);
+    area.get("/api/attribute-lists", "List attribute lists", "All in one page, with what became of the last upload.")
+        .ok::<AttributeLists>("The lists.");
+    let rows = "named_user,plan,seats\r\nkim-7,gold,12\r\n";
+    upload(&mut area, "/api/attribute-lists/{list}/csv", "Upload a file for an attribute list", rows);
+    errors(&mut area, "/api/attribute-lists/{list}/errors", "List the rows of an attribute list that were not applied");
+    area
+}
+
+const TAKEN: &str = "The name is in use, the app has as many lists as it may, or the idempotency key was used for another request \
+                     (40900).";
+
+fn upload(area: &mut Area, path: &'static str, summary: &'static str, rows: &'static str) {
+    area.put(
+        path,
+        summary,
+        "The first line names the columns, of which the first is `channel_id` or `named_user`; plain or gzip. Rows that cannot be \
+         applied do not keep the others from it.",
+    )
+    .text_body("text/csv", rows)
+    .done()
+    .status(202)
+    .refuses(
+        400,
+        "The file has more than ten million rows (40002), more than 100 attributes (40003), another first column (40013), a column \
+         twice (40017), or cannot be read (40000); or the list changes no tags (40000).",
+    )
+    .refuses(408, "Nothing arrived for a minute (40800).")
+    .refuses(409, "The upload took too long and was given up (40900).")
+    .refuses(413, "The file is larger than 8 GiB when unpacked (41300).");
+}
+
+fn errors(area: &mut Area, path: &'static str, summary: &'static str) {
+    area.get(
+        path,
+        summary,
+        "Of the last upload: whom each is about, and what is wrong with it.",
+    )
+    .text("text/csv; charset=utf-8", "The rows: an identifier, the word ERROR, and a sentence.");
 }

@@ -1,7 +1,11 @@
 //! Places.
 
+use serde_json::json;
+
 use crate::openapi::{Area, query};
+use crate::page_size::PageSize;
 use crate::routes::location::{Feature, Features};
+use crate::routes::regions::Regions;
 
 const TYPES: [&str; 4] = ["country", "province", "county", "city"];
 
@@ -33,6 +37,12 @@ pub(super) fn area() -> Area {
     .takes(kind())
     .takes(query::number("zoom", 1..=20, "How fine the outline is: for a map of the earth `256 * 2^zoom` pixels wide."))
     .bare_with(either, "The place, or the places.");
+    area.get("/api/regions", "List regions", "The service takes events about regions, and keeps no catalogue of them.")
+        .takes(query::number("start", 0..=u32::MAX, "How many to skip.").default(json!(0)))
+        .takes(query::limit(PageSize::REGIONS))
+        .ok::<Regions>("An empty list.");
+    area.get("/api/regions/{region_id}", "Look up a region", "There are none: always answered with 404.")
+        .refuses(404, "There is no such region (40401).");
     area
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::channels::{READ_ONLY, timeline};
 use crate::openapi::{Area, body, query};
 use crate::page_size::PageSize;
-use crate::routes::named_users::{One, Page};
+use crate::routes::named_users::{Count, One, Page};
 
 const SERVERS_ONLY: &str =
     "A rule of the app about named users does not allow this to devices, or the caller may not do this (40300).";
@@ -23,6 +23,7 @@ pub(super) fn area() -> Area {
         )
         .paged()
         .refuses(404, "There is no user with this `id` (40401).");
+    area.get("/api/named_users/count", "Count named users", "All of the app.").ok::<Count>("How many there are.");
     let association =
         json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios", "named_user_id": "kim-7"});
     area.post(

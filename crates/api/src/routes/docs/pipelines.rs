@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::answer::Done;
 use crate::openapi::{Area, body, query};
 use crate::page_size::PageSize;
-use crate::routes::pipelines::{Constraints, Created, DeletedPage, Limited, One, Page};
+use crate::routes::pipelines::{Constraints, Created, DeletedPage, Limited, One, Page, TRIGGERS};
 
 pub(super) fn area() -> Area {
     let mut area = Area::new("Pipelines", "Messages that are sent by themselves when something happens to a channel.");
@@ -37,6 +37,22 @@ pub(super) fn area() -> Area {
         .takes(query::choice("enabled", &["true", "false"], "Only those that are enabled, or those that are not."))
         .takes(query::limit(PageSize::PIPELINES))
         .takes(query::number("offset", 0..=u32::MAX, "How many to skip.").default(json!(0)))
+        .ok::<Page>("A page of pipelines.")
+        .paged()
+        .counted();
+    let triggers = TRIGGERS.map(|(word, _)| word);
+    area.get("/api/pipelines/filtered", "Filter pipelines", "Those to which everything given applies.")
+        .takes(query::number("start", 0..=u32::MAX, "How many to skip.").default(json!(0)))
+        .takes(query::limit(PageSize::FILTERED_PIPELINES))
+        .takes(query::choice("enabled", &["true", "false"], "With `true` only those that are enabled; otherwise all."))
+        .takes(
+            query::text("started_date_mills", "Only those started after this time, in milliseconds since 1970.")
+                .example("0"),
+        )
+        .takes(query::text("prefix", "How the name begins."))
+        .takes(query::choice("triggers", &triggers, "Only those with such a trigger; may be given several times."))
+        .takes(query::text("sort", "What they are sorted by: `name` or `started_date`.").default(json!("name")))
+        .takes(query::choice("order", &["asc", "desc"], "In which direction.").default(json!("asc")))
         .ok::<Page>("A page of pipelines.")
         .paged()
         .counted();

@@ -1,5 +1,6 @@
 //! Templates.
 
+use model::content_template::ContentTemplate;
 use model::json::OneOrMany;
 use model::template::{Template, TemplateChange, TemplateSchedule, TemplateUse};
 use serde_json::json;
@@ -7,6 +8,7 @@ use serde_json::json;
 use crate::answer::Done;
 use crate::openapi::{Area, body, query, shape::Free, shape::SentTemplates};
 use crate::page_size::PageSize;
+use crate::routes::content_templates;
 use crate::routes::schedules;
 use crate::routes::templates::{Created, One, Page};
 
@@ -65,5 +67,53 @@ pub(super) fn area() -> Area {
         .body(body::of::<TemplateChange>, json!({"name": "Welcome back"}))
         .done();
     area.delete("/api/templates/{template_id}", "Delete a template", "Schedules that were made with it stay.").done();
+    area
+}
+
+pub(super) fn content_area() -> Area {
+    let mut area =
+        Area::new("Content templates", "Texts for one kind of channel, under an id of the service or of your own.");
+    let sale = json!({"type": "app", "name": "Sale", "external_id": "sale-1", "content": {"alert": "Hello {{name}}"}});
+    area.post(
+        "/api/content/templates",
+        "Create a content template",
+        "For apps, browsers, open platforms or the Message Center.",
+    )
+    .body(body::of::<ContentTemplate>, sale.clone())
+    .changed::<content_templates::Created>("Its id.")
+    .status(201)
+    .location()
+    .refuses(
+        409,
+        "The app has as many content templates as it may, or the idempotency key was used for another request (40900).",
+    );
+    area.get("/api/content/templates", "List content templates", "A page of them.")
+        .takes(query::number("page", 1..=u32::MAX, "The page, counted from 1.").default(json!(1)))
+        .takes(query::page_size("page_size", PageSize::TEMPLATES, "How many to list at once."))
+        .takes(
+            query::choice("sort", &["created_at", "modified_at"], "What they are sorted by.")
+                .default(json!("created_at")),
+        )
+        .takes(query::choice("order", &["asc", "desc"], "In which direction.").default(json!("asc")))
+        .ok::<content_templates::Page>("A page of content templates.")
+        .paged()
+        .counted();
+    for path in ["/api/content/templates/{template_id}", "/api/content/templates/external/{type}/{external_id}"] {
+        let is_own = path.contains("external");
+        let [look_up, replace, delete] = match is_own {
+            false => ["Look up a content template", "Replace a content template", "Delete a content template"],
+            true => [
+                "Look up a content template by your own id",
+                "Replace a content template by your own id",
+                "Delete a content template by your own id",
+            ],
+        };
+        area.get(path, look_up, "As it was sent, with its times.")
+            .ok::<content_templates::One>("The content template.");
+        area.put(path, replace, "What is left out is gone. It keeps its type.")
+            .body(body::of::<ContentTemplate>, sale.clone())
+            .done();
+        area.delete(path, delete, "At once.").done();
+    }
     area
 }

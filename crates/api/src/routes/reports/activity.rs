@@ -36,20 +36,70 @@ pub(in crate::routes) struct Activity {
     /// Whether it is part of an experiment.
     experiment: bool,
     details: Details,
+    /// The same as in `details`: clients look in either place.
+    delivery: Delivery,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ActivityDetails")]
 pub(in crate::routes) struct Details {
-    interaction: Places,
-    delivery: Places,
+    interaction: Interaction,
+    delivery: Delivery,
 }
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ActivityPlaces")]
-pub(in crate::routes) struct Places {
-    web: u64,
-    app: u64,
+#[schemars(rename = "ActivityInteraction")]
+pub(in crate::routes) struct Interaction {
+    web: WebInteraction,
+    app: AppInteraction,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ActivityWebInteraction")]
+pub(in crate::routes) struct WebInteraction {
+    clicks: u64,
+    sessions: u64,
+}
+
+/// `indirect` and `influenced` are the same, under the names of two versions.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ActivityAppInteraction")]
+pub(in crate::routes) struct AppInteraction {
+    direct: u64,
+    indirect: u64,
+    influenced: u64,
+    rich_read: u64,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[schemars(rename = "ActivityDelivery")]
+pub(in crate::routes) struct Delivery {
+    web: WebDelivery,
+    app: AppDelivery,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[schemars(rename = "ActivityWebDelivery")]
+pub(in crate::routes) struct WebDelivery {
+    total: u64,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[schemars(rename = "ActivityAppDelivery")]
+pub(in crate::routes) struct AppDelivery {
+    silent: u64,
+    alerting: u64,
+    rich: u64,
+    in_app: InAppDelivery,
+}
+
+/// In-app messages that come with a push are not counted.
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(rename = "ActivityInAppDelivery")]
+pub(in crate::routes) struct InAppDelivery {
+    impressions: u64,
+    impressions_opted_in: u64,
+    impressions_opted_out: u64,
 }
 
 pub(in crate::routes) async fn activity(
@@ -81,24 +131,50 @@ pub(in crate::routes) async fn activity(
 
 impl Activity {
     fn of(report: &PushReport) -> Self {
-        let counts = &report.counts;
-        let responses = [Metric::DirectResponses, Metric::InfluencedResponses];
-        let details =
-            Details { interaction: Places::of(counts, &responses), delivery: Places::of(counts, &[Metric::Sends]) };
+        let delivery = Delivery::of(&report.counts);
         Self {
             push_id: report.id,
             timestamp: report.created.to_report(),
             kind: if report.origin.group().is_some() { "GROUP" } else { "PUSH" },
             experiment: matches!(report.origin, Origin::Experiment(_)),
-            details,
+            details: Details { interaction: Interaction::of(&report.counts), delivery },
+            delivery,
         }
     }
 }
 
-impl Places {
-    fn of(counts: &Counts, metrics: &[Metric]) -> Self {
-        let web: u64 = metrics.iter().map(|metric| counts.on("web", *metric)).sum();
-        let devices: u64 = metrics.iter().map(|metric| counts.on_devices(*metric)).sum();
-        Self { web, app: devices.saturating_sub(web) }
+impl Interaction {
+    fn of(counts: &Counts) -> Self {
+        let influenced = in_apps(counts, Metric::InfluencedResponses);
+        let (clicks, sessions) =
+            (counts.on("web", Metric::DirectResponses), counts.on("web", Metric::InfluencedResponses));
+        Self {
+            web: WebInteraction { clicks, sessions },
+            app: AppInteraction {
+                direct: in_apps(counts, Metric::DirectResponses),
+                indirect: influenced,
+                influenced,
+                rich_read: in_apps(counts, Metric::RichReads),
+            },
+        }
     }
+}
+
+impl Delivery {
+    fn of(counts: &Counts) -> Self {
+        let alerting = in_apps(counts, Metric::AlertingSends);
+        Self {
+            web: WebDelivery { total: counts.on("web", Metric::Sends) },
+            app: AppDelivery {
+                silent: in_apps(counts, Metric::Sends).saturating_sub(alerting),
+                alerting,
+                rich: in_apps(counts, Metric::RichSends),
+                in_app: InAppDelivery::default(),
+            },
+        }
+    }
+}
+
+fn in_apps(counts: &Counts, metric: Metric) -> u64 {
+    counts.on_devices(metric).saturating_sub(counts.on("web", metric))
 }

@@ -38,8 +38,6 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             vec![json!({"named_user_id": USER}), json!({"channel_id": channel}), json!({"address": "ABCDEF0123"})]
         }
         ("POST", "/api/channels" | "/api/web-channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
-        ("POST", "/api/channels/email" | "/api/channels/sms") => vec![device],
-        ("POST" | "PUT", "/api/channels/email/{*below}" | "/api/channels/sms/{*below}") => vec![device],
         ("POST", "/api/channels/uninstall") => vec![json!({"channel_id": channel, "device_type": "ios"})],
         ("POST", "/api/channels/open" | "/api/channels/restricted/open") => {
             let register = |open: Value, id: Option<&str>| {
@@ -115,6 +113,10 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ("POST", "/api/templates") => {
             vec![json!({"name": "x", "variables": [], "push": {"notification": {"alert": "x"}}})]
         }
+        ("POST" | "PUT", path) if path.starts_with("/api/content/templates") => {
+            vec![json!({"type": "app", "name": "x", "external_id": "x-1", "content": {"alert": "x"}})]
+        }
+        ("DELETE", path) if path.starts_with("/api/content/templates") => vec![Value::Null],
         ("POST", "/api/experiments" | "/api/experiments/validate") => {
             let variant = json!({"push": {"notification": {"alert": "x"}}});
             let audience = json!({"segment": belongings.segment});
@@ -163,6 +165,25 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             vec![json!({"tags": {"set": {MARK: []}}, "attributes": forget, "associate": [{"channel_id": channel}]})]
         }
         ("POST", "/api/contacts/disassociate/{contact_id}") => vec![json!({"channel_id": channel})],
+        ("POST", "/api/contacts/associate") => vec![json!({"contact_id": belongings.contact, "channel_id": channel})],
+        ("POST", "/api/contacts/tags") => {
+            vec![json!({"audience": {"contact_id": belongings.contact}, "add": {"beside": ["t"]}})]
+        }
+        ("POST", "/api/contacts/attributes") => {
+            vec![json!([{"audience": {"contact_id": belongings.contact}, "attributes": forget}])]
+        }
+        ("POST", "/api/contacts/scoped/{contact_id}") => {
+            vec![json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["monthly"]}}]})]
+        }
+        ("POST", "/api/channels/remove_push_address") => vec![json!({"channel_id": channel, "device_type": "ios"})],
+        ("POST", "/api/channel-tags-lookup") => {
+            vec![json!({"channel_id": channel, "device_type": "ios", "tag_groups": {"device": [MARK]}})]
+        }
+        ("POST", "/api/tag-lists") => vec![json!({"name": LIST, "add": {"g": ["t"]}})],
+        ("PUT", "/api/tag-lists/{list}/csv") => vec![json!("named_user\nsomebody\n")],
+        ("DELETE", "/api/tag-lists/{list}") => vec![Value::Null],
+        ("POST", "/api/attribute-lists") => vec![json!({"name": LIST})],
+        ("PUT", "/api/attribute-lists/{list}/csv") => vec![json!("named_user,plan\nsomebody,gold\n")],
         ("POST", "/api/metered-usage") => vec![json!({})],
         ("POST", "/live/ack") => vec![json!({"at": "1"})],
         ("POST", "/api/audience/explain") => vec![

@@ -10,7 +10,7 @@ use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
-const BY_APP_ALONE: [&str; 33] = [
+const BY_APP_ALONE: [&str; 34] = [
     // One row for each app.
     "select id, key, name, mode, created, users_associate, users_tags,",
     "select app.id, app.key, app_numbers.log_head from app cross join app_numbers",
@@ -35,6 +35,7 @@ const BY_APP_ALONE: [&str; 33] = [
     // Few rows, or all of them are wanted.
     "select name from sqlite_schema",
     "select count(*) from webhook where app = $1",
+    "select count(*) from named_user where app = $1",
     "update webhook set version = version + 1 where app = $1",
     "select id from term where app = $1 and exists",
     "select id, grp, tag from term where app = $1 order by id",

@@ -31,6 +31,7 @@ use store::faces::{self, EndedFace, EndingFace};
 use store::idempotency::{self, Kept};
 use store::jobs::{self, NewJob};
 use store::last_places::{self, LastPlaces};
+use store::list_changes::{self, ChangeOwner, ListChange};
 use store::lists::{self, Member, Upload, UploadNumber};
 use store::messages::{self, Message, TextHead};
 use store::pipeline_sent::{self, SentKey};
@@ -64,6 +65,7 @@ const PLACE: PlaceId = PlaceId(7);
 const MESSAGE: MessageNumber = MessageNumber(0);
 const DAY: i32 = 19_675;
 const MARK: signed_requests::Mark = [9; 16];
+const GOLD: Upload<'static> = Upload { list: "tag-lists/gold", number: UploadNumber(2) };
 const VIP: Upload<'static> = Upload { list: "vip", number: UploadNumber(3) };
 const SPAN: SpanKey = SpanKey { block: 1, width: Width(std::time::Duration::from_secs(256)), number: 6_640_625 };
 const FIRST_EVENT: EventOffset = EventOffset::new(Offset(1), 0);
@@ -180,6 +182,11 @@ fn old_tag() -> Tag {
     Tag::new("old").unwrap()
 }
 
+fn list_change() -> ListChange {
+    let owner = ChangeOwner::NamedUser(NamedUserId::new("jo").unwrap());
+    ListChange { line: 2, owner, cells: "[]".to_owned() }
+}
+
 fn member() -> Member {
     Member { kind: "named_user".to_owned(), identifier: "jo".to_owned() }
 }
@@ -191,6 +198,7 @@ fn fill_audience(tx: &mut Tx<'_>) -> Result<()> {
     let city = Write { name: "city".to_owned(), value: Some("\"Graz\"".to_owned()), at: NOW };
     attributes::write(tx, APP, &Owner::Channel(CHANNEL), &[city])?;
     lists::add(tx, APP, VIP, &[member()])?;
+    list_changes::add(tx, APP, GOLD, &[list_change()])?;
     last_places::put(tx, APP, CHANNEL, &last_places())?;
     place_days::put(tx, APP, PLACE, DAY, 0, vec![3])
 }

@@ -1,0 +1,168 @@
+//! What servers say about contacts, by ids that events show and that devices are told; and small calls beside.
+
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_database};
+
+const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+
+async fn channel(app: &TestApp, device_type: &str, token: &str) -> String {
+    let device = json!({"channel": {"device_type": device_type, "opt_in": true, "push_address": token}});
+    app.master().post("/api/channels", device).await.expect(201)["channel_id"].as_str().unwrap().to_owned()
+}
+
+async fn user(app: &TestApp, id: &str) -> Value {
+    app.master().get(&format!("/api/named_users?id={id}")).await.expect(200)["named_user"].clone()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn contacts_are_found_and_changed_by_the_ids_that_events_show() {
+    on_each_database(async |app| {
+        let master = app.master();
+        let (own, others) = (channel(&app, "ios", "ABCDEF01").await, channel(&app, "ios", "ABCDEF02").await);
+        let anonymous = master.get(&format!("/api/contacts/lookup/channel/{own}")).await.expect(200);
+        assert_eq!((&anonymous["contact_id"], &anonymous["is_anonymous"]), (&json!(own), &json!(true)));
+        let user_of = json!({"channel_id": own, "named_user_id": "kim"});
+        master.post("/api/named_users/associate", user_of).await.expect(200);
+        master
+            .post("/api/custom-events", json!({"user": {"channel": own}, "body": {"name": "bought"}}))
+            .await
+            .expect(200);
+        let events = master.post("/api/events", json!({"follow": false, "filters": [{"types": ["CUSTOM"]}]})).await;
+        let event: Value = serde_json::from_str(events.text().lines().next().unwrap()).unwrap();
+        let contact = text(&event["user"]["contact_id"]);
+        // On another node, or after a restart, nobody has looked it up before.
+        let app = app.restart().await;
+        let master = app.master();
+        let tagging = json!({"audience": {"contact_id": [contact, NOBODY]}, "add": {"loyalty": ["gold"]}});
+        let tagged = master.post("/api/contacts/tags/", tagging).await.expect(200);
+        assert_eq!(tagged["warnings"], json!([format!("There is no contact {NOBODY}; it is passed over.")]));
+        let plan = json!([{"action": "set", "key": "plan", "value": "a"}]);
+        let attributes = json!([{"audience": {"contact_id": contact}, "attributes": plan}]);
+        master.post("/api/contacts/attributes", attributes).await.expect(200);
+        let scoped = json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["weekly"]}}]});
+        master.post(&format!("/api/contacts/scoped/{contact}"), scoped).await.expect(200);
+        let kim = user(&app, "kim").await;
+        assert_eq!((&kim["tags"], &kim["attributes"]), (&json!({"loyalty": ["gold"]}), &json!({"plan": "a"})));
+        let lists = master.get(&format!("/api/subscription_lists/contacts/{contact}")).await.expect(200);
+        assert_eq!(lists["subscription_lists"], json!([{"scope": "app", "list_ids": ["weekly"]}]));
+
+        let found = master.get("/api/contacts/lookup/named_user/kim").await.expect(200);
+        assert_eq!(found["contact_id"], json!(contact));
+        let found = master.get(&format!("/api/contacts/lookup/channel/{own}")).await.expect(200);
+        assert_eq!((&found["contact_id"], &found["is_anonymous"]), (&json!(contact), &json!(false)));
+        for _ in 0..2 {
+            let association = json!({"contact_id": contact, "channel_id": others, "device_type": "ios"});
+            master.post("/api/contacts/associate", association).await.expect(200);
+        }
+        assert_eq!(user(&app, "kim").await["channels"].as_array().unwrap().len(), 2);
+        let leave = json!({"channel_type": "ios", "channel_id": others});
+        master.post(&format!("/api/contacts/disassociate/{contact}"), leave).await.expect(200);
+        assert_eq!(user(&app, "kim").await["channels"].as_array().unwrap().len(), 1);
+        for path in ["lookup/named_user/nobody".to_owned(), format!("lookup/channel/{NOBODY}")] {
+            master.get(&format!("/api/contacts/{path}")).await.expect(404);
+        }
+        let email = json!({"contact_id": contact, "email_address": "kim@example.com"});
+        master.post("/api/contacts/associate", email).await.expect(400);
+    })
+    .await;
+}
+
+/// Everybody who reads events knows these ids, so a device must not become somebody by one.
+#[tokio::test]
+async fn devices_cannot_use_the_ids_of_events() {
+    on_each_database(async |app| {
+        app.master().post("/api/named_users/kim", json!({"tags": {"add": {"g": ["t"]}}})).await.expect(200);
+        let contact = text(&app.master().get("/api/contacts/lookup/named_user/kim").await.expect(200)["contact_id"]);
+        let change = json!({"tags": {"add": {"g": ["more"]}}});
+        app.device().post(&format!("/api/contacts/{contact}"), change).await.expect(404);
+        app.device().get(&format!("/api/subscription_lists/contacts/{contact}")).await.expect(404);
+        let own = channel(&app, "ios", "ABCDEF01").await;
+        let action = json!({"action": {"type": "resolve", "contact_id": contact}});
+        let request =
+            app.device().request(http::Method::POST, "/api/contacts/identify/v2").header("x-ua-channel-id", &own);
+        let resolved = app.device().send(request.body(action.to_string().into()).unwrap()).await.expect(200);
+        assert_eq!(resolved["contact"]["is_anonymous"], true);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pipelines_are_filtered_and_sorted() {
+    on_each_database(async |app| {
+        let master = app.master();
+        let push = json!({"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}});
+        for (name, enabled, trigger) in [
+            ("welcome", true, json!("first_open")),
+            ("winback", false, json!({"tag_added": "lost"})),
+            ("cart", true, json!({"tag_removed": "cart"})),
+        ] {
+            let body =
+                json!({"name": name, "enabled": enabled, "immediate_trigger": trigger, "outcome": {"push": push}});
+            master.post("/api/pipelines", body).await.expect(201);
+            app.advance(std::time::Duration::from_secs(60));
+        }
+        let names = async |query: &str| {
+            let page = master.get(&format!("/api/pipelines/filtered{query}")).await.expect(200);
+            page["pipelines"].as_array().unwrap().iter().map(|one| text(&one["name"])).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names("").await, "cart welcome winback");
+        assert_eq!(names("?enabled=true&order=desc").await, "welcome cart");
+        assert_eq!(names("?prefix=w").await, "welcome winback");
+        assert_eq!(names("?triggers=FIRST_REG&triggers=TAG_ADDED").await, "welcome winback");
+        assert_eq!(names("?sort=started_date").await, "welcome winback cart");
+        assert_eq!(names("?started_date_mills=1714564830000").await, "cart winback");
+        let page = master.get("/api/pipelines/filtered?limit=1&start=1&triggers=TAG_ADDED,FIRST_REG").await.expect(200);
+        assert_eq!((&page["total_count"], page.get("next_page")), (&json!(2), None));
+        assert!(page["prev_page"].as_str().unwrap().contains("start=0&limit=1&triggers=TAG_ADDED"), "{page}");
+        master.get("/api/pipelines/filtered?triggers=NOTHING").await.expect(400);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn old_listings_show_channels() {
+    on_each_database(async |app| {
+        let master = app.master();
+        let mut ios = Vec::new();
+        for token in ["ABCDEF01", "ABCDEF02", "ABCDEF03"] {
+            ios.push(channel(&app, "ios", token).await);
+        }
+        let android = channel(&app, "android", "token").await;
+        master.post("/api/channels/tags", json!({"audience": {"channel": ios[0]}, "add": {"device": ["news"]}})).await.expect(200);
+        let page = master.get("/api/device_tokens/?limit=2").await.expect(200);
+        assert_eq!((&page["device_tokens_count"], &page["active_device_tokens_count"]), (&json!(3), &json!(3)));
+        let one = &page["device_tokens"][0];
+        assert_eq!((&one["device_token"], &one["active"], &one["tags"]), (&json!("ABCDEF01"), &json!(true), &json!(["news"])));
+        assert_eq!(one["created"], "2024-05-01 12:00:00");
+        assert_eq!(page.get("ok"), None);
+        let next = text(&page["next_page"]);
+        let next = &next[next.find("/api").unwrap()..];
+        let page = master.get(next).await.expect(200);
+        assert_eq!((page["device_tokens"].as_array().unwrap().len(), page.get("next_page")), (1, None));
+        assert_eq!(master.get("/api/device_tokens/count/").await.expect(200)["device_tokens_count"], 3);
+        assert_eq!(master.get("/api/device_tokens/ABCDEF02").await.expect(200)["active"], true);
+        master.get("/api/device_tokens/token").await.expect(404);
+        let apids = master.get("/api/apids/").await.expect(200);
+        assert_eq!(apids["apids"][0]["apid"], json!(android));
+        assert_eq!(master.get(&format!("/api/apids/{android}")).await.expect(200)["gcm_registration_id"], "token");
+        master.get(&format!("/api/apids/{}", ios[0])).await.expect(404);
+        assert_eq!(master.get("/api/device_pins/").await.expect(200), json!({"device_pins": []}));
+
+        let lookup = json!({"channel_id": ios[0], "device_type": "ios", "tag_groups": {"device": ["news", "other"], "g": ["t"]}});
+        let tags = app.device().post("/api/channel-tags-lookup", lookup).await.expect(200);
+        assert_eq!(tags["tag_groups"], json!({"device": ["news"]}));
+        let own = json!({"channel_id": ios[0], "device_type": "ios"});
+        app.device().post("/api/channels/remove_push_address", own).await.expect(200);
+        let shown = master.get(&format!("/api/channels/{}", ios[0])).await.expect(200);
+        assert_eq!((&shown["channel"]["push_address"], &shown["channel"]["installed"]), (&Value::Null, &json!(true)));
+        assert_eq!(master.get("/api/device_tokens/count").await.expect(200)["active_device_tokens_count"], 2);
+        assert_eq!(master.get("/api/named_users/count").await.expect(200)["count"], 0);
+        assert_eq!(master.get("/api/regions?limit=10").await.expect(200)["regions"], json!([]));
+        master.get("/api/regions/x").await.expect(404);
+    })
+    .await;
+}

@@ -1,0 +1,46 @@
+//! What a device has reported about itself, under the names that lookups of channels show it by. All values are texts.
+
+use std::collections::BTreeMap;
+
+use super::{Browser, Profile};
+use crate::device_type::DeviceType;
+
+impl Profile {
+    /// Only what is known.
+    pub fn device_attributes(&self) -> BTreeMap<&'static str, String> {
+        let everywhere = [
+            ("ua_sdk_version", self.sdk_version.clone()),
+            ("ua_country", self.locale_country.clone()),
+            ("ua_language", self.locale_language.clone()),
+            ("ua_local_tz", self.timezone.clone()),
+        ];
+        let of_kind = match self.device_type {
+            DeviceType::Ios | DeviceType::Android | DeviceType::Amazon | DeviceType::Wns => self.of_app(),
+            DeviceType::Web => self.of_browser(),
+            DeviceType::Sms | DeviceType::Mms | DeviceType::Email | DeviceType::Open(_) => Vec::new(),
+        };
+        let known = |(name, value): (&'static str, Option<String>)| value.map(|value| (name, value));
+        everywhere.into_iter().chain(of_kind).filter_map(known).collect()
+    }
+
+    fn of_app(&self) -> Vec<(&'static str, Option<String>)> {
+        vec![
+            ("ua_app_version", self.app_version.clone()),
+            ("ua_device_model", self.device_model.clone()),
+            ("ua_device_os", self.device_os.clone()),
+            ("ua_carrier", self.carrier.clone()),
+            ("ua_location_settings", self.location_settings.map(|are_on| are_on.to_string())),
+        ]
+    }
+
+    fn of_browser(&self) -> Vec<(&'static str, Option<String>)> {
+        let agent = self.web.as_ref().and_then(|web| web.user_agent_string.as_deref());
+        let Some(Browser { name, version, is_mobile }) = agent.and_then(Browser::of) else { return Vec::new() };
+        let kind = if is_mobile { "mobile" } else { "desktop" };
+        vec![
+            ("ua_browser_name", Some(name.to_owned())),
+            ("ua_browser_type", Some(kind.to_owned())),
+            ("ua_browser_version", Some(format!("{name}-{version}"))),
+        ]
+    }
+}
