@@ -16,6 +16,7 @@ mod legacy_tags;
 mod locations;
 mod mistaken;
 mod named_users;
+mod received_file;
 mod room;
 mod search;
 mod subscriptions;
@@ -48,6 +49,7 @@ pub use journal::{Journal, ManyEvent, NewEvent, empty_body, push_to_one_of, reda
 pub use locations::{LocationSettings, MOST_KEPT_DAYS, Whereabouts};
 pub use mistaken::{Meant, Mistaken};
 pub use named_users::NamedUserView;
+pub use received_file::{MOST_BAD_ROWS, ReceivedFile, Receiver, Receiving};
 pub use search::with_address;
 pub use subscriptions::{SubscriptionListView, subscribers};
 

@@ -12,9 +12,7 @@ use store::documents::{self, Document, DocumentKind};
 use store::lists::UploadNumber;
 
 use super::ChangeListView;
-
-/// Problems that are kept for display. All are counted.
-const MOST_PROBLEMS: usize = 1000;
+use crate::received_file::{MOST_BAD_ROWS, Receiving};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeListStatus {
@@ -77,13 +75,6 @@ pub(super) struct Record {
     last_failed: bool,
     pub(super) counts: ChangeCounts,
     pub(super) is_deleted: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Receiving {
-    pub(super) number: UploadNumber,
-    /// When rows last came, give or take a minute.
-    pub(super) heard: UtcMillis,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -213,7 +204,7 @@ pub(super) fn put_errors(
         documents::delete(tx, app, errors_kind(kind), name)?;
         return Ok(());
     }
-    problems.truncate(MOST_PROBLEMS);
+    problems.truncate(MOST_BAD_ROWS);
     let body = serde_json::to_string(&problems).map_err(Error::internal)?;
     Ok(documents::put(tx, app, errors_kind(kind), name, &body, now)?)
 }

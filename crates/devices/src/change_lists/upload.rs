@@ -1,8 +1,6 @@
-//! Receiving the file of a tag list or an attribute list: rows are stored as they arrive, a few thousand to a transaction, and are
-//! applied only when all of them are there.
+//! Receiving the file of a tag list or an attribute list.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use base::{Error, Result, readable};
 use boxed::boxed;
@@ -16,68 +14,53 @@ use store::list_changes::{self, ChangeOwner, ListChange};
 use store::lists::{Member, Upload, UploadNumber};
 use store::privacy::{self, PersonUpload};
 
-use super::record::{self, Receiving, Record, RowProblem, list_kind, row_key};
+use super::apply;
+use super::record::{self, Record, RowProblem, list_kind, row_key};
 use crate::Devices;
-
-const ROWS_PER_TRANSACTION: usize = 2000;
-/// Bad rows that are remembered. All are counted.
-const MOST_BAD_ROWS: usize = 1000;
-/// The precision of the time at which an upload was last alive.
-const NOTE_LIFE_EVERY: Duration = Duration::from_secs(60);
-/// The edge gives up on a sender who is silent for a minute, so an upload this old has died with its process.
-const DEAD_AFTER: Duration = Duration::from_secs(60 * 60);
+use crate::received_file::{MOST_BAD_ROWS, ReceivedFile, Receiver, Receiving};
 
 /// A file that is being received. A dropped one is cleaned up within hours.
 pub struct ChangeUpload {
-    devices: Devices,
+    file: ReceivedFile<ChangeList>,
+    list: ChangeList,
     app: AppId,
-    kind: ChangeKind,
-    list: ListName,
-    number: UploadNumber,
-    batch: Vec<ListChange>,
     bad_rows: Vec<RowProblem>,
     n_bad_rows: u64,
 }
 
+/// A tag list or an attribute list by its name.
+#[derive(Clone)]
+struct ChangeList {
+    kind: ChangeKind,
+    name: ListName,
+}
+
 #[boxed]
 impl Devices {
-    pub async fn begin_change_upload(&self, app: AppId, kind: ChangeKind, list: ListName) -> Result<ChangeUpload> {
-        let (name, now) = (list.clone(), self.0.clock.now());
-        let begin = move |tx: &mut Tx<'_>| {
-            let mut record = Record::load_shown(tx, app, kind, &name)?;
-            if kind == ChangeKind::Tags && record.tags.operations().is_empty() {
-                let text = "The list changes no tags; create one that has 'add', 'remove' or 'set'.";
-                return Err(Error::invalid("", text));
-            }
-            let number = record.receive(now);
-            record.save(tx, app, kind, name.as_str(), now)?;
-            Ok(number)
-        };
-        let number = self.0.store.write(app, begin).await?;
-        let batch = Vec::with_capacity(ROWS_PER_TRANSACTION);
-        let devices = self.clone();
-        Ok(ChangeUpload { devices, app, kind, list, number, batch, bad_rows: Vec::new(), n_bad_rows: 0 })
+    pub async fn begin_change_upload(&self, app: AppId, kind: ChangeKind, name: ListName) -> Result<ChangeUpload> {
+        let list = ChangeList { kind, name };
+        let file = ReceivedFile::begin(self.0.store.clone(), self.0.clock.clone(), app, list.clone()).await?;
+        Ok(ChangeUpload { file, list, app, bad_rows: Vec::new(), n_bad_rows: 0 })
     }
 
     /// Gives up uploads whose process has died.
     pub async fn discard_dead_uploads(&self, app: AppId) -> Result<()> {
         let now = self.0.clock.now();
-        let is_dead = move |upload: &Receiving| upload.heard < now.minus(DEAD_AFTER);
         for kind in [ChangeKind::Tags, ChangeKind::Attributes] {
             let all = self.0.store.read(move |tx| documents::list(tx, app, list_kind(kind))).await?;
             for document in all {
                 let record = readable(list_kind(kind), &document.id, Record::of(&document));
-                if !record.is_some_and(|record| record.receiving.iter().any(is_dead)) {
+                if !record.is_some_and(|record| record.receiving.iter().any(|upload| upload.is_dead(now))) {
                     continue;
                 }
                 let name = document.id;
                 let discard = move |tx: &mut Tx<'_>| {
                     let Some(mut record) = Record::load(tx, app, kind, &name)? else { return Ok(()) };
-                    for upload in record.receiving.clone().into_iter().filter(is_dead) {
+                    for upload in record.receiving.clone().iter().filter(|upload| upload.is_dead(now)) {
                         record.discard(upload.number);
                     }
                     record.save(tx, app, kind, &name, now)?;
-                    super::apply::enqueue(tx, app, kind, &name, now)
+                    apply::enqueue(tx, app, kind, &name, now)
                 };
                 self.0.store.write(app, discard).await?;
             }
@@ -108,20 +91,7 @@ impl ChangeUpload {
             ChangeTarget::NamedUser(id) => ChangeOwner::NamedUser(id),
         };
         let cells = serde_json::to_string(&row.cells).map_err(Error::internal)?;
-        self.batch.push(ListChange { line, owner, cells });
-        if self.batch.len() < ROWS_PER_TRANSACTION {
-            return Ok(());
-        }
-        let rows = std::mem::replace(&mut self.batch, Vec::with_capacity(ROWS_PER_TRANSACTION));
-        self.change(rows, |_, record, number, now| {
-            let upload = record.receiving.iter_mut().find(|upload| upload.number == number);
-            match upload.filter(|upload| upload.heard < now.minus(NOTE_LIFE_EVERY)) {
-                Some(upload) => upload.heard = now,
-                None => return Ok(Changed::No),
-            }
-            Ok(Changed::Yes)
-        })
-        .await
+        self.file.add(ListChange { line, owner, cells }).await
     }
 
     /// Leaves a row out and counts it, with the problem of the first ones.
@@ -132,54 +102,65 @@ impl ChangeUpload {
         }
     }
 
-    /// Hands the rows to the job that applies them. After this the upload survives anything but the loss of the database.
-    pub async fn finish(mut self, columns: Vec<String>) -> Result<()> {
-        let rows = std::mem::take(&mut self.batch);
-        let (app, kind, name, n_bad_rows) = (self.app, self.kind, self.list.clone(), self.n_bad_rows);
-        let bad_rows = std::mem::take(&mut self.bad_rows);
-        self.change(rows, move |tx, record, number, now| {
+    /// Hands the rows to the job that applies them.
+    pub async fn finish(self, columns: Vec<String>) -> Result<()> {
+        let Self { file, list: ChangeList { kind, name }, app, bad_rows, n_bad_rows } = self;
+        file.finish(move |tx, record, number, now| {
             record.complete(number, columns.clone(), n_bad_rows, now);
             record::put_errors(tx, app, kind, name.as_str(), bad_rows.clone(), now)?;
-            super::apply::enqueue(tx, app, kind, name.as_str(), now)?;
-            Ok(Changed::Yes)
+            apply::enqueue(tx, app, kind, name.as_str(), now)
         })
         .await
     }
 
     /// Ends the upload without any effect but on the status of the list.
     pub async fn give_up(self) -> Result<()> {
-        let (app, kind, name) = (self.app, self.kind, self.list.clone());
-        self.change(Vec::new(), move |tx, record, number, now| {
-            record.discard(number);
-            super::apply::enqueue(tx, app, kind, name.as_str(), now)?;
-            Ok(Changed::Yes)
-        })
-        .await
+        self.file.give_up().await
+    }
+}
+
+impl Receiver for ChangeList {
+    type Row = ListChange;
+    type Record = Record;
+
+    fn load(&self, tx: &mut Tx<'_>, app: AppId) -> Result<Record> {
+        let record = Record::load_shown(tx, app, self.kind, &self.name)?;
+        if self.kind == ChangeKind::Tags && record.tags.operations().is_empty() {
+            let text = "The list changes no tags; create one that has 'add', 'remove' or 'set'.";
+            return Err(Error::invalid("", text));
+        }
+        Ok(record)
     }
 
-    /// Stores rows and changes the list's record in one transaction, unless the list or the upload is gone.
-    async fn change(
+    fn save(&self, tx: &mut Tx<'_>, app: AppId, record: Record, now: UtcMillis) -> Result<()> {
+        record.save(tx, app, self.kind, self.name.as_str(), now)
+    }
+
+    fn receive(record: &mut Record, now: UtcMillis) -> UploadNumber {
+        record.receive(now)
+    }
+
+    fn receiving(record: &mut Record) -> &mut Vec<Receiving> {
+        &mut record.receiving
+    }
+
+    fn discard(
         &self,
-        rows: Vec<ListChange>,
-        change: impl Fn(&mut Tx<'_>, &mut Record, UploadNumber, UtcMillis) -> Result<Changed> + Send + 'static,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        record: &mut Record,
+        number: UploadNumber,
+        now: UtcMillis,
     ) -> Result<()> {
-        let (app, kind, list, number) = (self.app, self.kind, self.list.clone(), self.number);
-        let now = self.devices.0.clock.now();
-        let write = move |tx: &mut Tx<'_>| {
-            let mut record = Record::load_shown(tx, app, kind, &list)?;
-            if !record.receiving.iter().any(|upload| upload.number == number) {
-                return Err(Error::Conflict("This upload took too long and was given up; repeat it.".to_owned()));
-            }
-            let key = row_key(kind, list.as_str());
-            let upload = Upload { list: &key, number };
-            let rows = without_erased(tx, app, upload, &rows)?;
-            list_changes::add(tx, app, upload, &rows)?;
-            match change(tx, &mut record, number, now)? {
-                Changed::Yes => record.save(tx, app, kind, list.as_str(), now),
-                Changed::No => Ok(()),
-            }
-        };
-        self.devices.0.store.write(app, write).await
+        record.discard(number);
+        apply::enqueue(tx, app, self.kind, self.name.as_str(), now)
+    }
+
+    fn add(&self, tx: &mut Tx<'_>, app: AppId, number: UploadNumber, rows: &[ListChange]) -> Result<()> {
+        let key = row_key(self.kind, self.name.as_str());
+        let upload = Upload { list: &key, number };
+        let rows = without_erased(tx, app, upload, rows)?;
+        Ok(list_changes::add(tx, app, upload, &rows)?)
     }
 }
 
@@ -193,10 +174,4 @@ fn without_erased(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, rows: &[ListC
     let kept = privacy::without_erased(tx, app, upload, rows.iter().map(member).collect())?;
     let kept: HashSet<Member> = kept.into_iter().collect();
     Ok(rows.iter().filter(|row| kept.contains(&member(row))).cloned().collect())
-}
-
-/// Whether a record has to be written back.
-enum Changed {
-    Yes,
-    No,
 }

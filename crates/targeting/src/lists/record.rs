@@ -2,6 +2,7 @@
 //! job. Of a deleted list only that work is left.
 
 use base::Result;
+use devices::Receiving;
 use model::ids::AppId;
 use model::static_list::ListDetails;
 use model::time::UtcMillis;
@@ -59,13 +60,6 @@ pub(super) struct Remains {
 pub(super) enum ListOrRemains {
     List(Record),
     Remains(Remains),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Receiving {
-    pub(super) number: UploadNumber,
-    /// When rows last came, give or take a minute.
-    pub(super) heard: UtcMillis,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The JSON of a list's record and of a deleted list's remains. The names are stored: never change one.
 
 use base::{Error, Result};
+use devices::Receiving;
 use model::ids::AppId;
 use model::static_list::ListDetails;
 use model::time::UtcMillis;
@@ -9,7 +10,7 @@ use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 use store::lists::UploadNumber;
 
-use super::record::{Applied, Content, Leftovers, Receiving, Record, Remains};
+use super::record::{Applied, Content, Leftovers, Record, Remains};
 
 /// One form for both. A deleted list has no details, no content, and nothing that is coming in.
 #[derive(Serialize, Deserialize)]
