@@ -1,0 +1,61 @@
+//! How a value is written so that it cannot be taken for markup of the text around it.
+
+use std::borrow::Cow;
+
+/// The kind of text that a template makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    #[default]
+    Text,
+    Html,
+    /// A URL whose beginning is written out.
+    Url,
+}
+
+impl Target {
+    pub(crate) fn escaped(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Target::Text => text.into(),
+            Target::Html => html_escaped(text),
+            Target::Url => percent_encoded(text),
+        }
+    }
+}
+
+pub fn html_escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped.into()
+}
+
+/// Everything escaped but letters, digits, `-`, `.`, `_` and `~`.
+pub fn percent_encoded(text: &str) -> Cow<'_, str> {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    if text.bytes().all(is_plain) {
+        return text.into();
+    }
+    let mut encoded = String::with_capacity(text.len() + 16);
+    for byte in text.bytes() {
+        if is_plain(byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push('%');
+            encoded.push(char::from(HEX[usize::from(byte >> 4)]));
+            encoded.push(char::from(HEX[usize::from(byte & 15)]));
+        }
+    }
+    encoded.into()
+}

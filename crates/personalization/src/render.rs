@@ -1,0 +1,210 @@
+//! From a template and the values of one recipient to text.
+
+mod calls;
+mod scope;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::compare::is_true;
+use crate::escape::Target;
+use crate::limits;
+use crate::template::{Block, Branch, Call, Expression, Node, Opener, Template};
+use scope::{Frame, Turn};
+
+/// Values by their names.
+pub type ValueMap = BTreeMap<String, Value>;
+
+/// All that is known of one recipient.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'v> {
+    /// The nearest first: the first map that has a name decides.
+    pub layers: &'v [&'v ValueMap],
+    /// In milliseconds since 1970, for `now`.
+    pub now: i64,
+}
+
+/// Why a recipient gets no text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unrenderable {
+    /// A value that the text cannot do without.
+    Missing(String),
+    TooLong,
+    TooMuchWork,
+}
+
+impl fmt::Display for Unrenderable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(name) => {
+                write!(out, "The push needs a value for '{name}', and there is none for this device.")
+            }
+            Self::TooLong => {
+                write!(out, "With the values of this device a text has more than {} bytes.", limits::OUTPUT_BYTES)
+            }
+            Self::TooMuchWork => {
+                out.write_str("A text of the push takes too many steps with the values of this device.")
+            }
+        }
+    }
+}
+
+type Rendered<T> = Result<T, Unrenderable>;
+
+impl Template {
+    pub fn render(&self, target: Target, values: &Values<'_>) -> Result<String, Unrenderable> {
+        let mut renderer = Renderer { values, target, out: String::new(), frames: Vec::new(), n_steps: 0 };
+        renderer.nodes(&self.nodes)?;
+        Ok(renderer.out)
+    }
+}
+
+struct Renderer<'t, 'v> {
+    values: &'v Values<'v>,
+    target: Target,
+    out: String,
+    /// The contexts of blocks, the innermost last.
+    frames: Vec<Frame<'t, 'v>>,
+    n_steps: usize,
+}
+
+impl<'t, 'v> Renderer<'t, 'v> {
+    fn nodes(&mut self, nodes: &'t [Node]) -> Rendered<()> {
+        nodes.iter().try_for_each(|node| self.node(node))
+    }
+
+    fn node(&mut self, node: &'t Node) -> Rendered<()> {
+        self.step(1)?;
+        match node {
+            Node::Text(text) => self.write(text),
+            Node::Value { expression, is_raw } => {
+                let value = self.value(expression)?;
+                let text = text_of(&value);
+                // Whoever encodes a value for a URL has it in the form that it is to have there.
+                let is_encoded = self.target == Target::Url && is_url_encoded(expression);
+                match *is_raw || is_encoded {
+                    true => self.write(&text),
+                    false => self.write(&self.target.escaped(&text)),
+                }
+            }
+            Node::Block(block) => self.block(block),
+        }
+    }
+
+    fn block(&mut self, Block { branches, otherwise }: &'t Block) -> Rendered<()> {
+        for Branch { opener, nodes } in branches {
+            if self.branch(opener, nodes)? {
+                return Ok(());
+            }
+        }
+        self.nodes(otherwise.as_deref().unwrap_or_default())
+    }
+
+    /// Renders a branch if it holds, and returns whether it does.
+    fn branch(&mut self, opener: &'t Opener, nodes: &'t [Node]) -> Rendered<bool> {
+        let holds = match opener {
+            Opener::If(value) => self.holds(value)?,
+            Opener::Unless(value) => !self.holds(value)?,
+            Opener::Holds(call) => {
+                let value = self.call(call)?;
+                is_true(&value)
+            }
+            Opener::With { value, name } => {
+                let context = self.value(value)?;
+                let holds = is_true(&context);
+                if holds {
+                    self.inside(Frame { context, name: name.as_deref(), turn: None }, nodes)?;
+                }
+                return Ok(holds);
+            }
+            Opener::Each { list, name } => {
+                let list = self.value(list)?;
+                return self.each(list, name.as_deref(), nodes);
+            }
+        };
+        if holds {
+            self.nodes(nodes)?;
+        }
+        Ok(holds)
+    }
+
+    fn holds(&mut self, value: &'t Expression) -> Rendered<bool> {
+        let value = self.value(value)?;
+        Ok(is_true(&value))
+    }
+
+    fn each(&mut self, list: Cow<'v, Value>, name: Option<&'t str>, nodes: &'t [Node]) -> Rendered<bool> {
+        let items: Vec<(Option<String>, Cow<'v, Value>)> = match list {
+            Cow::Borrowed(Value::Array(items)) => items.iter().map(|item| (None, Cow::Borrowed(item))).collect(),
+            Cow::Owned(Value::Array(items)) => items.into_iter().map(|item| (None, Cow::Owned(item))).collect(),
+            Cow::Borrowed(Value::Object(entries)) => {
+                entries.iter().map(|(key, value)| (Some(key.clone()), Cow::Borrowed(value))).collect()
+            }
+            Cow::Owned(Value::Object(entries)) => {
+                entries.into_iter().map(|(key, value)| (Some(key), Cow::Owned(value))).collect()
+            }
+            Cow::Borrowed(_) | Cow::Owned(_) => Vec::new(),
+        };
+        let n = items.len();
+        for (index, (key, context)) in items.into_iter().enumerate() {
+            let turn = Some(Turn { index, is_last: index + 1 == n, key });
+            self.inside(Frame { context, name, turn }, nodes)?;
+        }
+        Ok(n > 0)
+    }
+
+    fn inside(&mut self, frame: Frame<'t, 'v>, nodes: &'t [Node]) -> Rendered<()> {
+        self.step(1)?;
+        self.frames.push(frame);
+        let rendered = self.nodes(nodes);
+        self.frames.pop();
+        rendered
+    }
+
+    /// What is not known is null.
+    fn value(&mut self, expression: &'t Expression) -> Rendered<Cow<'v, Value>> {
+        Ok(match expression {
+            Expression::Text(text) => Cow::Owned(Value::from(text.as_str())),
+            Expression::Number(number) => Cow::Owned(crate::numbers::value(*number)),
+            Expression::Bool(value) => Cow::Owned(Value::from(*value)),
+            Expression::Null => Cow::Owned(Value::Null),
+            Expression::Path(path) => scope::find(self.values, &self.frames, path),
+            Expression::Call(call) => self.call(call)?,
+        })
+    }
+
+    fn call(&mut self, call: &'t Call) -> Rendered<Cow<'v, Value>> {
+        self.step(1)?;
+        calls::carry_out(self, call)
+    }
+
+    fn step(&mut self, n: usize) -> Rendered<()> {
+        self.n_steps = self.n_steps.saturating_add(n);
+        if self.n_steps > limits::STEPS { Err(Unrenderable::TooMuchWork) } else { Ok(()) }
+    }
+
+    fn write(&mut self, text: &str) -> Rendered<()> {
+        if self.out.len() + text.len() > limits::OUTPUT_BYTES {
+            return Err(Unrenderable::TooLong);
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+}
+
+fn is_url_encoded(expression: &Expression) -> bool {
+    matches!(expression, Expression::Call(Call { helper: crate::helper::Helper::UrlEncode, .. }))
+}
+
+/// A value as it is shown. Lists and objects are not: they have no one form that people could read.
+fn text_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => text.as_str().into(),
+        Value::Number(number) => number.to_string().into(),
+        Value::Bool(value) => value.to_string().into(),
+        Value::Null | Value::Array(_) | Value::Object(_) => "".into(),
+    }
+}
