@@ -3,9 +3,10 @@
 //! Devices send these bodies, and the apps they come from cannot be changed any more: unknown keys are skipped.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use personalization::{Target, Template, Unrenderable, ValueMap, Values, has_tags};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -19,6 +20,7 @@ use crate::limits;
 use crate::payload::localization::{self, Localization};
 use crate::payload::message::{Icons, Message};
 use crate::payload::{Push, extra::TextExtra};
+use crate::time::UtcMillis;
 
 /// The owner of an inbox: 22 characters of `[A-Za-z0-9_-]`, as devices expect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -185,15 +187,55 @@ pub struct MessageDetails {
     /// Free-form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<BTreeMap<String, Value>>,
+    /// Present if title, body and extra are filled in for each reader. Readers do not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filling: Option<MessageFilling>,
+}
+
+/// How the texts of a message are filled in when somebody reads it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MessageFilling {
+    /// What the push says about everybody.
+    #[serde(default)]
+    global: ValueMap,
+    /// Of the template that the message was written as.
+    #[serde(default)]
+    defaults: ValueMap,
+}
+
+impl MessageFilling {
+    /// `None` if the message is the same for everybody.
+    pub fn of(push: &Push, message: &Message) -> Option<Self> {
+        let texts = [message.written_title(), message.written_body()];
+        let extra = message.extra.iter().flat_map(BTreeMap::values);
+        let varies = texts.into_iter().flatten().chain(extra.map(String::as_str)).any(has_tags);
+        (varies && push.is_personalized()).then(|| Self {
+            global: push.global_attributes.clone().unwrap_or_default(),
+            defaults: message.variable_defaults(),
+        })
+    }
+
+    /// The names that a text asks for.
+    pub fn names(text: &str) -> BTreeSet<String> {
+        Template::parse(text).map(|template| template.names()).unwrap_or_default()
+    }
+
+    /// A text for a reader with these values. One that was no template when it was sent stays as it is.
+    pub fn filled(&self, text: &str, is_html: bool, values: &ValueMap, now: UtcMillis) -> Result<String, Unrenderable> {
+        let Ok(template) = Template::parse(text) else { return Ok(text.to_owned()) };
+        let target = if is_html { Target::Html } else { Target::Text };
+        template.render(target, &Values { layers: &[values, &self.global, &self.defaults], now: now.0 })
+    }
 }
 
 impl MessageDetails {
-    pub fn of(message: &Message) -> Self {
+    pub fn of(push: &Push, message: &Message) -> Self {
         let icon = |icons: &Icons| BTreeMap::from([("list_icon".to_owned(), icons.list_icon.as_str().to_owned())]);
         Self {
             extra: message.extra.clone().unwrap_or_default(),
             icons: message.icons.as_ref().map(icon),
             options: message.options.clone(),
+            filling: MessageFilling::of(push, message),
         }
     }
 }

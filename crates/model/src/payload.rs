@@ -24,6 +24,7 @@ pub mod notification;
 pub mod open;
 pub mod options;
 pub mod orchestration;
+pub mod personal;
 pub mod push_type;
 pub mod references;
 mod rules;
@@ -90,15 +91,15 @@ pub struct Push {
     /// Content for devices of a language or country.
     #[body(length = 1..=limits::LOCALIZATIONS)]
     pub localizations: Option<Vec<Localization>>,
-    /// Accepted without effect; refused beside texts with `{{`.
+    /// Values for variables in the texts of the push, which is personalized then.
     #[body(read = parse_global_attributes)]
     pub global_attributes: Option<BTreeMap<String, Value>>,
     pub message_type: Option<MessageType>,
     /// Which channels of a person get it. A choice that cannot be followed is refused.
     pub orchestration: Option<Orchestration>,
-    /// Accepted without effect; refused beside texts with `{{`.
+    /// Accepted without effect; texts that use feeds are refused.
     pub feed_references: Option<FeedReferences>,
-    /// Accepted without effect; refused beside texts with `{{`.
+    /// Accepted without effect; texts that use snippets are refused.
     pub snippet_references: Option<SnippetReferences>,
 }
 

@@ -10,6 +10,7 @@ mod usage;
 mod value;
 mod variable;
 
+pub(crate) use html::{Surroundings, content_type};
 pub use personal::{Outline, PersonalText};
 pub use usage::{MergeData, ScheduleReplacement, TemplateSchedule, TemplateUse};
 pub(crate) use value::{default_text, variable_value};
@@ -106,6 +107,10 @@ impl Template {
 
     /// A variable that is not declared is most likely a typing mistake.
     fn undeclared_variables(&self) -> Vec<Problem> {
+        // Of a personalized push, other variables are attributes of its recipients.
+        if is_personalized(&self.push.0) {
+            return Vec::new();
+        }
         let declared: BTreeSet<&str> = self.variables.iter().map(|variable| variable.key.as_str()).collect();
         let mut problems = Vec::new();
         for (path, text) in self.push.texts() {
@@ -169,6 +174,12 @@ impl TemplatePush {
         let _ = json::read_tree(&self.0, collect);
         found
     }
+}
+
+/// Whether variables of a push, as it is written, are filled in for each recipient.
+fn is_personalized(push: &Json) -> bool {
+    let is_asked = push.get("options").and_then(|options| options.get("personalization")) == Some(&Json::Bool(true));
+    is_asked || matches!(push.get("global_attributes"), Some(Json::Object(attributes)) if !attributes.is_empty())
 }
 
 fn collect_texts(at: &At<'_>, found: &mut Vec<(String, String)>) {

@@ -1,11 +1,10 @@
 //! JSON text that is the same for every device but for a few holes: written once per push, filled once per delivery.
 
-use std::collections::BTreeMap;
-
-use model::template::PersonalText;
+use model::payload::personal::{Piece, pieces};
 use serde::Serialize;
 
 use crate::recipient::Recipient;
+use crate::wns::xml_escaped;
 
 /// The value of a hole; each is a whole JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +15,20 @@ pub(crate) enum Hole {
     Identifiers,
     /// A change of the device's badge, which never goes below zero.
     BadgeMovedBy(i64),
-    /// With the values that the recipient has.
-    Text(PersonalText),
+    /// One of the recipient's own texts, which is a part of a value.
+    Text {
+        number: usize,
+        escaping: Escaping,
+    },
+}
+
+/// How a text is written into the text around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escaping {
+    None,
+    Xml,
+    /// Into JSON inside of JSON, so many times.
+    Json(u32),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -26,8 +37,6 @@ pub(crate) struct Form {
     /// Where in the text, in order, and what.
     holes: Vec<(usize, Hole)>,
 }
-
-const NO_VALUES: BTreeMap<String, String> = BTreeMap::new();
 
 /// Room for most values of a hole: a quoted UUID, or a token.
 const USUAL_HOLE_BYTES: usize = 40;
@@ -63,6 +72,38 @@ impl Form {
         }
     }
 
+    /// Makes holes of the marks in the text, if the push has any.
+    pub(crate) fn with_marks(self, has_marks: bool) -> Self {
+        if !has_marks {
+            return self;
+        }
+        let Self { text, holes } = self;
+        let mut split = Self::default();
+        let mut done = 0;
+        for (position, hole) in holes {
+            split = split.marked(&text[done..position]).hole(hole);
+            done = position;
+        }
+        split.marked(&text[done..])
+    }
+
+    fn marked(self, text: &str) -> Self {
+        pieces(text).fold(self, |form, piece| match piece {
+            Piece::Text(text) => form.text(text),
+            Piece::Mark { number, quotation_mark } => {
+                form.hole(Hole::Text { number, escaping: Escaping::told_by(quotation_mark) })
+            }
+        })
+    }
+
+    /// The numbers of the recipient's own texts that are in it.
+    pub(crate) fn text_numbers(&self) -> impl Iterator<Item = usize> + '_ {
+        self.holes.iter().filter_map(|(_, hole)| match hole {
+            Hole::Text { number, .. } => Some(*number),
+            Hole::DeliveryId | Hole::ChannelId | Hole::Address | Hole::Identifiers | Hole::BadgeMovedBy(_) => None,
+        })
+    }
+
     /// The whole text, if it is the same for all recipients.
     pub(crate) fn without_holes(&self) -> Option<&[u8]> {
         self.holes.is_empty().then_some(self.text.as_bytes())
@@ -89,11 +130,51 @@ impl Form {
                     None => out.extend_from_slice(b"{}"),
                 },
                 Hole::BadgeMovedBy(change) => write_json(out, &recipient.badge.saturating_add(*change).max(0)),
-                Hole::Text(text) => write_json(out, &text.filled(recipient.values.unwrap_or(&NO_VALUES))),
+                Hole::Text { number, escaping } => {
+                    let text = recipient.texts.get(*number).map_or("", String::as_str);
+                    escaping.write(out, text);
+                }
             }
         }
         out.extend_from_slice(&self.text.as_bytes()[done..]);
     }
+}
+
+impl Escaping {
+    /// By what became of a quotation mark.
+    fn told_by(quotation_mark: &str) -> Self {
+        match quotation_mark.strip_suffix('"') {
+            Some("") => Escaping::None,
+            // One backslash is doubled by the next level, which adds its own: 1, 3, 7 of them.
+            Some(backslashes) => Escaping::Json((backslashes.len() + 1).ilog2()),
+            None => Escaping::Xml,
+        }
+    }
+
+    fn write(self, out: &mut Vec<u8>, text: &str) {
+        match self {
+            Escaping::None => out.extend_from_slice(text.as_bytes()),
+            Escaping::Xml => out.extend_from_slice(xml_escaped(text).as_bytes()),
+            Escaping::Json(1) => write_json_within(out, text),
+            Escaping::Json(levels) => {
+                let mut escaped = text.as_bytes().to_vec();
+                for _ in 0..levels {
+                    let inner = String::from_utf8_lossy(&escaped).into_owned();
+                    escaped.clear();
+                    write_json_within(&mut escaped, &inner);
+                }
+                out.extend_from_slice(&escaped);
+            }
+        }
+    }
+}
+
+/// A text as JSON, without its quotation marks.
+fn write_json_within(out: &mut Vec<u8>, text: &str) {
+    let start = out.len();
+    write_json(out, text);
+    out.pop();
+    out.remove(start);
 }
 
 fn to_json(value: &impl Serialize) -> String {
@@ -136,6 +217,27 @@ mod tests {
             "to": ["a\"b\\\n\u{1F600}", "00000000-0000-0000-0000-000000000002", {}, 0, 3],
         });
         assert_eq!(filled, expected);
+    }
+
+    #[test]
+    fn texts_are_escaped_as_what_is_around_them() {
+        let mark = "\u{E5A7}0\"\u{E5A7}";
+        let inner = serde_json::json!({ "x": mark }).to_string();
+        let json = Form::default().json(&serde_json::json!({"a": mark, "b": inner, "c": 1})).with_marks(true);
+        let texts = ["say \"hi\" \\ ü\n".to_owned()];
+        let mut recipient = Recipient::new(DeliveryId::random(), ChannelId::random(), "a");
+        recipient.texts = &texts;
+        let filled: serde_json::Value = serde_json::from_slice(&json.fill(&recipient)).unwrap();
+        assert_eq!(filled["a"], texts[0]);
+        let inner: serde_json::Value = serde_json::from_str(filled["b"].as_str().unwrap()).unwrap();
+        assert_eq!(inner["x"], texts[0]);
+        let twice = json.text_numbers().collect::<Vec<_>>();
+        assert_eq!(twice, [0, 0]);
+        let plain = Form::default().text(mark).with_marks(true);
+        assert_eq!(plain.fill(&recipient), texts[0].as_bytes());
+        let xml = Form::default().text(&mark.replace('"', "&quot;")).with_marks(true);
+        assert_eq!(xml.fill(&recipient), "say &quot;hi&quot; \\ ü\n".as_bytes());
+        assert_eq!(Form::default().text(mark).with_marks(false).fill(&recipient), mark.as_bytes());
     }
 
     #[test]

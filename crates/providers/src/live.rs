@@ -2,11 +2,15 @@
 //! of it does for all.
 
 use model::device_type::DeviceType;
+use model::ids::{ChannelId, DeliveryId};
 use model::payload::actions::Actions;
 use model::payload::interactive::Interactive;
 use model::payload::notification::Notification;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
+use crate::form::Form;
+use crate::recipient::Recipient;
 use crate::rendered::NotSendable;
 use crate::rendering::{Rendering, key};
 use crate::request::PreparedRequest;
@@ -99,6 +103,27 @@ fn rest(notification: &Notification, device_type: &DeviceType) -> Option<Rest> {
         }
         DeviceType::Web | DeviceType::Sms | DeviceType::Mms | DeviceType::Email => return None,
     })
+}
+
+/// A message with marks, to be filled in for each recipient.
+#[derive(Clone, Debug)]
+pub struct MarkedMessage(Form);
+
+impl MarkedMessage {
+    pub fn new(message: &str) -> Self {
+        Self(Form::default().text(message).with_marks(true))
+    }
+
+    /// The numbers of its marks, some perhaps several times.
+    pub fn text_numbers(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.text_numbers()
+    }
+
+    pub fn filled(&self, texts: &[String]) -> String {
+        let (delivery, channel) = (DeliveryId::from_uuid(Uuid::nil()), ChannelId::from_uuid(Uuid::nil()));
+        let filled = self.0.fill(&Recipient { texts, ..Recipient::new(delivery, channel, "") });
+        String::from_utf8(filled).expect("texts in a text make a text")
+    }
 }
 
 /// What the sandbox keeps of a message for live connections: there is no request, so that it shows where they are.

@@ -17,8 +17,8 @@ pub struct Recipient<'a> {
     pub identifiers: Option<&'a BTreeMap<String, String>>,
     /// The keys of a browser's subscription; without them nothing can be encrypted for it.
     pub web_keys: Option<&'a WebSubscription>,
-    /// The push's own data about the recipient, for its texts.
-    pub values: Option<&'a BTreeMap<String, String>>,
+    /// What stands where the push has marks, by their numbers.
+    pub texts: &'a [String],
     /// Whether its address has taken a message before.
     pub is_proven: bool,
 }
@@ -32,7 +32,7 @@ impl<'a> Recipient<'a> {
             badge: 0,
             identifiers: None,
             web_keys: None,
-            values: None,
+            texts: &[],
             is_proven: false,
         }
     }

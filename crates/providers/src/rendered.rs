@@ -107,6 +107,19 @@ impl RenderedPush {
         }
     }
 
+    /// The numbers of the marks in it, some perhaps several times.
+    pub fn text_numbers(&self) -> impl Iterator<Item = usize> + '_ {
+        let form = match self {
+            RenderedPush::Apns(push) => push.form(),
+            RenderedPush::Fcm(push) => push.form(),
+            RenderedPush::Adm(push) => push.form(),
+            RenderedPush::Wns(push) => push.form(),
+            RenderedPush::WebPush(push) => push.form(),
+            RenderedPush::Open(push) => push.form(),
+        };
+        form.text_numbers()
+    }
+
     /// The name of the transport that such requests are for.
     pub const fn transport(&self) -> &'static str {
         match self {

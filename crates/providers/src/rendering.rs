@@ -29,6 +29,8 @@ pub struct Rendering<'a> {
     /// Of the push as a whole; a platform's own expiry goes first.
     pub expiry: Option<&'a Expiry>,
     pub content: Content<'a>,
+    /// Whether there are marks in the content, where every recipient has texts of their own.
+    pub has_marks: bool,
     pub campaigns: Option<&'a Campaigns>,
     /// Where the service hosts the page of a landing page action.
     pub page_url: &'a dyn Fn(&InlinePage) -> String,

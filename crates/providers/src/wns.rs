@@ -10,3 +10,4 @@ pub use body::WnsPush;
 pub(crate) use client::CHANNEL_HOSTS;
 pub use client::Client;
 pub use credentials::{WnsAuth, WnsCredentials};
+pub(crate) use xml::escape as xml_escaped;

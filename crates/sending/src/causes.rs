@@ -1,56 +1,96 @@
 //! The custom events that caused automated messages, channel by channel, shown in their SEND events.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use audience::block::blocks;
 use base::{Error, Result};
-use model::ids::{AppId, EventId, PushId};
+use model::ids::{AppId, EventId, Offset, PushId};
 use roaring::RoaringBitmap;
 use store::{Tx, push_causes};
 
 /// Custom events by the ordinals of the channels that they triggered something for. Of several the last counts. Events come one
 /// by one, so this is never larger than the events themselves. Channels triggered by anything else have no entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Causes(BTreeMap<u32, EventId>);
+pub struct Causes {
+    events: BTreeMap<u32, EventId>,
+    /// Where these events are in the log, if messages are filled in with their properties.
+    offsets: BTreeMap<EventId, Offset>,
+}
 
 impl Causes {
     pub fn of(channels: &RoaringBitmap, event: EventId) -> Self {
-        Self(channels.iter().map(|ordinal| (ordinal, event)).collect())
+        let events = channels.iter().map(|ordinal| (ordinal, event)).collect();
+        Self { events, offsets: BTreeMap::new() }
+    }
+
+    /// The same with the place of the event in the log.
+    pub fn at(self, offset: Offset) -> Self {
+        let offsets = self.events.values().map(|event| (*event, offset)).collect();
+        Self { offsets, ..self }
     }
 
     pub fn get(&self, ordinal: u32) -> Option<EventId> {
-        self.0.get(&ordinal).copied()
+        self.events.get(&ordinal).copied()
+    }
+
+    /// Where an event is in the log, if that is kept.
+    pub fn offset(&self, event: EventId) -> Option<Offset> {
+        self.offsets.get(&event).copied()
     }
 
     pub fn add(&mut self, others: &Causes) {
-        self.0.extend(&others.0);
+        self.events.extend(&others.events);
+        self.offsets.extend(&others.offsets);
     }
 
     pub fn remove(&mut self, channels: &RoaringBitmap) {
-        self.0.retain(|ordinal, _| !channels.contains(*ordinal));
+        self.events.retain(|ordinal, _| !channels.contains(*ordinal));
+        self.forget_offsets();
     }
 
     /// The entries of some channels.
     pub fn within(&self, channels: &RoaringBitmap) -> Self {
-        Self(self.0.iter().filter(|(ordinal, _)| channels.contains(**ordinal)).map(|(key, id)| (*key, *id)).collect())
+        let events = self.events.iter().filter(|(ordinal, _)| channels.contains(**ordinal));
+        let events = events.map(|(ordinal, event)| (*ordinal, *event)).collect();
+        let mut within = Self { events, offsets: self.offsets.clone() };
+        within.forget_offsets();
+        within
+    }
+
+    /// Forgets those of events that caused nothing any more.
+    fn forget_offsets(&mut self) {
+        if !self.offsets.is_empty() {
+            let left: BTreeSet<EventId> = self.events.values().copied().collect();
+            self.offsets.retain(|event, _| left.contains(event));
+        }
     }
 
     /// `None` when there are none.
     pub fn encode(&self) -> Result<Option<Vec<u8>>> {
-        if self.0.is_empty() {
+        if self.events.is_empty() {
             return Ok(None);
         }
-        postcard::to_stdvec(&self.0).map(Some).map_err(Error::internal)
+        let mut bytes = postcard::to_stdvec(&self.events).map_err(Error::internal)?;
+        // Behind what versions without offsets read.
+        if !self.offsets.is_empty() {
+            bytes.extend(postcard::to_stdvec(&self.offsets).map_err(Error::internal)?);
+        }
+        Ok(Some(bytes))
     }
 
     pub fn decode(bytes: Option<&[u8]>) -> Result<Self> {
-        let decoded = bytes.map(postcard::from_bytes).transpose().map_err(Error::internal)?;
-        Ok(Self(decoded.unwrap_or_default()))
+        let Some(bytes) = bytes else { return Ok(Self::default()) };
+        let (events, rest) = postcard::take_from_bytes(bytes).map_err(Error::internal)?;
+        let offsets = match rest.is_empty() {
+            true => BTreeMap::new(),
+            false => postcard::from_bytes(rest).map_err(Error::internal)?,
+        };
+        Ok(Self { events, offsets })
     }
 
     /// Keeps them with a push that goes to some channels.
     pub fn keep(&self, tx: &mut Tx<'_>, app: AppId, push: PushId, channels: &RoaringBitmap) -> Result<()> {
-        if self.0.is_empty() {
+        if self.events.is_empty() {
             return Ok(());
         }
         for (block, channels) in blocks(channels) {
@@ -94,6 +134,16 @@ mod tests {
         assert_eq!((causes.get(1), causes.get(3), causes.get(70_000)), (Some(first), None, Some(second)));
         let few = causes.within(&[1, 2].into_iter().collect());
         assert_eq!((few.get(1), few.get(70_000)), (Some(first), None));
+        assert_eq!(few.offset(first), None);
+        let told = Causes::of(&[1, 2].into_iter().collect(), first).at(Offset(300));
+        let bytes = told.encode().unwrap().unwrap();
+        assert_eq!(Causes::decode(Some(&bytes)).unwrap(), told);
+        let known_before: BTreeMap<u32, EventId> = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(known_before, told.events, "versions before read what they know");
+        causes.add(&told);
+        assert_eq!(causes.offset(first), Some(Offset(300)));
+        causes.remove(&[1, 2].into_iter().collect());
+        assert_eq!((causes.get(70_000), causes.offset(first)), (Some(second), None));
         assert_eq!(Causes::default().encode().unwrap(), None);
         assert_eq!(Causes::decode(None).unwrap(), Causes::default());
     }

@@ -12,11 +12,14 @@ mod send_run;
 mod target;
 mod transport;
 
+use std::sync::Arc;
+
 use base::{Error, Result};
 use jobs::{ClaimedJob, Job, ParkUntil, SlotKind, Stop};
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::payload::Push;
+use model::payload::personal::PersonalizedPush;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::blocks::BlockKey;
@@ -104,7 +107,13 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
         }
     }
     let shared_push = provenance.shared_push(push_id, &push);
-    let renderer = Renderer::new(sending, &app_row.key, (&row, shared_push.clone()), &push, device_type.clone());
+    let personalized = personalized(&push);
+    let (sent, texts) = match &personalized {
+        Some(PersonalizedPush { push, texts }) => (push, Some(texts)),
+        None => (&push, None),
+    };
+    let renderer =
+        Renderer::new(sending, &app_row.key, (&row, shared_push.clone()), (sent, texts), device_type.clone());
     let transport = Transport::choose(sending, &app_row, &device_type).await?;
     let in_time = |due: UtcMillis| expires.map_or(due, |expires| expires.min(due));
     let gate = Gate::of(sending, app, &device_type, &transport).await?;
@@ -115,8 +124,8 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     let mut block = SendingBlock::new(block, shared_push, renderer.is_alerting(), proves_addresses);
     // An expired push is for nobody any more, which the run notes; a platform that the operator holds gets nothing in any way.
     let reach = reach::needed(&push, &device_type).filter(|_| !is_expired && !matches!(gate, Gate::Held));
-    let live = LivePart::of(&context, reach, &row, &block.block.pending).await?;
-    if let Some(outcomes) = live.outcomes(&context, &renderer).await? {
+    let mut live = LivePart::of(&context, reach, &row, &block.block.pending).await?;
+    while let Some(outcomes) = live.next_outcomes(&context, &renderer).await? {
         let is_all = block.block.pending == outcomes.settled();
         let next = if is_all { Next::Settled } else { Next::GoOn };
         block.checkpoint(sending, stop, outcomes, next).await?;
@@ -134,11 +143,24 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
             return block.block.release(sending, Next::Hold(until)).await;
         }
     };
-    let mut feed = Feed::new(sending, app, &push, &device_type, block.block.pending.clone(), is_sandbox);
+    let names = texts.map(|texts| Arc::new(texts.names()));
+    let mut feed =
+        Feed::new(sending, app, (push_id, &push), names, &device_type, block.block.pending.clone(), is_sandbox);
     if matches!(mode, RunMode::Probing(_)) {
         feed.find_proven().await?;
     }
     Box::pin(SendRun::new(context, renderer, block, feed, live.beside, mode).run()).await
+}
+
+/// What varies from recipient to recipient. A push that was accepted before its texts meant anything is sent as it is written.
+fn personalized(push: &Push) -> Option<PersonalizedPush> {
+    match push.personalized() {
+        Ok(personalized) => personalized,
+        Err(problems) => {
+            tracing::warn!(problem = %problems.first().message, "a stored push cannot be personalized");
+            None
+        }
+    }
 }
 
 fn leave_out_message(push: &mut Push) {

@@ -9,6 +9,7 @@ mod health;
 mod inbox;
 mod pages;
 pub mod part;
+mod personal;
 mod platforms;
 mod push;
 mod reach;

@@ -5,6 +5,7 @@
 //! have.
 
 mod names;
+mod of_recipients;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use model::time::UtcMillis;
 use crate::{Error, Result, Tx, Value};
 
 pub use names::{Sample, first_name, sample};
+pub use of_recipients::{among, for_each_between, for_each_of_users_between};
 
 /// Whose attribute it is. A channel goes by its ordinal, written so that text sorts like numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -75,6 +75,21 @@ pub fn live_among(tx: &mut Tx<'_>, app: AppId, ordinals: &[Ordinal]) -> Result<V
     Ok(found)
 }
 
+/// The profiles of the installed ones of some channels, which are sorted.
+pub fn profiles_among(tx: &mut Tx<'_>, app: AppId, ordinals: &[Ordinal]) -> Result<Vec<(Ordinal, String)>> {
+    let select = "select ordinal, profile from channel where app = $1 and installed = 1";
+    let mut found = Vec::with_capacity(ordinals.len());
+    ordinals::visit_around(tx, select, app, ordinals, |row| {
+        let ordinal = row.next()?;
+        // Others between them may have been read, too.
+        if ordinals.binary_search(&ordinal).is_ok() {
+            found.push((ordinal, row.next()?));
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 /// The beginning of a statement, to which [`ordinals`] adds the channels that are meant.
 const fn select(wanted: Wanted) -> &'static str {
     match (wanted.locale, wanted.profile) {

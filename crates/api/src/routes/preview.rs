@@ -1,9 +1,11 @@
 //! Previews of a push: what each kind of device would show of it, and the request that its provider would get.
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use model::account::Role;
 use model::device_type::DeviceType;
-use model::ids::ChannelId;
+use model::ids::{ChannelId, NamedUserId};
 use model::json::At;
 use model::json::body::Body;
 use model::payload::localization::Localization;
@@ -27,8 +29,10 @@ use crate::roles::OwnRole;
 pub(super) struct Question {
     /// As it would be sent.
     push: Push,
-    /// Only for this channel, with its address and badge.
+    /// Only for this channel, with its address and badge. Texts are filled in with what is known of it.
     channel: Option<ChannelId>,
+    /// Texts are filled in with what is known of this named user.
+    person: Option<NamedUserId>,
     /// Only with the content of devices of this locale: a language, or a language and a country, such as `de` and `de_AT`.
     #[body(length = 2..=7, read = locale)]
     locale: Option<String>,
@@ -41,6 +45,9 @@ pub(super) struct PreviewsRecord {
     previews: Vec<PreviewRecord>,
     /// Everything for which the push would be refused.
     problems: Vec<ProblemRecord>,
+    /// The names that texts of the push ask for and under which nothing is known of the channel or the person.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    missing: BTreeSet<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -115,23 +122,26 @@ pub(super) async fn preview(
     own: OwnRole,
     input: Input,
 ) -> Result<Answer> {
-    let Question { push, channel, locale } = input.parse(Question::parse).await?;
-    if channel.is_some() {
-        // The request has the push address of the channel.
+    let Question { push, channel, person, locale } = input.parse(Question::parse).await?;
+    if channel.is_some() || person.is_some() {
+        // The request has the push address of the channel, and texts have what is known of the person.
         own.need(Role::Support)?;
     }
-    let whom = match (channel, locale) {
-        (Some(_), Some(_)) => return Err(Error::invalid("locale", "Give a channel or a locale, not both.")),
-        (Some(channel), None) => PreviewFor::Channel(channel),
-        (None, Some(locale)) => in_locale(&locale),
-        (None, None) => PreviewFor::Everybody,
+    let whom = match (channel, person, locale) {
+        (Some(_), Some(_), _) => return Err(Error::invalid("person", "Give a channel or a person, not both.")),
+        (Some(_), None, Some(_)) => return Err(Error::invalid("locale", "Give a channel or a locale, not both.")),
+        (None, Some(_), Some(_)) => return Err(Error::invalid("locale", "Give a person or a locale, not both.")),
+        (Some(channel), None, None) => PreviewFor::Channel(channel),
+        (None, Some(person), None) => PreviewFor::NamedUser(person),
+        (None, None, Some(locale)) => in_locale(&locale),
+        (None, None, None) => PreviewFor::Everybody,
     };
     let localizations = push.localizations.clone().unwrap_or_default();
-    let Previews { previews, problems } = edge.engine.sending().preview(&app, push, whom).await?;
+    let Previews { previews, problems, missing } = edge.engine.sending().preview(&app, push, whom).await?;
     let previews = previews.into_iter().map(|preview| record(preview, &localizations)).collect();
     let problem = |Problem { path, message, .. }: Problem| ProblemRecord { path, message };
     let problems = problems.into_iter().map(problem).collect();
-    Ok(Answer::ok(PreviewsRecord { previews, problems })?.data_attribute("previews"))
+    Ok(Answer::ok(PreviewsRecord { previews, problems, missing })?.data_attribute("previews"))
 }
 
 fn record(preview: Preview, localizations: &[Localization]) -> PreviewRecord {

@@ -75,6 +75,7 @@ mod operator;
 mod page_sizes;
 mod pages;
 mod past_pushes;
+mod personalization;
 mod pipelines;
 mod platform_credentials;
 mod preview;

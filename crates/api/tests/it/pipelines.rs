@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 const APP: AppId = AppId(1);
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
-const HOUR: Duration = Duration::from_secs(60 * 60);
+pub(crate) const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn outcome(alert: &str) -> Value {
@@ -42,7 +42,7 @@ fn delayed(trigger: Value, alert: &str, delay: Duration) -> Value {
 }
 
 /// Makes a pipeline and answers its path.
-async fn create(app: &TestApp, body: Value) -> String {
+pub(crate) async fn create(app: &TestApp, body: Value) -> String {
     let created = app.master().post("/api/pipelines/", body).await.expect(201);
     format!("/api/pipelines/{}", created["pipeline_ids"][0].as_str().unwrap())
 }

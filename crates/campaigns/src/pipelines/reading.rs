@@ -241,6 +241,7 @@ impl<'a, 'c> Reading<'a, 'c> {
                 if recorded <= due.plus(TOO_LATE) && pipeline.active.contains(due.max(recorded)) {
                     (effect.until, effect.canceling) = (pipeline.active.until, pipeline.canceling);
                     let causes = event.map(|event| Causes::of(&channels, event)).unwrap_or_default();
+                    let causes = if pipeline.is_personalized { causes.at(offset) } else { causes };
                     effect.waiting.entry(due).or_default().add(&Waiting { channels, causes });
                 }
             }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use base::Result;
 use model::event::{RecordKind, RegionAction};
 use model::ids::{AppId, Offset, PipelineId};
+use model::payload::Push;
 use model::pipeline::{Condition, EventSelector, Happening, Period};
 use model::time::UtcMillis;
 use parking_lot::Mutex;
@@ -49,6 +50,8 @@ pub(super) struct Watched {
     pub(super) waits_otherwise: bool,
     pub(super) canceling: Canceling,
     pub(super) active: Period,
+    /// Whether its messages may be filled in with the properties of events.
+    pub(super) is_personalized: bool,
 }
 
 /// A pipeline that waits for an event, and what the event does to it.
@@ -100,6 +103,7 @@ impl Watch {
             waits_otherwise: pipeline.dayparts.is_some() || modified > since_time,
             canceling: Canceling::of(pipeline),
             active: pipeline.active,
+            is_personalized: pipeline.outcomes.iter().any(Push::is_personalized),
         });
         let immediate = pipeline.immediate.iter().map(|trigger| (trigger, Aim::SetOff));
         for (trigger, aim) in immediate.chain(pipeline.cancellation.iter().map(|trigger| (trigger, Aim::Cancel))) {

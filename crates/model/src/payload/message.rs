@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use personalization::ValueMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::ser::SerializeMap;
@@ -100,6 +101,33 @@ impl Message {
             MessageContent::Template { template } => Cow::Owned(template.for_everybody("body")?),
         };
         self.content_encoding.unwrap_or(ContentEncoding::Utf8).decode(&body)
+    }
+
+    /// The title as it is written, with its variables.
+    pub fn written_title(&self) -> Option<&str> {
+        match &self.content {
+            MessageContent::Text { title, .. } => Some(title),
+            MessageContent::Template { template } => template.field("title"),
+        }
+    }
+
+    /// The body as it is written, with its variables.
+    pub fn written_body(&self) -> Option<&str> {
+        match &self.content {
+            MessageContent::Text { body, .. } => Some(body),
+            MessageContent::Template { template } => template.field("body"),
+        }
+    }
+
+    /// The values of variables for readers of whom they are not known.
+    pub fn variable_defaults(&self) -> ValueMap {
+        match &self.content {
+            MessageContent::Text { .. } => ValueMap::new(),
+            MessageContent::Template { template } => {
+                let defaults = template.variable_defaults.iter().flatten();
+                defaults.map(|default| (default.key.clone(), default.default_value.clone())).collect()
+            }
+        }
     }
 
     /// The type of the body.

@@ -115,6 +115,15 @@ impl Notification {
 
     /// The platforms whose override names a template that is stored elsewhere instead of giving texts.
     pub fn platforms_with_stored_texts(&self) -> Vec<DeviceType> {
+        let is_stored = |template: &TemplateReference| match template.source {
+            TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => true,
+            TemplateSource::Fields(_) => false,
+        };
+        self.templates().filter(|(_, template)| is_stored(template)).map(|(device_type, _)| device_type).collect()
+    }
+
+    /// The templates of overrides that texts are shown of.
+    pub fn templates(&self) -> impl Iterator<Item = (DeviceType, &TemplateReference)> {
         let named = [
             (DeviceType::Ios, self.ios.as_ref().and_then(|ios| ios.template.as_ref())),
             (DeviceType::Android, self.android.as_ref().and_then(|android| android.template.as_ref())),
@@ -123,12 +132,7 @@ impl Notification {
         ];
         let open =
             self.open.iter().map(|(platform, open)| (DeviceType::Open(platform.clone()), open.template.as_ref()));
-        let is_stored = |template: &TemplateReference| match template.source {
-            TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => true,
-            TemplateSource::Fields(_) => false,
-        };
-        let all = named.into_iter().chain(open);
-        all.filter(|(_, template)| template.is_some_and(is_stored)).map(|(device_type, _)| device_type).collect()
+        named.into_iter().chain(open).filter_map(|(device_type, template)| Some((device_type, template?)))
     }
 
     /// On iOS, actions and `extra` end up in one object, so no name may be in both.

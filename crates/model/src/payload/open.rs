@@ -31,16 +31,6 @@ pub struct OpenOverride {
     pub template: Option<TemplateReference>,
 }
 
-impl OpenOverride {
-    /// Removes one of [`OPEN_TEXTS`].
-    pub fn leave_out(&mut self, key: &str) {
-        let texts = [&mut self.alert, &mut self.title, &mut self.summary, &mut self.media_attachment];
-        for (name, text) in OPEN_TEXTS.into_iter().zip(texts) {
-            text.take_if(|_| name == key);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};

@@ -12,7 +12,7 @@ pub struct Options {
     pub expiry: Option<Expiry>,
     /// Accepted without effect.
     pub no_throttle: Option<bool>,
-    /// Accepted without effect; refused beside texts with `{{`.
+    /// Whether `{{…}}` in texts is filled in for each recipient.
     pub personalization: Option<bool>,
     /// Whether the payload is kept only until the push is done.
     pub redact_payload: Option<bool>,

@@ -20,7 +20,7 @@ pub(super) fn check(push: &Push, at: &At<'_>, purpose: Purpose) {
     every_platform_gets_something(push, at);
     message_center_platforms(push, at);
     redaction(push, at, purpose);
-    abilities::check(push, at, purpose);
+    abilities::check(push, at);
     notification_rules(push, at, "", &push.top_content());
     if let (Some(_), Some(_)) = (&push.in_app, push.notification.as_ref().and_then(|n| n.in_app.as_ref())) {
         at.invalid_key::<()>("notification.in_app", "'in_app' is given next to 'notification' as well.");

@@ -206,32 +206,24 @@ fn what_cannot_be_done_is_refused() {
 }
 
 #[test]
-fn texts_that_nothing_fills_in_are_refused() {
-    let personal = json!({"alert": "Hi {{name}}", "ios": {"title": "Hi {{ name }}", "subtitle": "there"}});
-    let mut template = json!({"fields": {"title": "{{name}}"}});
-    let bare = json!({"alert": "Hi", "web": {"template": template}});
-    template["variable_defaults"] = json!([{"key": "name", "default_value": "you"}]);
-    let plain = json!({"alert": "Hi", "web": {"template": template}});
+fn texts_are_filled_in_where_that_is_asked_for() {
+    let personal = json!({"alert": "Hi {{name}}", "ios": {"title": "{{#if name}}", "subtitle": "there"}});
     accepted(json!({ "notification": personal }));
-    let snippets = json!({"snippets": [{"name": "s"}]});
     for asked in [
         json!({"global_attributes": {"name": "Kim"}}),
         json!({"feed_references": {"feeds": [{"name": "f"}]}}),
-        json!({ "snippet_references": snippets }),
+        json!({"snippet_references": {"snippets": [{"name": "s"}]}}),
         json!({"options": {"personalization": true}}),
     ] {
         let mut with_braces = asked.clone();
         with_braces["notification"] = personal.clone();
-        refused(with_braces, &["notification.alert", "notification.ios.title"]);
+        refused(with_braces, &["notification.ios.title"]);
         accepted(asked);
     }
-    let personalization = json!({"personalization": true});
-    accepted(json!({"notification": plain, "options": personalization}));
-    for (notification, asked) in [(bare, ("options", personalization)), (plain, ("snippet_references", snippets))] {
-        let mut push = json!({ "notification": notification });
-        push[asked.0] = asked.1;
-        refused(push, &["notification.web.template.fields.title"]);
-    }
+    let inline =
+        |title: &str| json!({"notification": {"alert": "Hi", "web": {"template": {"fields": {"title": title}}}}});
+    accepted(inline("{{name}}"));
+    refused(inline("{{> snippet}}"), &["notification.web.template.fields.title"]);
 }
 
 #[test]

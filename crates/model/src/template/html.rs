@@ -1,12 +1,10 @@
 //! Which texts of a push are HTML, so that values put into them must not be taken for markup.
 
-use std::borrow::Cow;
-
 use crate::json::Json;
 
 /// The facts about the texts of an object that follow from its place.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings {
+pub(crate) struct Surroundings {
     /// Whether a `body` without a type of its own is HTML: that of a Message Center message, wherever it is written.
     bodies_are_html: bool,
     /// Whether names are the caller's own, so that they mean nothing here.
@@ -18,10 +16,10 @@ const FREE_FORM: [&str; 7] =
     ["app_defined", "extra", "global_attributes", "defaults", "params", "content_state", "attributes"];
 
 impl Surroundings {
-    pub(super) const OUTSIDE: Self = Self { bodies_are_html: false, is_free_form: false };
+    pub(crate) const OUTSIDE: Self = Self { bodies_are_html: false, is_free_form: false };
 
     /// The surroundings inside an object under `key`. The content type is examined after its own variables are filled in.
-    pub(super) fn inside(self, key: &str, content_type: Option<&str>) -> Self {
+    pub(crate) fn inside(self, key: &str, content_type: Option<&str>) -> Self {
         let bodies_are_html = match (content_type, key) {
             (Some(content_type), _) => is_html(content_type),
             (None, "message") => true,
@@ -31,13 +29,13 @@ impl Surroundings {
         Self { bodies_are_html, is_free_form: self.is_free_form || FREE_FORM.contains(&key) }
     }
 
-    pub(super) fn is_html(self, key: &str) -> bool {
+    pub(crate) fn is_html(self, key: &str) -> bool {
         !self.is_free_form && (key == "html_body" || (key == "body" && self.bodies_are_html))
     }
 }
 
 /// The content type of an object that has one, in either spelling.
-pub(super) fn content_type(entries: &[(String, Json)]) -> Option<&str> {
+pub(crate) fn content_type(entries: &[(String, Json)]) -> Option<&str> {
     entries.iter().find_map(|(key, value)| match (key.as_str(), value) {
         ("content_type" | "content-type", Json::String(text)) => Some(text.as_str()),
         _ => None,
@@ -47,22 +45,4 @@ pub(super) fn content_type(entries: &[(String, Json)]) -> Option<&str> {
 fn is_html(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     ["text/html", "application/xhtml+xml"].iter().any(|html| essence.eq_ignore_ascii_case(html))
-}
-
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(['&', '<', '>', '"', '\'']) {
-        return text.into();
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped.into()
 }

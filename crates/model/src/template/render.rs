@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::html::{Surroundings, content_type, escaped};
+use personalization::html_escaped;
+
+use super::html::{Surroundings, content_type};
 use super::placeholder::{Piece, pieces};
-use super::{Template, TemplateUse};
+use super::{Template, TemplateUse, is_personalized};
 use crate::json::{self, Json};
 use crate::limits;
 use crate::payload::Push;
@@ -23,7 +25,11 @@ impl Template {
         let mut filling = Filling { values: values.collect(), missing: BTreeSet::new(), n_bytes: 0 };
         let given = usage.given();
         let is_given = |key: &str| given.iter().any(|(given, _)| *given == key);
-        let filled = filling.push(&self.push.with(&given), is_given);
+        let whole = self.push.with(&given);
+        let filled = match is_personalized(&whole) {
+            true => filling.with_values(&whole),
+            false => filling.push(&whole, is_given),
+        };
         filling.problems()?;
         self.read(&filled).map_err(|problems| {
             let place = |problem: &Problem| {
@@ -58,6 +64,21 @@ struct Filling<'t> {
 }
 
 impl Filling<'_> {
+    /// A push that is filled in for each recipient gets the values along with those for everybody.
+    fn with_values(&self, push: &Json) -> Json {
+        let Json::Object(entries) = push else { return push.clone() };
+        let is_global = |key: &str| key == "global_attributes";
+        let mut global = match push.get("global_attributes") {
+            Some(Json::Object(attributes)) => attributes.clone(),
+            _ => Vec::new(),
+        };
+        global.retain(|(key, _)| !self.values.contains_key(key.as_str()));
+        let value = |(key, value): (&&str, &&str)| ((*key).to_owned(), Json::String((*value).to_owned()));
+        global.extend(self.values.iter().map(value));
+        let others = entries.iter().filter(|(key, _)| !is_global(key)).cloned();
+        Json::Object(others.chain([("global_attributes".to_owned(), Json::Object(global))]).collect())
+    }
+
     /// Parts given by the request have no variables.
     fn push(&mut self, push: &Json, is_given: impl Fn(&str) -> bool) -> Json {
         let Json::Object(entries) = push else { return push.clone() };
@@ -88,7 +109,7 @@ impl Filling<'_> {
             let more = match piece {
                 Piece::Text(text) => text.into(),
                 Piece::Variable(key) => match self.values.get(key) {
-                    Some(value) if is_html => escaped(value),
+                    Some(value) if is_html => html_escaped(value),
                     Some(value) => (*value).into(),
                     None => {
                         self.missing.insert(key.to_owned());

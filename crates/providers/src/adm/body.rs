@@ -53,8 +53,13 @@ impl AdmPush {
             .members_after(&data(rendering, amazon).into_map())
             .text("}")
             .members_after(&beside_data)
-            .text("}");
+            .text("}")
+            .with_marks(rendering.has_marks);
         Self { body }
+    }
+
+    pub(crate) fn form(&self) -> &Form {
+        &self.body
     }
 
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {

@@ -79,7 +79,7 @@ impl ApnsPush {
             None => body.members(&aps),
             Some(badge) => with_badge(body.text("\"badge\":"), badge).members_after(&aps),
         };
-        let body = body.text("}").members_after(&beside_aps(rendering, ios)).text("}");
+        let body = body.text("}").members_after(&beside_aps(rendering, ios)).text("}").with_marks(rendering.has_marks);
         Self { same_body: body.without_holes().map(Bytes::copy_from_slice), body, headers: headers(rendering, ios) }
     }
 
@@ -90,6 +90,10 @@ impl ApnsPush {
         headers.remove(TOPIC);
         headers.remove(AUTHORIZATION);
         PreparedRequest::with_headers(url, &headers, self.body.fill(recipient))
+    }
+
+    pub(crate) fn form(&self) -> &Form {
+        &self.body
     }
 
     pub(super) fn body_for(&self, recipient: &Recipient<'_>) -> Bytes {

@@ -61,8 +61,13 @@ impl FcmPush {
             .members_after(&data(rendering, android).into_map())
             .text("},\"android\":")
             .json(&config)
-            .text("}}");
+            .text("}}")
+            .with_marks(rendering.has_marks);
         Self { body, url: format!("https://fcm.googleapis.com/v1/projects/{}/messages:send", rendering.app_key) }
+    }
+
+    pub(crate) fn form(&self) -> &Form {
+        &self.body
     }
 
     pub(super) fn body_for(&self, recipient: &Recipient<'_>) -> Bytes {

@@ -46,8 +46,15 @@ impl OpenPush {
             .hole(Hole::ChannelId)
             .text(",\"identifiers\":")
             .hole(Hole::Identifiers)
-            .text("},\"payload\":");
-        Self { value: with_payload(value, payload).text("}") }
+            .text("},\"payload\":")
+            .json(payload)
+            .text("}")
+            .with_marks(rendering.has_marks);
+        Self { value }
+    }
+
+    pub(crate) fn form(&self) -> &Form {
+        &self.value
     }
 
     /// As many of the recipients as fit into one request, but at least one; for the others call this again.
@@ -76,19 +83,4 @@ impl OpenPush {
         let body = self.batch(std::slice::from_ref(recipient)).body;
         PreparedRequest::post("/push".to_owned(), headers, body.into())
     }
-}
-
-/// Texts with variables are a hole each; the rest is the same for all recipients.
-fn with_payload(mut value: Form, payload: &OpenNotification) -> Form {
-    if payload.personal.is_empty() {
-        return value.json(payload);
-    }
-    let mut common = payload.clone();
-    value = value.text("{");
-    for (n, (key, text)) in payload.personal.iter().enumerate() {
-        let separator = if n == 0 { "" } else { "," };
-        value = value.text(separator).json(key).text(":").hole(Hole::Text(text.clone()));
-        common.content.leave_out(key);
-    }
-    value.members_after(&common).text("}")
 }

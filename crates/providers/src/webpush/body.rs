@@ -88,7 +88,7 @@ impl WebPush {
             (TTL, HeaderValue::from(ttl.min(USUAL_TTL_SECONDS))),
             (URGENCY, HeaderValue::from_static("normal")),
         ]);
-        Self { body: Form::default().json(&payload), headers }
+        Self { body: Form::default().json(&payload).with_marks(rendering.has_marks), headers }
     }
 
     /// The payload alone, for connections of our own.
@@ -98,6 +98,10 @@ impl WebPush {
             // It is an object, whose keys are texts.
             Ok(_) | Err(_) => Map::new(),
         }
+    }
+
+    pub(crate) fn form(&self) -> &Form {
+        &self.body
     }
 
     /// A browser's address is the URL of its subscription.

@@ -1,6 +1,5 @@
 //! The request to Windows for one device: a toast, a tile or a badge in XML, or raw text; the same for all of them.
 
-use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use model::payload::wns::{
@@ -8,6 +7,7 @@ use model::payload::wns::{
 };
 
 use super::xml::element;
+use crate::form::Form;
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
 use crate::request::PreparedRequest;
@@ -19,7 +19,7 @@ const CACHE_POLICY: HeaderName = HeaderName::from_static("x-wns-cache-policy");
 /// One push for Windows, ready to be addressed to devices.
 #[derive(Clone, Debug)]
 pub struct WnsPush {
-    body: Bytes,
+    body: Form,
     headers: HeaderMap,
 }
 
@@ -48,16 +48,17 @@ impl WnsPush {
                 "wns/raw"
             }
         };
-        Self { body: body.into(), headers: headers(rendering, wns, kind) }
+        let body = Form::default().text(&body).with_marks(rendering.has_marks);
+        Self { body, headers: headers(rendering, wns, kind) }
     }
 
     /// A device's address is the URL of its notification channel.
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
-        PreparedRequest::with_headers(recipient.address.to_owned(), &self.headers, self.body.to_vec())
+        PreparedRequest::with_headers(recipient.address.to_owned(), &self.headers, self.body.fill(recipient))
     }
 
-    pub(crate) fn body(&self) -> Bytes {
-        self.body.clone()
+    pub(crate) fn form(&self) -> &Form {
+        &self.body
     }
 
     pub(super) fn headers(&self) -> &HeaderMap {

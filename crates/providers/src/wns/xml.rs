@@ -43,7 +43,7 @@ impl Element<'_> {
 }
 
 /// Characters that XML cannot express at all, most control characters, are dropped.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -60,6 +60,7 @@ impl Push {
                 message: message.as_ref(),
                 in_app: in_app.as_ref(),
             },
+            has_marks: false,
             campaigns: Some(&campaigns),
             page_url: &|page: &InlinePage| format!("https://push.example/pages/{}", page.body.len()),
         };

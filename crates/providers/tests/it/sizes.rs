@@ -24,6 +24,7 @@ fn blamed(push: &Value) -> Vec<(String, String)> {
             now: NOW,
             expiry: None,
             content,
+            has_marks: false,
             campaigns: None,
             page_url: &page_url,
         };

@@ -1,22 +1,24 @@
 //! The recipients of a block as they come: some at a time, read ahead while others are being sent to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use audience::index::Index;
 use audience::plan::Plan;
-use base::Result;
+use base::{Error, Result};
 use devices::served_among;
 use index::term_plan;
 use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
-use model::ids::{AppId, Ordinal};
+use model::ids::{AppId, Ordinal, PushId};
 use model::payload::Push;
 use model::push_outcome::GoneBy;
 use model::sandbox::SandboxAnswer;
 use model::term::{Reach, Term};
 use model::time::UtcMillis;
+use personalization::ValueMap;
 use roaring::RoaringBitmap;
+use serde_json::Value;
 use store::Tx;
 use store::recipients::{self, Wanted};
 use tenancy::key_for_log_in;
@@ -24,7 +26,7 @@ use tenancy::key_for_log_in;
 use super::outcomes::Missing;
 use super::target::{Need, Target};
 use crate::sandbox::take_faults;
-use crate::{Sending, reach};
+use crate::{Sending, personal, reach};
 
 /// Recipients read at once: enough for two full requests to an endpoint.
 pub(super) const CHUNK: usize = 2_000;
@@ -38,6 +40,9 @@ pub(super) struct Feed {
     reach: Option<Reach>,
     need: Need,
     is_localized: bool,
+    push: PushId,
+    /// The names of values that the texts of the push are filled in with; `None` if they are the same for everybody.
+    names: Option<Arc<BTreeSet<String>>>,
     /// The push's own data about the recipients it named, by their addresses.
     values: Option<Arc<ValuesByAddress>>,
     /// Whether the messages go to the sandbox.
@@ -48,7 +53,7 @@ pub(super) struct Feed {
     proven: RoaringBitmap,
 }
 
-type ValuesByAddress = HashMap<String, Arc<BTreeMap<String, String>>>;
+type ValuesByAddress = HashMap<String, ValueMap>;
 
 /// Some recipients as they were at one moment.
 pub(super) struct Chunk {
@@ -66,7 +71,8 @@ impl Feed {
     pub(super) fn new(
         sending: &Sending,
         app: AppId,
-        push: &Push,
+        (push_id, push): (PushId, &Push),
+        names: Option<Arc<BTreeSet<String>>>,
         device_type: &DeviceType,
         left: RoaringBitmap,
         is_sandbox: bool,
@@ -74,6 +80,8 @@ impl Feed {
         Self {
             sending: sending.clone(),
             app,
+            push: push_id,
+            names,
             reach: reach::needed(push, device_type),
             need: Need::of(push, device_type),
             is_localized: push.localizations.is_some(),
@@ -115,14 +123,24 @@ impl Feed {
         self.left -= &window;
         let (sending, app, need, is_localized) = (self.sending.clone(), self.app, self.need, self.is_localized);
         let (device_type, reach, values) = (self.device_type.clone(), self.reach, self.values.clone());
-        let is_sandbox = self.is_sandbox;
+        let (is_sandbox, names, push) = (self.is_sandbox, self.names.clone(), self.push);
         async move {
             let read_at = sending.0.clock.now();
             let index = sending.0.index.current(app).await?;
             let reachable = still_reachable(&index, reach, &device_type, &window);
             let mut missing = why_unreachable(&index, &device_type, &window - &reachable);
             let wanted = reachable.clone();
-            let read = move |tx: &mut Tx<'_>| read_targets(tx, app, &reachable, need, is_localized);
+            let read = move |tx: &mut Tx<'_>| {
+                let (mut targets, unreadable) = read_targets(tx, app, &reachable, need, is_localized)?;
+                if let Some(names) = &names {
+                    let mut found = personal::values_of(tx, app, &reachable, names)?;
+                    personal::add_causes(tx, app, push, &reachable, &mut found)?;
+                    for target in &mut targets {
+                        target.values = found.remove(&target.ordinal.0).unwrap_or_default();
+                    }
+                }
+                Ok::<_, Error>((targets, unreadable))
+            };
             let (mut targets, unreadable) = sending.0.store.read(read).await?;
             if let Some(values) = &values {
                 give_values(&mut targets, values);
@@ -143,15 +161,17 @@ impl Feed {
 }
 
 fn by_address(recipients: &Recipients) -> ValuesByAddress {
+    let value = |(key, value): (&String, &String)| (key.clone(), Value::from(value.as_str()));
     let all = recipients.as_slice().iter();
-    all.map(|recipient| (recipient.address.clone(), Arc::new(recipient.values.clone()))).collect()
+    all.map(|recipient| (recipient.address.clone(), recipient.values.iter().map(value).collect())).collect()
 }
 
 /// A channel that has another address by now is no longer one of the recipients, and is left out.
 fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
     targets.retain_mut(|target| {
-        target.values = values.get(&*target.address).cloned();
-        target.values.is_some()
+        let own = values.get(&*target.address);
+        target.values.extend(own.cloned().unwrap_or_default());
+        own.is_some()
     });
 }
 

@@ -1,26 +1,32 @@
 //! The recipients of a block that are reached over live connections: durable in the log is delivered, so that all of them are in
 //! one checkpoint, before anything is sent to a provider.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use audience::plan::Plan;
-use base::Result;
+use base::{Error, Result};
 use index::term_plan;
-use model::event::RejectionStatus;
+use model::event::{LiveContent, RejectionStatus};
 use model::ids::{DeliveryId, Ordinal};
 use model::term::{LiveTerm, Reach, Term};
 use model::time::UtcMillis;
+use personalization::ValueMap;
 use providers::kept_message;
 use roaring::RoaringBitmap;
+use store::Tx;
 use store::pushes::PushRow;
 use store::recipients::{self, LiveRecipient};
 use store::sandbox::SandboxDelivery;
 
 use super::feed::still_reachable;
 use super::outcomes::{LiveSet, Outcomes};
-use super::render::{Localized, Renderer};
+use super::render::{Localized, NotLive, Renderer};
 use super::send_run::RunContext;
 use super::transport::Transport;
+use crate::personal;
+
+/// Channels with messages of their own that one checkpoint records: each is a record of the log.
+const PERSONAL_AT_ONCE: usize = 1_000;
 
 const NOT_KEPT: &str = "A push whose payload is not kept cannot wait for live connections.";
 
@@ -66,36 +72,54 @@ impl LivePart {
         })
     }
 
-    /// What becomes of those that nothing else reaches; `None` if there are none.
-    pub(super) async fn outcomes(&self, context: &RunContext<'_>, renderer: &Renderer<'_>) -> Result<Option<Outcomes>> {
+    /// What becomes of those that nothing else reaches, or of some of them if each has a message of their own; `None` if there are
+    /// none left.
+    pub(super) async fn next_outcomes(
+        &mut self,
+        context: &RunContext<'_>,
+        renderer: &Renderer<'_>,
+    ) -> Result<Option<Outcomes>> {
         if self.alone.is_empty() {
             return Ok(None);
         }
+        let part: RoaringBitmap = match renderer.is_personal() {
+            true => self.alone.iter().take(PERSONAL_AT_ONCE).collect(),
+            false => self.alone.clone(),
+        };
+        self.alone -= &part;
         let RunContext { sending, device_type, transport, .. } = context;
         let mut outcomes = Outcomes::default();
         if self.is_redacted {
-            let all = self.alone.iter().map(Ordinal);
+            let all = part.iter().map(Ordinal);
             outcomes.failed.add(RejectionStatus::InvalidParameters, NOT_KEPT, all);
             outcomes.reason = Some(NOT_KEPT.to_owned());
             return Ok(Some(outcomes));
         }
         let is_sandbox = matches!(transport, Transport::Sandbox);
-        let known = if is_sandbox || renderer.is_localized() { self.read(context).await? } else { Vec::new() };
+        let known = if is_sandbox || renderer.is_localized() { read(context, &part).await? } else { Vec::new() };
+        let values =
+            if renderer.is_personal() { read_values(context, &part, renderer.names()).await? } else { HashMap::new() };
         let now = sending.0.clock.now();
-        for (localized, channels) in self.by_content(renderer, &known) {
+        for (localized, channels) in by_content(renderer, &part, &known) {
             if renderer.is_expired(localized, now) {
                 outcomes.expired |= channels;
                 continue;
             }
-            match renderer.live(localized, now) {
-                Ok(content) => {
-                    outcomes.delivered |= &channels;
-                    outcomes.live.push(LiveSet { channels, content });
-                }
-                Err(reason) => {
-                    let reason = reason.to_string();
-                    outcomes.failed.add(RejectionStatus::InvalidParameters, &reason, channels.iter().map(Ordinal));
-                    outcomes.reason = Some(reason);
+            let contents = match renderer.is_personal() {
+                true => own_contents(renderer, localized, &channels, &values, now),
+                false => vec![(channels, renderer.live(localized, now))],
+            };
+            for (channels, content) in contents {
+                match content {
+                    Ok(content) => {
+                        outcomes.delivered |= &channels;
+                        outcomes.live.push(LiveSet { channels, content });
+                    }
+                    Err(reason) => {
+                        let reason = reason.to_string();
+                        outcomes.failed.add(RejectionStatus::InvalidParameters, &reason, channels.iter().map(Ordinal));
+                        outcomes.reason = Some(reason);
+                    }
                 }
             }
         }
@@ -105,23 +129,71 @@ impl LivePart {
         sending.0.metrics.delivered(device_type, "live", "delivered", outcomes.delivered.len());
         Ok(Some(outcomes))
     }
+}
 
-    async fn read(&self, context: &RunContext<'_>) -> Result<Vec<LiveRecipient>> {
-        let (app, wanted): (_, Vec<_>) = (context.app, self.alone.iter().map(Ordinal).collect());
-        Ok(context.sending.0.store.read(move |tx| recipients::live_among(tx, app, &wanted)).await?)
-    }
+async fn read(context: &RunContext<'_>, part: &RoaringBitmap) -> Result<Vec<LiveRecipient>> {
+    let (app, wanted): (_, Vec<_>) = (context.app, part.iter().map(Ordinal).collect());
+    Ok(context.sending.0.store.read(move |tx| recipients::live_among(tx, app, &wanted)).await?)
+}
 
-    fn by_content(&self, renderer: &Renderer<'_>, known: &[LiveRecipient]) -> BTreeMap<Localized, RoaringBitmap> {
-        if !renderer.is_localized() {
-            return BTreeMap::from([(None, self.alone.clone())]);
-        }
-        let mut sets: BTreeMap<Localized, RoaringBitmap> = BTreeMap::new();
-        for LiveRecipient { ordinal, language, country, .. } in known {
-            let localized = renderer.localized(&Some(Box::new((language.clone(), country.clone()))));
-            sets.entry(localized).or_default().insert(ordinal.0);
-        }
-        sets
+async fn read_values(
+    context: &RunContext<'_>,
+    part: &RoaringBitmap,
+    names: BTreeSet<String>,
+) -> Result<HashMap<u32, ValueMap>> {
+    let (app, push, part) = (context.app, context.push, part.clone());
+    let read = move |tx: &mut Tx<'_>| {
+        let mut found = personal::values_of(tx, app, &part, &names)?;
+        personal::add_causes(tx, app, push, &part, &mut found)?;
+        Ok::<_, Error>(found)
+    };
+    context.sending.0.store.read(read).await
+}
+
+fn by_content(
+    renderer: &Renderer<'_>,
+    part: &RoaringBitmap,
+    known: &[LiveRecipient],
+) -> BTreeMap<Localized, RoaringBitmap> {
+    if !renderer.is_localized() {
+        return BTreeMap::from([(None, part.clone())]);
     }
+    let mut sets: BTreeMap<Localized, RoaringBitmap> = BTreeMap::new();
+    for LiveRecipient { ordinal, language, country, .. } in known {
+        let localized = renderer.localized(&Some(Box::new((language.clone(), country.clone()))));
+        sets.entry(localized).or_default().insert(ordinal.0);
+    }
+    sets
+}
+
+/// The messages of channels with texts of their own. Those that happen to get the same text share a message.
+fn own_contents(
+    renderer: &Renderer<'_>,
+    localized: Localized,
+    channels: &RoaringBitmap,
+    values: &HashMap<u32, ValueMap>,
+    now: UtcMillis,
+) -> Vec<(RoaringBitmap, Result<LiveContent, NotLive>)> {
+    let marked = match renderer.live_marked(localized, now) {
+        Ok(marked) => marked,
+        Err(reason) => return vec![(channels.clone(), Err(reason))],
+    };
+    let nothing = ValueMap::new();
+    let mut contents = Vec::new();
+    let mut by_message: HashMap<String, usize> = HashMap::new();
+    for number in channels {
+        match renderer.live_for(&marked, values.get(&number).unwrap_or(&nothing), now) {
+            Ok(content) => {
+                let place = *by_message.entry(content.message.clone()).or_insert(contents.len());
+                if place == contents.len() {
+                    contents.push((RoaringBitmap::new(), Ok(content)));
+                }
+                contents[place].0.insert(number);
+            }
+            Err(reason) => contents.push((RoaringBitmap::from_iter([number]), Err(reason))),
+        }
+    }
+    contents
 }
 
 /// What the sandbox shows of channels that it has no address of.

@@ -126,6 +126,11 @@ impl OutcomeTally {
         self.live.entry(localized).or_default().insert(ordinal.0);
     }
 
+    /// The same, with a message of its own.
+    pub(super) fn live_alone(&mut self, ordinal: Ordinal, content: LiveContent) {
+        self.rest.live.push(LiveSet { channels: RoaringBitmap::from_iter([ordinal.0]), content });
+    }
+
     /// The channels with live messages since this was last asked, by content.
     pub(super) fn take_live(&mut self) -> BTreeMap<Localized, RoaringBitmap> {
         std::mem::take(&mut self.live)

@@ -1,5 +1,6 @@
 //! Previews of a push that is not sent: what devices would show, the exact requests to the providers, and what stands in the way.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::{Error, Result};
@@ -7,21 +8,23 @@ use boxed::boxed;
 use model::app::AppKey;
 use model::channel::DeliveryType;
 use model::device_type::DeviceType;
-use model::ids::{AppId, ChannelId, DeliveryId, PushId};
+use model::ids::{AppId, ChannelId, DeliveryId, NamedUserId, PushId};
 use model::payload::localization::Content;
 use model::payload::{Appearance, Push};
-use model::problem::Problem;
+use model::problem::{Problem, ProblemKind};
 use model::time::UtcMillis;
+use personalization::ValueMap;
 use providers::{MessageSize, NotSendable, PreparedRequest, Recipient, RenderedPush, Rendering};
+use roaring::RoaringBitmap;
 use store::apps::App;
 use store::recipients::{self, Wanted};
-use store::{Tx, channels};
+use store::{Tx, channels, named_users};
 use targeting::open_types;
 use uuid::Uuid;
 
 use super::target::{Need, Target};
 use crate::push::{RequestPath, refuse_expiries_beyond_providers, refuse_unfit, refuse_unsupported};
-use crate::{Sending, pages};
+use crate::{Sending, pages, personal};
 
 /// Stands where the address of a device would be.
 const SOME_ADDRESS: &str = "address";
@@ -33,8 +36,10 @@ pub enum PreviewFor {
     Everybody,
     /// Every device type with the content of devices of a language and a country.
     Locale { language: Option<String>, country: Option<String> },
-    /// One device, with its own address and badge.
+    /// One device, with its own address, badge and values.
     Channel(ChannelId),
+    /// Every device type with every content, with the values of a named user.
+    NamedUser(NamedUserId),
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +47,31 @@ pub struct Previews {
     pub previews: Vec<Preview>,
     /// Why the push would be refused.
     pub problems: Vec<Problem>,
+    /// The names that its texts ask for and that nothing is known under.
+    pub missing: BTreeSet<String>,
+}
+
+/// A push with the values of whom it is previewed for.
+struct Filled {
+    push: Push,
+    missing: BTreeSet<String>,
+    problem: Option<Problem>,
+}
+
+impl Filled {
+    /// Without somebody in particular, texts are shown as they are written.
+    fn new(push: Push, values: Option<&ValueMap>, now: UtcMillis) -> Self {
+        let (Ok(Some(personalized)), Some(values)) = (push.personalized(), values) else {
+            return Self { push, missing: BTreeSet::new(), problem: None };
+        };
+        let missing = personalized.texts.missing(values);
+        let refused = |message: String| Problem { path: "push".to_owned(), message, kind: ProblemKind::Invalid };
+        match personalized.filled(values, now) {
+            Ok(Ok(push)) => Self { push, missing, problem: None },
+            Ok(Err(problems)) => Self { push, missing, problem: Some(refused(problems.first().message.clone())) },
+            Err(reason) => Self { push, missing, problem: Some(refused(reason.to_string())) },
+        }
+    }
 }
 
 /// The message of one device type and content.
@@ -71,14 +101,28 @@ impl Sending {
         let (id, now, checked) = (app.id, self.0.clock.now(), push.clone());
         let device = match &whom {
             PreviewFor::Channel(channel) => Some(*channel),
-            PreviewFor::Everybody | PreviewFor::Locale { .. } => None,
+            PreviewFor::Everybody | PreviewFor::Locale { .. } | PreviewFor::NamedUser(_) => None,
+        };
+        let user = match &whom {
+            PreviewFor::NamedUser(user) => Some(user.clone()),
+            PreviewFor::Everybody | PreviewFor::Locale { .. } | PreviewFor::Channel(_) => None,
         };
         let read = move |tx: &mut Tx<'_>| {
             let problems = problems(tx, id, &checked, now)?;
             let device = device.map(|channel| Device::read(tx, id, &checked, channel)).transpose()?;
-            Ok::<_, Error>((problems, device))
+            let values = match (&device, &user) {
+                (Some(device), _) => Some(device.values.clone()),
+                (None, Some(user)) => {
+                    named_users::get(tx, id, user)?.ok_or(Error::NotFound("named user"))?;
+                    Some(personal::values_of_user(tx, id, user)?)
+                }
+                (None, None) => None,
+            };
+            Ok::<_, Error>((problems, device, values))
         };
-        let (problems, device) = self.0.store.read(read).await?;
+        let (mut problems, device, values) = self.0.store.read(read).await?;
+        let Filled { push, missing, problem } = Filled::new(push, values.as_ref(), now);
+        problems.extend(problem);
         let index = self.0.index.current(app.id).await?;
         let (app_key, public_url) = (app.key.clone(), self.0.public_url.clone());
         // Up to a hundred localizations for every platform.
@@ -91,7 +135,7 @@ impl Sending {
                     let types = types(&push, open_types(&push.device_types, &index));
                     types.iter().map(|device_type| previewer.of_type(device_type, localization)).collect()
                 }
-                (None, PreviewFor::Everybody | PreviewFor::Channel(_)) => {
+                (None, PreviewFor::Everybody | PreviewFor::Channel(_) | PreviewFor::NamedUser(_)) => {
                     let types = types(&push, open_types(&push.device_types, &index));
                     let n_localizations = push.localizations.as_ref().map_or(0, Vec::len);
                     let contents = std::iter::once(None).chain((0..n_localizations).map(Some));
@@ -100,7 +144,7 @@ impl Sending {
                 }
             }
         };
-        Ok(Previews { previews: self.0.index.evaluate(work).await?, problems })
+        Ok(Previews { previews: self.0.index.evaluate(work).await?, problems, missing })
     }
 }
 
@@ -135,6 +179,8 @@ fn types(push: &Push, open: Vec<DeviceType>) -> Vec<DeviceType> {
 struct Device {
     device_type: DeviceType,
     target: Target,
+    /// For the texts of the push.
+    values: ValueMap,
 }
 
 impl Device {
@@ -147,7 +193,14 @@ impl Device {
         })?;
         let target = found.transpose()?;
         let unreachable = || Error::invalid("channel", "This channel is uninstalled, or has no address to send to.");
-        Ok(Self { device_type: channel.device_type, target: target.ok_or_else(unreachable)? })
+        let names = push.personalized().ok().flatten().map(|personalized| personalized.texts.names());
+        let only = RoaringBitmap::from_iter([channel.ordinal.0]);
+        let mut values = personal::values_of(tx, app, &only, &names.unwrap_or_default())?;
+        Ok(Self {
+            device_type: channel.device_type,
+            target: target.ok_or_else(unreachable)?,
+            values: values.remove(&channel.ordinal.0).unwrap_or_default(),
+        })
     }
 }
 
@@ -162,7 +215,7 @@ impl Previewer<'_> {
     /// Stands where the id of the push would be.
     const PUSH: PushId = PushId::from_uuid(Uuid::nil());
 
-    fn of_device(&self, Device { device_type, target }: &Device) -> Preview {
+    fn of_device(&self, Device { device_type, target, .. }: &Device) -> Preview {
         let locale = target.locale.as_deref();
         let localization =
             locale.and_then(|(language, country)| self.push.localization_for(language.as_deref(), country.as_deref()));
@@ -193,6 +246,7 @@ impl Previewer<'_> {
             now: self.now,
             expiry: self.push.options.as_ref().and_then(|options| options.expiry.as_ref()),
             content,
+            has_marks: false,
             campaigns: self.push.campaigns.as_ref(),
             page_url: &page_url,
         };

@@ -1,6 +1,6 @@
 //! Rendering for one platform: once per localization, however many devices and locales there are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,9 +8,11 @@ use model::app::AppKey;
 use model::device_type::DeviceType;
 use model::event::{LiveContent, SharedPush};
 use model::payload::Push;
+use model::payload::personal::VaryingTexts;
 use model::term::Reach;
 use model::time::UtcMillis;
-use providers::{NotSendable, RenderedPush, Rendering};
+use personalization::{Unrenderable, ValueMap};
+use providers::{MarkedMessage, NotSendable, RenderedPush, Rendering};
 use store::pushes::PushRow;
 
 use super::target::Locale;
@@ -29,6 +31,7 @@ const MOST_LIVE_BYTES: usize = 16 * 1024;
 /// Why live connections get nothing.
 pub(super) enum NotLive {
     NotSendable(NotSendable),
+    Unrenderable(Unrenderable),
     TooLarge { n_bytes: usize },
 }
 
@@ -42,11 +45,25 @@ impl fmt::Display for NotLive {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotSendable(reason) => reason.fmt(formatter),
+            Self::Unrenderable(reason) => reason.fmt(formatter),
             Self::TooLarge { n_bytes } => write!(
                 formatter,
                 "The push is too large for live connections: it has {n_bytes} bytes there, and {MOST_LIVE_BYTES} are possible."
             ),
         }
+    }
+}
+
+/// A message for live connections with marks.
+pub(super) struct MarkedLive {
+    expires: Option<UtcMillis>,
+    message: MarkedMessage,
+}
+
+fn fitting(content: LiveContent) -> Result<LiveContent, NotLive> {
+    match content.message.len() {
+        n_bytes if n_bytes > MOST_LIVE_BYTES => Err(NotLive::TooLarge { n_bytes }),
+        _ => Ok(content),
     }
 }
 
@@ -56,6 +73,8 @@ pub(super) struct Renderer<'a> {
     shared_push: SharedPush,
     sent_at: UtcMillis,
     push: &'a Push,
+    /// What varies, if there are marks in the push.
+    texts: Option<&'a VaryingTexts>,
     device_type: DeviceType,
     public_url: &'a str,
     rendered: HashMap<Localized, Rendered>,
@@ -67,7 +86,7 @@ impl<'a> Renderer<'a> {
         sending: &'a Sending,
         app_key: &'a AppKey,
         (row, shared_push): (&PushRow, SharedPush),
-        push: &'a Push,
+        (push, texts): (&'a Push, Option<&'a VaryingTexts>),
         device_type: DeviceType,
     ) -> Self {
         Self {
@@ -75,6 +94,7 @@ impl<'a> Renderer<'a> {
             shared_push,
             sent_at: row.created,
             push,
+            texts,
             device_type,
             public_url: &sending.0.public_url,
             rendered: HashMap::new(),
@@ -84,6 +104,33 @@ impl<'a> Renderer<'a> {
 
     pub(super) fn is_localized(&self) -> bool {
         self.push.localizations.is_some()
+    }
+
+    /// Whether the texts differ from recipient to recipient.
+    pub(super) fn is_personal(&self) -> bool {
+        self.texts.is_some()
+    }
+
+    /// The names of the values that the texts are filled in with.
+    pub(super) fn names(&self) -> BTreeSet<String> {
+        self.texts.map(VaryingTexts::names).unwrap_or_default()
+    }
+
+    /// What stands in the places of these marks for a recipient with these values.
+    pub(super) fn texts_for(
+        &self,
+        marks: impl Iterator<Item = usize>,
+        values: &ValueMap,
+        now: UtcMillis,
+    ) -> Result<Vec<String>, Unrenderable> {
+        let Some(texts) = self.texts else { return Ok(Vec::new()) };
+        let mut filled = vec![String::new(); texts.len()];
+        for number in marks {
+            if let Some(text) = filled.get_mut(number).filter(|text| text.is_empty()) {
+                *text = texts.rendered(number, values, now)?;
+            }
+        }
+        Ok(filled)
     }
 
     /// Whether devices show or sound something.
@@ -124,16 +171,33 @@ impl<'a> Renderer<'a> {
 
     /// The message for live connections.
     pub(super) fn live(&self, localized: Localized, now: UtcMillis) -> Result<LiveContent, NotLive> {
+        self.live_unmeasured(localized, now).and_then(fitting)
+    }
+
+    /// The message for live connections of devices with texts of their own.
+    pub(super) fn live_marked(&self, localized: Localized, now: UtcMillis) -> Result<MarkedLive, NotLive> {
+        let LiveContent { expires, message } = self.live_unmeasured(localized, now)?;
+        Ok(MarkedLive { expires, message: MarkedMessage::new(&message) })
+    }
+
+    /// The message for the live connection of one of them.
+    pub(super) fn live_for(
+        &self,
+        MarkedLive { expires, message }: &MarkedLive,
+        values: &ValueMap,
+        now: UtcMillis,
+    ) -> Result<LiveContent, NotLive> {
+        let texts = self.texts_for(message.text_numbers(), values, now).map_err(NotLive::Unrenderable)?;
+        fitting(LiveContent { expires: *expires, message: message.filled(&texts) })
+    }
+
+    fn live_unmeasured(&self, localized: Localized, now: UtcMillis) -> Result<LiveContent, NotLive> {
         let expires = deadline(self.push, localized, &self.device_type, self.sent_at);
         let mut message = self.with(localized, now, |rendering| rendering.live_message(&self.device_type))?;
         if let Some(expires) = expires {
             message.insert("expires".to_owned(), expires.to_api().into());
         }
-        let message = serde_json::Value::Object(message).to_string();
-        if message.len() > MOST_LIVE_BYTES {
-            return Err(NotLive::TooLarge { n_bytes: message.len() });
-        }
-        Ok(LiveContent { expires, message })
+        Ok(LiveContent { expires, message: serde_json::Value::Object(message).to_string() })
     }
 
     fn with<T>(
@@ -152,6 +216,7 @@ impl<'a> Renderer<'a> {
             now,
             expiry: self.push.options.as_ref().and_then(|options| options.expiry.as_ref()),
             content: self.push.content_of(localized),
+            has_marks: self.texts.is_some(),
             campaigns: self.push.campaigns.as_ref(),
             page_url: &page_url,
         };

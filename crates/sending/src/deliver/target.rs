@@ -1,7 +1,6 @@
 //! One recipient on its way, with no more than its platform needs of it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use base::{Error, Result};
 use model::channel::{AndroidDetails, DeliveryType, WebSubscription};
@@ -10,6 +9,7 @@ use model::ids::{ChannelId, DeliveryId, Ordinal, PushId};
 use model::payload::Push;
 use model::payload::ios::Badge;
 use model::payload::notification::Notification;
+use personalization::ValueMap;
 use serde::Deserialize;
 use store::recipients::Recipient;
 
@@ -22,8 +22,9 @@ pub(super) struct Target {
     pub(super) channel: ChannelId,
     pub(super) address: Box<str>,
     pub(super) locale: Locale,
-    /// The push's own data about a recipient that it named.
-    pub(super) values: Option<Arc<BTreeMap<String, String>>>,
+    /// For a push whose texts vary: what they are filled in with, and then the texts by the numbers of their marks.
+    pub(super) values: ValueMap,
+    pub(super) texts: Vec<String>,
     /// Whether its address has taken a message before.
     pub(super) is_proven: bool,
     /// Its lane at the provider.
@@ -139,7 +140,8 @@ impl Target {
             channel: row.id,
             address: row.address.into(),
             locale: is_localized.then(|| Box::new((owned(row.language), owned(row.country)))),
-            values: None,
+            values: ValueMap::new(),
+            texts: Vec::new(),
             is_proven: false,
             lane: 0,
             details: need.read(row.profile)?,
@@ -168,7 +170,7 @@ impl Target {
             Details::BrowserKeys(keys) => filled.web_keys = Some(keys),
             Details::Identifiers(identifiers) => filled.identifiers = Some(identifiers),
         }
-        filled.values = self.values.as_deref();
+        filled.texts = &self.texts;
         filled.is_proven = self.is_proven;
         filled
     }

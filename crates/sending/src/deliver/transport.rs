@@ -95,6 +95,14 @@ impl Transport {
 }
 
 impl<'a> OutgoingRequest<'a> {
+    /// How many messages are in it.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            OutgoingRequest::Message { .. } => 1,
+            OutgoingRequest::Batch { batch, .. } => batch.len(),
+        }
+    }
+
     /// Sends it. Always ends: every wait is bounded in time.
     pub(super) async fn send(self, sending: &Sending, push: PushId, now: UtcMillis) -> Answered<'a> {
         match self {

@@ -1,21 +1,23 @@
 //! Reading inboxes: the listing, single messages, and their bodies.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use base::{Error, Result};
 use boxed::boxed;
 use model::app::AppKey;
 use model::event::SharedPush;
-use model::ids::{AppId, ChannelId, MessageNumber, PushId};
-use model::inbox::MessageDetails;
+use model::ids::{AppId, ChannelId, MessageNumber, Ordinal, PushId};
+use model::inbox::{MessageDetails, MessageFilling};
 use model::time::UtcMillis;
+use personalization::ValueMap;
+use roaring::RoaringBitmap;
 use store::messages::{self, TextHead};
 use store::{Tx, channels, inbox_users};
 
 use super::InboxCaller;
 use super::mailbox::{Held, Mailbox};
-use crate::Sending;
+use crate::{Sending, personal};
 
 /// A change may become visible this much later than its instant. A listing is dated back as far, so that changes it could not see
 /// count as newer.
@@ -104,8 +106,21 @@ impl Sending {
                 let mailbox = Mailbox::open(tx, caller.app, &caller.user, asking)?;
                 let held = mailbox.find(tx, push, now)?.ok_or(Error::NotFound("message"))?;
                 let (number, text) = (held.message.number, held.text().ok_or(Error::NotFound("message"))?);
-                let view = views(tx, &caller, &mailbox, vec![held], now)?.pop().ok_or(Error::NotFound("message"))?;
+                let viewer = held.viewer.ordinal;
                 let bytes = messages::body(tx, caller.app, number, text)?.ok_or(Error::NotFound("message"))?;
+                let filling = messages::heads(tx, caller.app, [(number, text)].into_iter())?.pop();
+                let bytes = match filling.and_then(|(_, head)| Some((head.details.filling?, head.content_type))) {
+                    Some((filling, content_type)) if bytes.windows(2).any(|two| two == b"{{") => {
+                        let written = String::from_utf8_lossy(&bytes);
+                        let is_html = content_type.contains("html");
+                        let names = MessageFilling::names(&written);
+                        let values = values_of_reader(tx, caller.app, push, viewer, &names)?;
+                        let filled = filling.filled(&written, is_html, &values, now);
+                        filled.map_err(|_| Error::NotFound("message"))?.into_bytes()
+                    }
+                    Some(_) | None => bytes,
+                };
+                let view = views(tx, &caller, &mailbox, vec![held], now)?.pop().ok_or(Error::NotFound("message"))?;
                 let body = MessageBody { content_type: view.content_type.clone(), bytes };
                 Ok((view, body))
             })
@@ -128,9 +143,14 @@ fn views(
     let there = mailbox.visible(held, now);
     let texts = there.iter().map(|(held, text)| (held.message.number, *text));
     let mut heads: HashMap<MessageNumber, TextHead> = messages::heads(tx, caller.app, texts)?.into_iter().collect();
-    let views = there.into_iter().filter_map(|(Held { message, .. }, _)| {
-        let TextHead { title, content_type, details, size } = heads.remove(&message.number)?;
-        Some(MessageView {
+    let mut views = Vec::with_capacity(there.len());
+    for (Held { message, viewer }, _) in there {
+        let Some(mut head) = heads.remove(&message.number) else { continue };
+        if !fill_in(tx, caller.app, (message.push, viewer.ordinal), &mut head, now)? {
+            continue;
+        }
+        let TextHead { title, content_type, details, size } = head;
+        views.push(MessageView {
             push: message.push,
             sent: message.sent,
             expires: message.expires,
@@ -140,7 +160,42 @@ fn views(
             details,
             size,
             shared_push: message.shared_push,
-        })
-    });
-    Ok(views.collect())
+        });
+    }
+    Ok(views)
+}
+
+/// Fills in the texts of a message for its reader. Returns whether there is a message for them: some need values that are not known
+/// of everybody.
+fn fill_in(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (push, reader): (PushId, Ordinal),
+    head: &mut TextHead,
+    now: UtcMillis,
+) -> Result<bool> {
+    let Some(filling) = head.details.filling.take() else { return Ok(true) };
+    let texts = || std::iter::once(&head.title).chain(head.details.extra.values());
+    let names: BTreeSet<String> = texts().flat_map(|text| MessageFilling::names(text)).collect();
+    let values = values_of_reader(tx, app, push, reader, &names)?;
+    for text in std::iter::once(&mut head.title).chain(head.details.extra.values_mut()) {
+        match filling.filled(text, false, &values, now) {
+            Ok(filled) => *text = filled,
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+fn values_of_reader(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    push: PushId,
+    reader: Ordinal,
+    names: &BTreeSet<String>,
+) -> Result<ValueMap> {
+    let only = RoaringBitmap::from_iter([reader.0]);
+    let mut found = personal::values_of(tx, app, &only, names)?;
+    personal::add_causes(tx, app, push, &only, &mut found)?;
+    Ok(found.remove(&reader.0).unwrap_or_default())
 }

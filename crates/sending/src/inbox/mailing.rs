@@ -14,6 +14,7 @@ use model::ids::{AppId, Ordinal, PushId};
 use model::inbox::{MessageDetails, TextChoice, takes_messages};
 use model::limits;
 use model::payload::Push;
+use model::payload::content::ContentEncoding;
 use model::payload::extra::TextExtra;
 use model::payload::localization::Localization;
 use model::payload::message::Message;
@@ -59,7 +60,7 @@ impl Mailing {
         }
         let expires = expires(push, row.created);
         let longest = row.created.plus(LONGEST);
-        let bodies: Vec<_> = texts(push).filter_map(|(text, message)| head_and_body(text, message)).collect();
+        let bodies: Vec<_> = texts(push).filter_map(|(text, message)| head_and_body(push, text, message)).collect();
         Some(Self {
             push: row.id,
             shared_push,
@@ -151,12 +152,20 @@ fn texts(push: &Push) -> impl Iterator<Item = (u32, &Message)> {
     push.message.iter().map(|message| (0, message)).chain(localized)
 }
 
-fn head_and_body(text: u32, message: &Message) -> Option<(u32, TextHead, Vec<u8>)> {
-    let body = message.body()?;
+fn head_and_body(push: &Push, text: u32, message: &Message) -> Option<(u32, TextHead, Vec<u8>)> {
+    let details = MessageDetails::of(push, message);
+    // Texts that vary are kept as they are written, and filled in when they are read.
+    let (title, body) = match details.filling {
+        Some(_) => {
+            let encoding = message.content_encoding.unwrap_or(ContentEncoding::Utf8);
+            (message.written_title()?.to_owned(), encoding.decode(message.written_body()?)?)
+        }
+        None => (message.title()?, message.body()?),
+    };
     let head = TextHead {
-        title: message.title()?,
+        title,
         content_type: message.mime_type(),
-        details: MessageDetails::of(message),
+        details,
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),
     };
     Some((text, head, body))

@@ -33,6 +33,9 @@ pub(super) enum SentAs {
 
 /// The parts of a push that are too large for one of its platforms. `request_path` makes a path of the push one of the request.
 pub(super) fn oversized(push: &Push, sent_as: SentAs, request_path: impl Fn(&str) -> String) -> Vec<Problem> {
+    // What is filled in may be nothing; with more of it, the provider has the last word.
+    let least = push.personalized().ok().flatten().and_then(|personalized| personalized.unfilled().ok());
+    let push = least.as_ref().unwrap_or(push);
     if json_bytes(push) <= ALWAYS_FITS_BYTES {
         return Vec::new();
     }
@@ -53,6 +56,7 @@ pub(super) fn oversized(push: &Push, sent_as: SentAs, request_path: impl Fn(&str
             now: SOME_TIME,
             expiry: push.options.as_ref().and_then(|options| options.expiry.as_ref()),
             content,
+            has_marks: false,
             campaigns: push.campaigns.as_ref(),
             page_url: &page_url,
         };

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use model::ids::Ordinal;
 use model::sandbox::SandboxAnswer;
 use model::time::UtcMillis;
+use providers::RenderedPush;
 use providers::open::{self, OpenPlatformConfig};
 use providers::outcome::Outcome;
 use store::sandbox::SandboxDelivery;
@@ -170,14 +171,13 @@ impl<'a> SendRun<'a> {
         while self.has_room(to) {
             let ready = self.queue(to).ready.pop_front()?;
             self.n_ready -= ready.len();
-            let n_messages = ready.len();
             if let Some(request) = self.request(ready, now) {
                 let queue = self.queue(to);
                 if queue.n_requests == 0 {
                     queue.moved = Some(Instant::now());
                 }
                 queue.n_requests += 1;
-                self.n_in_flight += n_messages;
+                self.n_in_flight += request.len();
                 self.has_sent = true;
                 return Some(request);
             }
@@ -221,11 +221,15 @@ impl<'a> SendRun<'a> {
                 Ok(way) => self.message(provider, target, way, read_at, now),
                 Err(reason) => self.reject(&[target], reason),
             },
-            Ready::Batch { config, localized, targets, read_at } => match self.renderer.rendered(localized, now) {
-                Ok(content) => Some(OutgoingRequest::Batch { config, batch: Batch::new(content, targets), read_at }),
+            Ready::Batch { config, localized, mut targets, read_at } => match self.renderer.rendered(localized, now) {
+                Ok(content) => {
+                    targets.retain_mut(|target| self.fill_in(target, &content, now));
+                    let batch = (!targets.is_empty()).then(|| Batch::new(content, targets))?;
+                    Some(OutgoingRequest::Batch { config, batch, read_at })
+                }
                 Err(reason) => self.reject(&targets, &reason.to_string()),
             },
-            Ready::ForSandbox { target, fault: None, .. } => self.keep(&target, now),
+            Ready::ForSandbox { target, fault: None, .. } => self.keep(target, now),
             Ready::ForSandbox { target, fault: Some(answer), read_at } => {
                 self.tally.file(&[target.ordinal], sandbox::outcome(answer), read_at);
                 None
@@ -237,7 +241,7 @@ impl<'a> SendRun<'a> {
     fn message(
         &mut self,
         provider: &'a Provider,
-        target: Target,
+        mut target: Target,
         way: Way,
         read_at: UtcMillis,
         now: UtcMillis,
@@ -248,17 +252,41 @@ impl<'a> SendRun<'a> {
             Way::Amazon(_) => self.renderer.rendered_for_amazon(localized, now),
         };
         match content {
-            Ok(content) => Some(OutgoingRequest::Message { provider, target, content, way, read_at }),
+            Ok(content) => {
+                let is_filled_in = self.fill_in(&mut target, &content, now);
+                is_filled_in.then_some(OutgoingRequest::Message { provider, target, content, way, read_at })
+            }
             Err(reason) => self.reject(&[target], &reason.to_string()),
         }
     }
 
+    /// Works out the texts of a recipient, where everybody has their own. A recipient without a value that the push needs is dealt
+    /// with, and is not to be sent to.
+    fn fill_in(&mut self, target: &mut Target, content: &RenderedPush, now: UtcMillis) -> bool {
+        if !self.renderer.is_personal() {
+            return true;
+        }
+        match self.renderer.texts_for(content.text_numbers(), &target.values, now) {
+            Ok(texts) => {
+                target.texts = texts;
+                true
+            }
+            Err(reason) => {
+                self.reject(std::slice::from_ref(target), &reason.to_string());
+                false
+            }
+        }
+    }
+
     /// Keeps the request for the developer to look at.
-    fn keep(&mut self, target: &Target, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
+    fn keep(&mut self, mut target: Target, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
         let push = self.context.push;
         let localized = self.renderer.localized(&target.locale);
         match self.renderer.rendered(localized, now) {
             Ok(rendered) => {
+                if !self.fill_in(&mut target, &rendered, now) {
+                    return None;
+                }
                 self.tally.keep(SandboxDelivery {
                     delivery: target.delivery_id(push),
                     push,
@@ -270,11 +298,22 @@ impl<'a> SendRun<'a> {
                 });
                 self.tally.delivered(target.ordinal);
                 if self.live_beside.contains(target.ordinal.0) {
-                    self.tally.live(target.ordinal, localized);
+                    self.keep_live(&target, localized, now);
                 }
                 None
             }
-            Err(reason) => self.reject(std::slice::from_ref(target), &reason.to_string()),
+            Err(reason) => self.reject(&[target], &reason.to_string()),
+        }
+    }
+
+    /// What the sandbox could keep can be rendered for live connections.
+    fn keep_live(&mut self, target: &Target, localized: Localized, now: UtcMillis) {
+        if !self.renderer.is_personal() {
+            return self.tally.live(target.ordinal, localized);
+        }
+        let content = self.renderer.live_marked(localized, now);
+        if let Ok(content) = content.and_then(|marked| self.renderer.live_for(&marked, &target.values, now)) {
+            self.tally.live_alone(target.ordinal, content);
         }
     }
 

@@ -1,0 +1,171 @@
+//! Texts of a push that differ from recipient to recipient: which they are, and how a push is rendered once for all of them.
+//!
+//! The parts of texts that vary are taken out and numbered, and marks stand in their places. A push with marks is rendered
+//! like any other; providers find the marks in their bodies, and put in the texts of each recipient.
+
+mod marks;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use personalization::{Target, Template, Unrenderable, ValueMap, Values};
+
+use super::Push;
+use super::message::MessageContent;
+use super::template::TemplateSource;
+use crate::json::{self, At, Json};
+use crate::problem::Problems;
+use crate::selector::Purpose;
+use crate::time::UtcMillis;
+use walk::{Filler, Marker};
+
+pub use marks::{Piece, pieces};
+
+/// A push with texts that vary.
+#[derive(Clone, Debug)]
+pub struct PersonalizedPush {
+    /// With marks where something varies.
+    pub push: Push,
+    pub texts: VaryingTexts,
+}
+
+/// What varies, by the numbers of the marks.
+#[derive(Clone, Debug)]
+pub struct VaryingTexts {
+    texts: Vec<VaryingText>,
+    /// What the push itself says about everybody.
+    global: ValueMap,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct VaryingText {
+    template: Template,
+    target: Target,
+    /// Of the inline template that the text is in.
+    defaults: ValueMap,
+}
+
+impl Push {
+    /// Whether `{{` in its texts means anything.
+    pub fn is_personalized(&self) -> bool {
+        let is_asked = self.options.as_ref().and_then(|options| options.personalization) == Some(true);
+        let has_values =
+            || self.recipients().is_some_and(|(_, all)| all.as_slice().iter().any(|one| !one.values.is_empty()));
+        is_asked
+            || self.global_attributes.as_ref().is_some_and(|attributes| !attributes.is_empty())
+            || self.feed_references.is_some()
+            || self.snippet_references.is_some()
+            || self.has_inline_template()
+            || has_values()
+    }
+
+    fn has_inline_template(&self) -> bool {
+        let of_notifications = self.notifications().flat_map(|(_, notification)| notification.templates());
+        let mut of_notifications = of_notifications.map(|(_, template)| template);
+        let messages =
+            self.message.iter().chain(self.localizations.iter().flatten().filter_map(|one| one.message.as_ref()));
+        let mut of_messages = messages.filter_map(|message| match &message.content {
+            MessageContent::Template { template } => Some(template),
+            MessageContent::Text { .. } => None,
+        });
+        let is_inline = |source: &TemplateSource| matches!(source, TemplateSource::Fields(_));
+        of_notifications.any(|template| is_inline(&template.source))
+            || of_messages.any(|template| is_inline(&template.source))
+    }
+
+    /// The push with marks; `None` if it is the same for everybody. Fails if a part of it has to be of a form that it may not have
+    /// once something is filled in.
+    pub fn personalized(&self) -> Result<Option<PersonalizedPush>, Problems> {
+        if !self.is_personalized() {
+            return Ok(None);
+        }
+        let mut marker = Marker::default();
+        let marked = marker.push(&printed(self)?);
+        if marker.texts.is_empty() {
+            return Ok(None);
+        }
+        let global = self.global_attributes.clone().unwrap_or_default();
+        Ok(Some(PersonalizedPush { push: read(&marked)?, texts: VaryingTexts { texts: marker.texts, global } }))
+    }
+}
+
+impl PersonalizedPush {
+    /// The push as one recipient gets it.
+    pub fn filled(&self, values: &ValueMap, now: UtcMillis) -> Result<Result<Push, Problems>, Unrenderable> {
+        let texts: Result<Vec<String>, Unrenderable> =
+            (0..self.texts.texts.len()).map(|number| self.texts.rendered(number, values, now)).collect();
+        Ok(self.with_texts(&texts?))
+    }
+
+    /// The push without anything that varies: the least of it that anybody gets.
+    pub fn unfilled(&self) -> Result<Push, Problems> {
+        self.with_texts(&vec![String::new(); self.texts.texts.len()])
+    }
+
+    fn with_texts(&self, texts: &[String]) -> Result<Push, Problems> {
+        read(&Filler { texts }.push(&printed(&self.push)?))
+    }
+}
+
+impl VaryingTexts {
+    /// The names under which values of recipients are looked for.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.texts.iter().flat_map(|text| text.template.names()).collect()
+    }
+
+    /// Those of the names without a value for a recipient. An instance of an attribute is missing only where the attribute is.
+    pub fn missing(&self, values: &ValueMap) -> BTreeSet<String> {
+        let has = |text: &VaryingText, name: &str| {
+            [values, &self.global, &text.defaults].iter().any(|layer| layer.contains_key(name))
+        };
+        let mut missing = BTreeSet::new();
+        for text in &self.texts {
+            let names = text.template.names();
+            let has_instance =
+                |name: &str| names.iter().any(|one| one.split('#').next() == Some(name) && has(text, one));
+            missing.extend(names.iter().filter(|name| !name.contains('#') && !has_instance(name)).cloned());
+        }
+        missing
+    }
+
+    /// The text with this number for a recipient with these values.
+    pub fn rendered(&self, number: usize, values: &ValueMap, now: UtcMillis) -> Result<String, Unrenderable> {
+        let Some(VaryingText { template, target, defaults }) = self.texts.get(number) else { return Ok(String::new()) };
+        template.render(*target, &Values { layers: &[values, &self.global, defaults], now: now.0 })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+}
+
+/// Notes everything that is wrong with the texts of a personalized push.
+pub(super) fn check(push: &Push, at: &At<'_>) {
+    if !push.is_personalized() {
+        return;
+    }
+    walk::check(at);
+    if at.is_clean()
+        && let Err(problems) = push.personalized()
+    {
+        for problem in problems.iter() {
+            at.invalid_key::<()>(&problem.path, problem.message.clone());
+        }
+    }
+}
+
+fn printed(push: &Push) -> Result<Json, Problems> {
+    Json::from_slice(&serde_json::to_vec(push).unwrap_or_default())
+}
+
+fn read(push: &Json) -> Result<Push, Problems> {
+    json::read_tree(push, |at| Push::parse_with(at, Purpose::Stored))
+}

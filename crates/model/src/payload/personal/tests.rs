@@ -1,0 +1,124 @@
+//! What varies in a push, and what a push looks like when it is filled in.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::json::parse;
+
+fn read_push(mut push: Value) -> Result<Push, Vec<(String, String)>> {
+    push["audience"] = json!("all");
+    push["device_types"] = json!("all");
+    let problems = |problems: Problems| problems.iter().map(|one| (one.path.clone(), one.message.clone())).collect();
+    parse(push.to_string().as_bytes(), Push::parse).map_err(problems)
+}
+
+fn values(value: &Value) -> ValueMap {
+    value.as_object().unwrap().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn filled(push: Value, own: &Value) -> Value {
+    let personalized = read_push(push).unwrap().personalized().unwrap().expect("something varies");
+    let filled = personalized.filled(&values(own), UtcMillis(0)).unwrap().unwrap();
+    serde_json::to_value(filled).unwrap()
+}
+
+#[test]
+fn texts_everywhere_are_filled_in() {
+    let push = json!({
+        "notification": {
+            "alert": "Hi {{name}}",
+            "ios": {"title": "{{upper name}}", "extra": {"k": {"deep": "<{{name}}>"}}, "sound": "x"},
+            "android": {"extra": {"k": "{{n}}"}, "style": {"type": "big_text", "big_text": "{{name}}"}},
+            "actions": {"open": {"type": "url", "content": "https://example.com/?q={{name}}"}, "add_tag": "t-{{name}}"},
+        },
+        "message": {"title": "For {{name}}", "body": "<p>{{name}}</p>", "extra": {"a": "{{name}}"}},
+        "localizations": [{"language": "de", "notification": {"alert": "Hallo {{name}} ({{place}})"}}],
+        "global_attributes": {"place": "here", "name": "everybody"},
+    });
+    let filled = filled(push, &json!({"name": "K & L", "n": 3}));
+    let notification = &filled["notification"];
+    assert_eq!(notification["alert"], "Hi K & L");
+    assert_eq!(notification["ios"]["title"], "K & L");
+    assert_eq!(notification["ios"]["extra"]["k"]["deep"], "<K & L>");
+    assert_eq!(notification["android"]["extra"]["k"], "3");
+    assert_eq!(notification["actions"]["open"]["content"], "https://example.com/?q=K%20%26%20L");
+    assert_eq!(notification["actions"]["add_tag"], "t-K & L");
+    assert_eq!(filled["message"]["body"], "<p>K &amp; L</p>");
+    assert_eq!(filled["message"]["title"], "For K & L");
+    assert_eq!(filled["localizations"][0]["notification"]["alert"], "Hallo K & L (here)");
+}
+
+#[test]
+fn without_being_asked_for_braces_are_text() {
+    let alert = json!({"notification": {"alert": "{{#if"}});
+    assert!(read_push(alert.clone()).unwrap().personalized().unwrap().is_none());
+    let mut asked = alert;
+    asked["options"] = json!({"personalization": true});
+    let problems = read_push(asked).unwrap_err();
+    assert_eq!(problems[0].0, "notification.alert");
+    assert!(problems[0].1.starts_with("Column "), "{problems:?}");
+    let plain = json!({"notification": {"alert": "a"}, "options": {"personalization": true}});
+    assert!(read_push(plain).unwrap().personalized().unwrap().is_none(), "nothing varies");
+}
+
+#[test]
+fn defaults_of_inline_templates_are_the_last_resort() {
+    let template = json!({"fields": {"alert": "Hi {{name}} {{day}}"}, "variable_defaults": [
+        {"key": "name", "default_value": "you"}, {"key": "day", "default_value": "today"}]});
+    let push = json!({"notification": {"ios": {"template": template}}, "global_attributes": {"day": "Monday"}});
+    let none = filled(push.clone(), &json!({}));
+    assert_eq!(none["notification"]["ios"]["template"]["fields"]["alert"], "Hi you Monday");
+    let known = filled(push.clone(), &json!({"name": "Kim"}));
+    assert_eq!(known["notification"]["ios"]["template"]["fields"]["alert"], "Hi Kim Monday");
+    let personalized = read_push(push).unwrap().personalized().unwrap().unwrap();
+    assert!(personalized.texts.missing(&ValueMap::new()).is_empty());
+}
+
+#[test]
+fn all_mistakes_are_named_with_their_columns() {
+    let push = json!({
+        "notification": {"alert": "{{#if a}}", "ios": {"title": "ok {{name}} {{foo bar}}", "collapse_id": "{{name}}"}, "actions":
+            {"open": {"type": "landing_page", "content": {"body": "{{name}}", "content_type": "text/html"}}}},
+        "in_app": {"alert": "{{> snippet}}", "display_type": "banner"},
+        "options": {"personalization": true},
+    });
+    let problems = read_push(push).unwrap_err();
+    let paths: Vec<&str> = problems.iter().map(|(path, _)| path.as_str()).collect();
+    for path in [
+        "notification.alert",
+        "notification.ios.title",
+        "notification.ios.collapse_id",
+        "notification.actions.open.content.body",
+        "in_app.alert",
+    ] {
+        assert!(paths.contains(&path), "{path} is not among {paths:?}");
+    }
+    assert!(problems.iter().any(|(_, message)| message.starts_with("Column 15:")), "{problems:?}");
+}
+
+#[test]
+fn a_url_has_its_form_before_anything_is_filled_in() {
+    let web = |url: &str| json!({"notification": {"alert": "a", "web": {"icon": {"url": url}}}, "options": {"personalization": true}});
+    assert_eq!(read_push(web("{{{url}}}")).unwrap_err()[0].0, "notification.web.icon.url");
+    let url = "https://example.com/{{id}}.png";
+    let filled = filled(web(url), &json!({"id": "a/b"}));
+    assert_eq!(filled["notification"]["web"]["icon"]["url"], "https://example.com/a%2Fb.png");
+}
+
+#[test]
+fn characters_of_marks_are_text_like_any_other() {
+    let alert = format!("{0}0\"{0} {{{{name}}}}", marks::MARK);
+    let push = json!({"notification": {"alert": alert}, "options": {"personalization": true}});
+    let filled = filled(push, &json!({"name": "Kim"}));
+    assert_eq!(filled["notification"]["alert"], format!("{0}0\"{0} Kim", marks::MARK));
+}
+
+#[test]
+fn what_is_missing_is_known() {
+    let push = json!({"notification": {"alert": "{{a}} {{b}} {{c.d}} {{e.f}}"}, "global_attributes": {"b": 1}});
+    let personalized = read_push(push).unwrap().personalized().unwrap().unwrap();
+    let missing = personalized.texts.missing(&values(&json!({"c#d": {}})));
+    assert_eq!(missing.into_iter().collect::<Vec<_>>(), ["a", "e"]);
+    let names: Vec<String> = personalized.texts.names().into_iter().collect();
+    assert_eq!(names, ["a", "b", "c", "c#d", "e", "e#f"]);
+}

@@ -1,0 +1,137 @@
+//! The values that personalized texts are filled in with: what is known of many recipients, read in one go.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use audience::block::blocks;
+use base::{Error, Result};
+use model::channel::Profile;
+use model::event::{Custom, Event};
+use model::ids::{AppId, EventId, NamedUserId, Offset, Ordinal, PushId};
+use personalization::ValueMap;
+use roaring::RoaringBitmap;
+use serde_json::{Value, json};
+use store::attributes::{self, Owner};
+use store::{Tx, log, push_causes, recipients};
+
+use crate::causes::Causes;
+
+/// Names of device properties begin with it, and no attribute's does.
+const OF_DEVICES: &str = "ua_";
+/// With fewer recipients than one in this many channels, looking them up beats reading the range they are in.
+const SPARSE: u64 = 4;
+
+/// Reads what is known of channels under some names: device properties, attributes of named users, and those of the channels
+/// themselves, which go first.
+pub(crate) fn values_of(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    channels: &RoaringBitmap,
+    names: &BTreeSet<String>,
+) -> Result<HashMap<u32, ValueMap>> {
+    let (Some(first), Some(last)) = (channels.min(), channels.max()) else { return Ok(HashMap::new()) };
+    let mut found: HashMap<u32, ValueMap> = HashMap::with_capacity(usize::try_from(channels.len()).unwrap_or(0));
+    let (properties, attributes): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| is_property(name));
+    if !properties.is_empty() {
+        let ordinals: Vec<Ordinal> = channels.iter().map(Ordinal).collect();
+        for (Ordinal(number), profile) in recipients::profiles_among(tx, app, &ordinals)? {
+            let profile: Profile = serde_json::from_str(&profile).map_err(Error::internal)?;
+            let values = found.entry(number).or_default();
+            for name in &properties {
+                values.extend(property(&profile, name).map(|value| ((*name).clone(), value)));
+            }
+        }
+    }
+    let is_sparse = u64::from(last - first) / SPARSE > channels.len();
+    for name in attributes {
+        let mut take = |Ordinal(number): Ordinal, value: &str| {
+            // What cannot be read is not known.
+            if channels.contains(number)
+                && let Ok(value) = serde_json::from_str::<Value>(value)
+            {
+                found.entry(number).or_default().insert(name.clone(), value);
+            }
+        };
+        if is_sparse {
+            let ordinals: Vec<Ordinal> = channels.iter().map(Ordinal).collect();
+            for (channel, value) in attributes::among(tx, app, name, &ordinals)? {
+                take(channel, &value);
+            }
+            continue;
+        }
+        let range = (Ordinal(first), Ordinal(last));
+        attributes::for_each_of_users_between(tx, app, name, range, |channel, value| {
+            take(channel, value);
+            Ok(())
+        })?;
+        attributes::for_each_between(tx, app, name, range, |channel, value| {
+            take(channel, value);
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// What is known of a named user, whatever device it is for.
+pub(crate) fn values_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<ValueMap> {
+    let stored = attributes::of_owner(tx, app, &Owner::NamedUser(user.clone()))?;
+    let value = |(name, value): (String, String)| Some((name, serde_json::from_str(&value).ok()?));
+    Ok(stored.into_iter().filter_map(value).collect())
+}
+
+/// Adds the properties of the custom events that caused an automated push, which go before what is known of the channel. They are
+/// read from the log, as long as it has them.
+pub(crate) fn add_causes(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    push: PushId,
+    channels: &RoaringBitmap,
+    found: &mut HashMap<u32, ValueMap>,
+) -> Result<()> {
+    for (block, channels) in blocks(channels) {
+        let Some(part) = push_causes::of(tx, app, push, block.0)? else { continue };
+        let causes = Causes::decode(Some(&part))?;
+        let events: BTreeSet<EventId> = channels.iter().filter_map(|number| causes.get(number)).collect();
+        let places: BTreeMap<Offset, EventId> =
+            events.into_iter().filter_map(|event| Some((causes.offset(event)?, event))).collect();
+        let offsets: Vec<Offset> = places.keys().copied().collect();
+        let mut by_event: HashMap<EventId, ValueMap> = HashMap::new();
+        for record in log::at_offsets(tx, app, &offsets)? {
+            // An event that was erased has nothing to tell any more.
+            let event: Option<Event<Custom>> = serde_json::from_slice(&record.body).ok();
+            let (Some(id), Some(event)) = (places.get(&record.offset), event) else { continue };
+            by_event.insert(*id, event_values(&event.body));
+        }
+        for number in &channels {
+            if let Some(values) = causes.get(number).and_then(|event| by_event.get(&event)) {
+                found.entry(number).or_default().extend(values.clone());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each property by its name, and the whole event in the way that older texts ask for it.
+fn event_values(event: &Custom) -> ValueMap {
+    let whole = json!({ "events": [{ "name": event.name, "value": event.value, "properties": event.properties }] });
+    let properties = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
+    properties.chain([("$data".to_owned(), whole)]).collect()
+}
+
+fn is_property(name: &str) -> bool {
+    name.starts_with(OF_DEVICES)
+}
+
+fn property(profile: &Profile, name: &str) -> Option<Value> {
+    let value = match name {
+        "ua_language" => &profile.locale_language,
+        "ua_country" => &profile.locale_country,
+        "ua_local_tz" | "ua_tz" => &profile.timezone,
+        "ua_app_version" => &profile.app_version,
+        "ua_sdk_version" => &profile.sdk_version,
+        "ua_device_model" => &profile.device_model,
+        "ua_device_os" => &profile.device_os,
+        "ua_carrier" => &profile.carrier,
+        _ => return None,
+    };
+    value.as_deref().map(Value::from)
+}
