@@ -349,7 +349,7 @@ async fn what_the_push_itself_says_is_reviewed_and_a_time_is_never_ignored() {
             refused.expect(400);
             refused.shows("but now is chosen");
         }
-        sender.get(&format!("{compose}?who=all&text=Hi+%7B%7Bname%7D%7D")).await.shows("is sent as it is");
+        sender.get(&format!("{compose}?who=all&text=Hi+%7B%7Bname%7D%7D")).await.shows("is filled in for each device");
         app.stop().await;
     })
     .await;

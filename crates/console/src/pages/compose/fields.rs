@@ -55,6 +55,10 @@ pub(super) fn what(written: &Written, typed: &Fields) -> Markup {
         fieldset {
             legend { "2 What" }
             (content(&written.content, typed))
+            @if written.is_personalized() {
+                (Field::text("person", "Fill in the preview for").value(typed.exact("person").unwrap_or_default()).optional()
+                    .hint("The id of a named user. Everybody gets a text of their own.").show(None))
+            }
             (Field::text("name", "Name for yourselves").value(typed.exact("name").unwrap_or_default()).optional()
                 .hint("By which you find it in the list; devices do not get it.").show(None))
         }

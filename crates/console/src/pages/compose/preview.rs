@@ -18,6 +18,18 @@ const USUAL: [&str; 3] = ["ios", "android", "web"];
 struct Previews {
     previews: Vec<Preview>,
     problems: Vec<Problem>,
+    #[serde(default)]
+    missing: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Attributes {
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Deserialize)]
+struct Attribute {
+    name: String,
 }
 
 #[derive(Deserialize)]
@@ -72,13 +84,26 @@ pub(super) async fn of(visit: &Visit, written: &Written, reach: &Reach) -> Marku
     let other = written.other_sketch();
     let heading = if other.is_some() { "Preview of the first text" } else { "Preview" };
     html! {
-        (of_push(visit, heading, &first, reach).await)
-        @if let Some(other) = &other { (of_push(visit, "Preview of the other text", other, reach).await) }
+        (filled(visit, heading, &first, reach, written.person.as_deref()).await)
+        @if let Some(other) = &other {
+            (filled(visit, "Preview of the other text", other, reach, written.person.as_deref()).await)
+        }
     }
 }
 
 pub(crate) async fn of_push(visit: &Visit, heading: &str, push: &Value, reach: &Reach) -> Markup {
-    let answer: Result<Previews> = visit.post("/api/push/preview", json!({"push": push})).await;
+    filled(visit, heading, push, reach, None).await
+}
+
+/// The preview for a named user, or as it is written.
+async fn filled(visit: &Visit, heading: &str, push: &Value, reach: &Reach, person: Option<&str>) -> Markup {
+    let mut question = json!({ "push": push });
+    if let Some(person) = person {
+        question["person"] = json!(person);
+    }
+    let answer: Result<Previews> = visit.post("/api/push/preview", question).await;
+    let is_personalized = push.pointer("/options/personalization") == Some(&json!(true));
+    let known: Option<Attributes> = if is_personalized { visit.get("/api/attributes").await.ok() } else { None };
     let app = visit.app.as_ref().map_or("Your app", |app| app.name.as_str());
     html! {
         section {
@@ -86,8 +111,18 @@ pub(crate) async fn of_push(visit: &Visit, heading: &str, push: &Value, reach: &
             @match &answer {
                 Err(error) => { @for sentence in error.sentences() { p.warning { (sentence) } } }
                 Ok(found) => {
-                    @if push.to_string().contains("{{") {
-                        p.warning { "What stands between {{ and }} is sent as it is: texts are the same for everybody." }
+                    @if let Some(known) = &known {
+                        p.quiet {
+                            "What stands between {{ and }} is filled in for each device. "
+                            @if known.attributes.is_empty() { "There are no attributes yet." }
+                            @else {
+                                "Known attributes: "
+                                (known.attributes.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", ")) "."
+                            }
+                        }
+                    }
+                    @if !found.missing.is_empty() {
+                        p.warning { "Not known of them: " (found.missing.join(", ")) "." }
                     }
                     @for problem in &found.problems { p.warning { (problem.message) } }
                     (by_language(found, app, reach))

@@ -22,6 +22,8 @@ pub(crate) struct Written {
     pub(super) timing: Timing,
     pub(super) variant: Variant,
     pub(super) name: Option<String>,
+    /// The named user for whom the preview is filled in.
+    pub(super) person: Option<String>,
     expires: Option<u64>,
     more: String,
 }
@@ -55,6 +57,7 @@ impl Written {
                 control: fields.text("control").and_then(|percent| percent.parse().ok()),
             },
             name: text("name"),
+            person: text("person"),
             expires: fields.text("expires").and_then(|seconds| seconds.parse().ok()),
             more: fields.exact("more").unwrap_or_default().to_owned(),
         }
@@ -88,6 +91,13 @@ impl Written {
         self.variant.text.is_some() || self.variant.control.is_some()
     }
 
+    /// Whether its texts are filled in for everybody who gets it.
+    pub(crate) fn is_personalized(&self) -> bool {
+        let other = self.variant.text.iter().chain(&self.variant.title);
+        Value::from(self.content.parts()).to_string().contains("{{")
+            || other.into_iter().any(|text| text.contains("{{"))
+    }
+
     /// The push as far as it is written, for everybody if it is not known for whom.
     pub(crate) fn sketch(&self) -> Value {
         let audience = self.conditions.audience().unwrap_or(json!("all"));
@@ -98,7 +108,8 @@ impl Written {
     /// As [`Written::sketch`], of the other message of a comparison.
     pub(crate) fn other_sketch(&self) -> Option<Value> {
         let notification = self.content.notification_with(self.other_title(), self.variant.text.as_deref()?);
-        Some(json!({"audience": "all", "device_types": "all", "notification": notification}))
+        let options = json!({"personalization": self.is_personalized()});
+        Some(json!({"audience": "all", "device_types": "all", "notification": notification, "options": options}))
     }
 
     /// The push as far as it is written, with whom it is for.
@@ -151,7 +162,14 @@ impl Written {
         let mut push = Map::from_iter([("audience".to_owned(), audience), ("device_types".to_owned(), json!("all"))]);
         push.extend(self.content.parts());
         push.extend(self.name.as_ref().map(|name| ("name".to_owned(), json!(name))));
-        push.extend(self.expires.map(|seconds| ("options".to_owned(), json!({"expiry": seconds}))));
+        let mut options = Map::new();
+        options.extend(self.expires.map(|seconds| ("expiry".to_owned(), json!(seconds))));
+        if self.is_personalized() {
+            options.insert("personalization".to_owned(), json!(true));
+        }
+        if !options.is_empty() {
+            push.insert("options".to_owned(), options.into());
+        }
         more::lay_over(&mut push, rest);
         push.into()
     }
