@@ -8,6 +8,7 @@ use model::event::RecordKind;
 use model::ids::{AppId, NamedUserId, Ordinal, TermId};
 use model::term::{Term, TermChange, TermsRecord};
 use model::time::Clock;
+use store::attributes::{self, Owner};
 use store::channels::{Channel, Key};
 use store::log::NewRecord;
 use store::{DatabaseUrl, Store, apps, channels, log, named_users, terms};
@@ -104,6 +105,28 @@ pub(crate) async fn load_channels(
     let per_second = number(f64::from(n_channels) / elapsed.as_secs_f64());
     report::line("loaded through the store", &format!("{} ({per_second}/s)", duration(elapsed)))?;
     report::line("size of the database", &mebibytes(u64::try_from(n_bytes)?))
+}
+
+/// Gives every channel attributes of its own.
+pub(crate) async fn load_attributes(
+    place: &Place<'_>,
+    n_channels: u32,
+    make: impl Fn(Ordinal) -> Vec<attributes::Write>,
+) -> Result<()> {
+    let (store, app) = open_at(place).await?;
+    for first in (0..n_channels).step_by(PER_TRANSACTION as usize) {
+        let ordinals = first..n_channels.min(first.saturating_add(PER_TRANSACTION));
+        let batch: Vec<_> = ordinals.map(|ordinal| (Ordinal(ordinal), make(Ordinal(ordinal)))).collect();
+        let written = store.write(app, move |tx| {
+            for (channel, writes) in &batch {
+                attributes::write(tx, app, &Owner::Channel(*channel), writes)?;
+            }
+            Ok::<_, anyhow::Error>(())
+        });
+        written.await?;
+    }
+    store.close().await;
+    Ok(())
 }
 
 /// The named user of a channel with a user of its own.

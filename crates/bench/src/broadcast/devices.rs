@@ -7,6 +7,7 @@ use model::term::{Reach, Term};
 use model::time::UtcMillis;
 use serde_json::{Value, json};
 use sim::{Protocol, device_address, keys};
+use store::attributes::Write;
 use store::channels::{Channel, Key};
 use uuid::Uuid;
 
@@ -68,6 +69,11 @@ impl Devices {
             };
             (channel, vec![Key { kind: format!("address:{}", self.device_type), value: address }])
         })
+        .await?;
+        let attribute = |name: &str, value: String| Write { name: name.to_owned(), value: Some(value), at: CREATED };
+        loading::load_attributes(place, n_devices, |Ordinal(n)| {
+            vec![attribute("first_name", format!("\"Kim {n}\"")), attribute("city", "\"Reykjav\u{ed}k\"".to_owned())]
+        })
         .await
     }
 
@@ -103,6 +109,16 @@ impl Devices {
             "audience": audience,
             "device_types": [self.device_type.to_string()],
             "notification": {"alert": "The doors open at eight. See you there!"},
+        })
+    }
+
+    /// A push with two variables, about as long as the other.
+    pub(super) fn personalized_push(&self) -> Value {
+        json!({
+            "audience": "all",
+            "device_types": [self.device_type.to_string()],
+            "notification": {"alert": "{{$def first_name \"Hello\"}}, the doors open at eight in {{city}}."},
+            "options": {"personalization": true},
         })
     }
 

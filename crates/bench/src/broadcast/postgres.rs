@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use serde_json::json;
 use sim::Protocol;
 use tempfile::TempDir;
 
@@ -76,5 +77,7 @@ async fn send(
     super::send(&mut connection, &devices.push(&devices.first())).await?;
     provider.wait_for(devices.protocol, before + 1).await;
     let cpu = || nodes.iter().try_fold(database()?, |sum, node| Ok(sum + node.process().cpu()?));
-    to_all(&mut connection, provider, devices, n_devices, cpu).await.map(|sent| sent.work)
+    to_all(&mut connection, provider, (devices, &devices.push(&json!("all"))), n_devices, cpu)
+        .await
+        .map(|sent| sent.work)
 }
