@@ -3,7 +3,7 @@
 mod erasing;
 mod new_events;
 
-pub use erasing::{empty_body, push_to_one_of, redact_many};
+pub use erasing::{empty_body, is_about_only, push_to_one_of, redact_many};
 pub use new_events::ManyEvent;
 pub use new_events::NewEvent;
 

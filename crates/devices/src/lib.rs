@@ -45,7 +45,7 @@ pub use channels::{
 pub use contacts::{Contact, ContactKey};
 pub use holdings::{Holdings, Membership};
 pub use inbox_users::give as give_inbox;
-pub use journal::{Journal, ManyEvent, NewEvent, empty_body, push_to_one_of, redact_many};
+pub use journal::{Journal, ManyEvent, NewEvent, empty_body, is_about_only, push_to_one_of, redact_many};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS, Whereabouts};
 pub use mistaken::{Meant, Mistaken};
 pub use named_users::NamedUserView;

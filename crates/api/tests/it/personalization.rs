@@ -10,6 +10,8 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 
 use crate::inbox::Phone;
+use crate::privacy::search_all;
+use crate::privacy_under_way::erase;
 use crate::push_account::recipients;
 
 /// A channel with attributes of its own.
@@ -175,6 +177,23 @@ async fn live_connections_get_their_own_texts() {
         for (channel, name) in channels {
             assert_eq!(kept[&channel]["alert"], format!("Hi {name}"));
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_filled_in_goes_with_the_person() {
+    on_each_database(async |app| {
+        const NAME: &str = "Llanfairpwllgwyngyll";
+        let channel = json!({"device_type": "web", "live": true, "opt_in": true});
+        let reply = app.device().post("/api/channels", json!({ "channel": channel })).await.expect(201);
+        let id = reply["channel_id"].as_str().unwrap().to_owned();
+        set(&app, json!({"channel": [id]}), json!({"name": NAME})).await;
+        send(&app, json!({"notification": {"alert": "Hi {{name}}"}, "options": {"personalization": true}})).await;
+        let names = [NAME.to_owned()];
+        assert!(!search_all(&app, &names).await.is_empty());
+        erase(&app, json!({ "channel_id": id })).await;
+        assert_eq!(search_all(&app, &names).await, Vec::<String>::new());
     })
     .await;
 }

@@ -37,7 +37,7 @@ async fn push_to_all(app: &TestApp) -> String {
     app.master().post("/api/push", body).await.expect(200)["push_ids"][0].as_str().unwrap().to_owned()
 }
 
-async fn erase(app: &TestApp, person: Value) {
+pub(crate) async fn erase(app: &TestApp, person: Value) {
     let request = ask(app, "erase", person).await;
     app.step_all().await;
     app.advance(LATER);

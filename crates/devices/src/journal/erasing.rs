@@ -20,6 +20,13 @@ pub fn push_to_one_of(body: &[u8], channels: &[Ordinal]) -> Result<Option<Shared
     Ok(channels.iter().any(|channel| all.contains(channel.0)).then_some(many.push))
 }
 
+/// Whether a record about many channels is about none but the given ones: what it says may be made for them.
+pub fn is_about_only(body: &[u8], channels: &[Ordinal]) -> Result<bool> {
+    let (many, _): (Many, _) = postcard::take_from_bytes(body).map_err(Error::internal)?;
+    let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
+    Ok(!all.is_empty() && all.iter().all(|number| channels.contains(&Ordinal(number))))
+}
+
 /// The body of a record about many channels without the identifiers of a person; `None` if it has none of them. Names may be in the
 /// texts that follow the channels.
 pub fn redact_many(kind: RecordKind, body: &[u8], redaction: &Redaction) -> Result<Option<Vec<u8>>> {
@@ -110,5 +117,9 @@ mod tests {
         let named = with(postcard::to_stdvec(&content).unwrap());
         let cleaned = redact_many(RecordKind::Live, &named, &redaction).unwrap().unwrap();
         assert!(!redaction.is_in(&cleaned));
+        for (channels, is_theirs) in [(vec![1, 5, 9], true), (vec![1], false), (vec![], false)] {
+            let channels: Vec<Ordinal> = channels.into_iter().map(Ordinal).collect();
+            assert_eq!(is_about_only(&named, &channels).unwrap(), is_theirs, "{channels:?}");
+        }
     }
 }

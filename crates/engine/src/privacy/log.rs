@@ -1,7 +1,7 @@
 //! The log of an app, read once from its beginning for the records about a person.
 
 use base::Result;
-use devices::{empty_body, push_to_one_of, redact_many};
+use devices::{empty_body, is_about_only, push_to_one_of, redact_many};
 use model::event::RecordKind;
 use model::ids::{AppId, EventId, NamedUserId, Offset, Ordinal};
 use model::privacy::Redaction;
@@ -131,6 +131,10 @@ fn relation(person: &Person, names: &Names, record: &Record) -> Relation {
     // It holds ordinals and numbers.
     if record.kind == RecordKind::Terms {
         return Relation::None;
+    }
+    // A message over live connections may have been filled in for the person.
+    if record.kind == RecordKind::Live && is_about_only(&record.body, &ordinals(person)).unwrap_or(false) {
+        return Relation::Theirs;
     }
     if record.kind.is_of_many() {
         return relation_of_many(person, names, record);
