@@ -50,8 +50,14 @@ pub trait Receiver: Clone + Send + Sync + 'static {
     fn receiving(record: &mut Self::Record) -> &mut Vec<Receiving>;
 
     /// Gives up an upload, and has its rows deleted.
-    fn discard(&self, tx: &mut Tx<'_>, app: AppId, record: &mut Self::Record, number: UploadNumber, now: UtcMillis)
-    -> Result<()>;
+    fn discard(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        record: &mut Self::Record,
+        number: UploadNumber,
+        now: UtcMillis,
+    ) -> Result<()>;
 
     /// Stores rows, without those of people who are being erased.
     fn add(&self, tx: &mut Tx<'_>, app: AppId, number: UploadNumber, rows: &[Self::Row]) -> Result<()>;

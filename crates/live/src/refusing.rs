@@ -6,8 +6,9 @@ use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use websocket::frame;
 
-use crate::{End, frame};
+use crate::End;
 
 /// For the device to take the reason, and to close.
 const GOODBYE: Duration = Duration::from_secs(5);

@@ -14,7 +14,6 @@ use crate::End;
 use crate::backlog::Backlog;
 use crate::message::InboxNews;
 
-
 /// The most that waits for a socket to be writable, apart from one message and from what is sent at the beginning.
 const MOST_REST: usize = 16 * 1024;
 /// A socket that takes nothing for so long is closed.

@@ -108,7 +108,8 @@ impl Browser {
 
     /// The service worker of a tab, once it runs.
     pub async fn worker_of(&self, tab: &Tab) -> Tab {
-        let is_of_tab = |target: &Value| tab.context.as_deref().is_none_or(|context| target["browserContextId"] == context);
+        let is_of_tab =
+            |target: &Value| tab.context.as_deref().is_none_or(|context| target["browserContextId"] == context);
         let is_meant = |target: &Value| target["type"] == "service_worker" && is_of_tab(target);
         loop {
             let all = self.call("Target.getTargets", json!({})).await;

@@ -17,7 +17,11 @@ const REFUSALS: [(u16, &str, &str); 12] = [
     ),
     (401, "Unauthorized", "Credentials are missing, wrong, or not enough for this (40100)."),
     (403, "Forbidden", "The credentials are valid and do not allow this (40300)."),
-    (404, "NotFound", "There is no such path (40400), nothing with this id (40401), or a call of Airship that is not served here (40402)."),
+    (
+        404,
+        "NotFound",
+        "There is no such path (40400), nothing with this id (40401), or a call of Airship that is not served here (40402).",
+    ),
     (405, "MethodNotAllowed", "The path does not have this method (40500); the `Allow` header names those it has."),
     (406, "NotAcceptable", "The `Accept` header asks for another version than 3 (40600)."),
     (408, "RequestTimeout", "The body did not arrive within a minute (40800)."),

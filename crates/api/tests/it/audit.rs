@@ -113,7 +113,10 @@ async fn call_in_order(app: &TestApp, belongings: &Belongings) {
             "/api/contacts/attributes",
             &json!([{"audience": {"contact_id": contact}, "attributes": [{"action": "set", "key": "k", "value": 1}]}]),
         ),
-        (&*format!("/api/contacts/scoped/{contact}"), &json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["hourly"]}}]})),
+        (
+            &*format!("/api/contacts/scoped/{contact}"),
+            &json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["hourly"]}}]}),
+        ),
         (&*format!("/api/contacts/disassociate/{contact}"), &json!({"channel_id": channel})),
         ("/api/contacts/associate", &json!({"contact_id": of_kim, "channel_id": channel})),
         ("/api/named_users/associate", &user),

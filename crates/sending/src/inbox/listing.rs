@@ -86,7 +86,7 @@ impl Sending {
             let row = channels::by_id(tx, app, channel)?.ok_or(Error::NotFound("channel"))?;
             let Some(user) = inbox_users::owner(tx, app, row.ordinal)? else { return Ok(Vec::new()) };
             let caller = InboxCaller { app, app_key: app_key.clone(), user };
-            let mailbox = Mailbox::open(tx, &caller, Some(channel))?;
+            let mailbox = Mailbox::open(tx, app, &caller.user, Some(channel))?;
             let held = mailbox.ever_held(tx)?;
             views(tx, &caller, &mailbox, held, now)
         };

@@ -147,10 +147,6 @@ fn upload(area: &mut Area, path: &'static str, summary: &'static str, rows: &'st
 }
 
 fn errors(area: &mut Area, path: &'static str, summary: &'static str) {
-    area.get(
-        path,
-        summary,
-        "Of the last upload: whom each is about, and what is wrong with it.",
-    )
-    .text("text/csv; charset=utf-8", "The rows: an identifier, the word ERROR, and a sentence.");
+    area.get(path, summary, "Of the last upload: whom each is about, and what is wrong with it.")
+        .text("text/csv; charset=utf-8", "The rows: an identifier, the word ERROR, and a sentence.");
 }
