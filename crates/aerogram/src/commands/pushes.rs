@@ -21,7 +21,7 @@ pub(crate) struct Pushes {
     /// Only those in this state: accepted, sending, paused, done or canceled
     #[arg(long)]
     state: Option<String>,
-    /// Only those sent by: api, template, schedule, experiment or pipeline, or the id of one
+    /// Only those sent by: api (servers), compose (people), test, template, schedule, experiment or pipeline, or the id of one
     #[arg(long)]
     origin: Option<String>,
     /// Only those for devices of this type, such as ios
