@@ -122,7 +122,7 @@ async fn other_apps_see_nothing_and_wrong_questions_are_refused() {
         app.device().get(path).await.expect(401);
         for (query, path) in [
             ("start=2024-05-01&end=2024-05-02", "metrics"),
-            ("metrics=received&start=2024-05-01&end=2024-05-02", "metrics"),
+            ("metrics=refused&start=2024-05-01&end=2024-05-02", "metrics"),
             ("metrics=sends,&start=2024-05-01&end=2024-05-02", "metrics"),
             ("metrics=sends&end=2024-05-02", "start"),
             ("metrics=sends&start=2024-05-02&end=2024-05-01", "end"),
