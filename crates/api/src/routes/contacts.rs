@@ -166,13 +166,14 @@ pub(super) async fn associated_types(
 pub(super) async fn disassociate(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     of_users: UserRights,
     PathId(id): PathId<ContactKind>,
     input: Input,
 ) -> Result<Answer> {
     let ContactDisassociation(channel_id) = input.parse(ContactDisassociation::parse).await?;
     of_users.need_leave(channel_id, None)?;
-    edge.engine.devices().disassociate_from_contact(app.id, id, channel_id).await?;
+    rights.devices(&edge).disassociate_from_contact(app.id, id, channel_id).await?;
     Answer::changed(OperationId::random(), Disassociated { channel_id })
 }
 

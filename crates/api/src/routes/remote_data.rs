@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::auth::CallingApp;
+use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::links::Links;
@@ -81,10 +81,11 @@ pub(super) async fn of_app(
 pub(super) async fn of_contact(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathVars((platform, contact)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     check_platform(&platform)?;
-    edge.engine.devices().check_contact(app.id, id_in_path(&contact)?).await?;
+    rights.devices(&edge).check_contact(app.id, id_in_path(&contact)?).await?;
     Answer::bare(RemoteData { payloads: Vec::new() })
 }
 
