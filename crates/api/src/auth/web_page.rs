@@ -25,7 +25,7 @@ pub(super) async fn page(edge: &Edge, headers: &HeaderMap, address: Option<IpAdd
     if !origin.as_ref().is_some_and(|origin| origin.is_allowed(&app.web_origins, app.mode)) {
         return Err(Error::Forbidden(refusal(origin.as_ref(), app.key.as_str())));
     }
-    edge.browser_rate.admit(address, edge.engine.clock().now())?;
+    edge.browser_rate.admit(app.id, address, edge.engine.clock().now())?;
     Ok(caller)
 }
 
