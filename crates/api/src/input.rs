@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use ring::digest::{Context, SHA256};
 use tenancy::{IdempotencyKey, Rights};
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 use crate::auth::{Calling, CallingInbox};
 use crate::body::Whole;
@@ -88,11 +89,11 @@ impl FromRequest<Edge> for Input {
 
     async fn from_request(request: Request, edge: &Edge) -> Result<Self> {
         let (parts, body) = request.into_parts();
-        let key = idempotency_key(&parts)?;
         let encoding = parts.headers.get(CONTENT_ENCODING).and_then(|encoding| encoding.to_str().ok());
         let deflated = encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("deflate"));
         // Requests of the operator and of inbox users have no rights.
         let rights = parts.extensions.get().map(|Calling(caller)| caller.rights);
+        let key = idempotency_key(&parts, rights)?;
         let is_inbox = parts.extensions.get::<CallingInbox>().is_some();
         let (room, unknown_keys) = match rights {
             Some(Rights::KeyOnly) => (&edge.unproven_bodies, UnknownKeys::PassedOver),
@@ -122,13 +123,18 @@ fn text(body: &[u8]) -> Result<&[u8]> {
     }
 }
 
-fn idempotency_key(parts: &Parts) -> Result<Option<String>> {
+fn idempotency_key(parts: &Parts, rights: Option<Rights>) -> Result<Option<String>> {
     let mut values = parts.headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let key = value.to_str().unwrap_or_default();
     let fits = (1..=MOST_KEY_CHARS).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic());
     if !fits || values.next().is_some() {
         let message = format!("An idempotency key is 1 to {MOST_KEY_CHARS} visible ASCII characters, given once.");
+        return Err(Error::invalid(IDEMPOTENCY_KEY, message));
+    }
+    // All who have nothing but the key of the app share their idempotency keys, and the answer to a registration has a secret.
+    if rights == Some(Rights::KeyOnly) && Uuid::try_parse(key).is_err() {
+        let message = "With the key of the app alone, an idempotency key must be a random UUID, so that nobody guesses it.";
         return Err(Error::invalid(IDEMPOTENCY_KEY, message));
     }
     Ok(Some(key.to_owned()))

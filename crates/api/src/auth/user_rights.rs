@@ -91,7 +91,10 @@ impl UserRights {
     fn refusal(&self, aspect: UserAspect, is_proven: bool) -> Option<String> {
         let rule = self.app.user_rules.rule(aspect, self.app.mode);
         let is_allowed = match (self.rights, rule) {
-            (Rights::Master, _) | (_, UserRule::Devices) => true,
+            (Rights::Master, _) => true,
+            // Anybody has the key; its bearer is no device of the app yet.
+            (Rights::KeyOnly, UserRule::Devices) => is_proven,
+            (_, UserRule::Devices) => true,
             (_, UserRule::Signed) => is_proven,
             (_, UserRule::Servers) => false,
         };
