@@ -26,6 +26,7 @@ use crate::answer::Answer;
 use crate::calls::Call;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode, query};
+use crate::pages::login::kept;
 use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
 use crate::parts::copy;
 use crate::parts::fields::problems;
@@ -171,6 +172,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<
         }
         div.compose {
             form #compose data-build data-autosave[typed.text("schedule").is_none()] method="post" action=(visit.to("/compose")) {
+                (kept())
                 // What Enter in a field does: browsers take the first button of a form.
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Check the reach" }
                 @if let Some(id) = typed.text("schedule") { input type="hidden" name="schedule" value=(id); }

@@ -134,9 +134,14 @@ pub(super) fn form(visit: &Visit, ticket: Option<&str>, has_nobody: bool, error:
     }
 }
 
-/// Whether a form says which of its steps was meant: then it can be shown again with what was typed, and nothing is done by that.
+/// Marks a form that can be shown again with what was typed.
+pub(crate) fn kept() -> Markup {
+    html! { input type="hidden" name="keep" value="yes"; }
+}
+
+/// Whether a form is one that can be shown again with what was typed, by a step that does nothing.
 pub(crate) fn is_worth_keeping(form: &Fields) -> bool {
-    form.text("do").is_some()
+    form.text("keep").is_some()
 }
 
 /// The login for somebody who was logged out while writing; what was written comes along.

@@ -13,6 +13,7 @@ use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::form::{Fields, query};
 use crate::pages::compose::reach::Reach;
+use crate::pages::login::kept;
 use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
 use crate::parts::fields::{Field, problems};
 use crate::visit::Visit;
@@ -134,6 +135,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         p.line { a href=(visit.to("/audience")) { "All segments" } }
         div.compose {
             form #segment data-build method="post" action=(action) {
+                (kept())
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Count" }
                 input type="hidden" name="who" value="some";
                 (problems(error, &["display_name"]))

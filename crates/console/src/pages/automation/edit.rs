@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::form::Fields;
 use crate::pages::compose::reach::Reach;
 use crate::pages::compose::{fields, preview};
+use crate::pages::login::kept;
 use crate::parts::conditions::{Known, datalists, rows};
 use crate::parts::fields::{Field, choice, problems};
 use crate::visit::Visit;
@@ -101,6 +102,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         p.line { a href=(visit.to("/automation")) { "All automations" } }
         div.compose {
             form #automation data-build method="post" action=(action) {
+                (kept())
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show what it does" }
                 input type="hidden" name="who" value="some";
                 (problems(error, &[]))

@@ -118,7 +118,7 @@ pub(crate) async fn set_faults(visit: Arc<Visit>) -> Result<Answer> {
 async fn try_set_faults(visit: &Visit) -> Result<()> {
     let faults = match visit.form.text("do") {
         Some("end") => Vec::new(),
-        _ => {
+        Some("add") => {
             let Faults { mut faults } = visit.get(FAULTS).await?;
             let number = |text: &str| text.parse::<u64>().ok();
             let n = visit.form.text("count").map_or(Some(1), number);
@@ -130,6 +130,7 @@ async fn try_set_faults(visit: &Visit) -> Result<()> {
             faults.push(fault);
             faults
         }
+        _ => return Err(Error::invalid("do", "Add an answer, or take everything again.")),
     };
     visit.change(Method::PUT, FAULTS, Some(json!({"faults": faults}))).await
 }

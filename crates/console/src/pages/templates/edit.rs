@@ -13,6 +13,7 @@ use crate::form::{Fields, encode, encoded};
 use crate::pages::compose::content::Content;
 use crate::pages::compose::reach::Reach;
 use crate::pages::compose::{fields, more, preview, recovered};
+use crate::pages::login::kept;
 use crate::parts::conditions::Conditions;
 use crate::parts::fields::{Field, problems};
 use crate::visit::Visit;
@@ -149,6 +150,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         p.line { a href=(visit.to("/templates")) { "All templates" } }
         div.compose {
             form #template data-build method="post" action=(action) {
+                (kept())
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show it" }
                 (problems(error, &["name"]))
                 (Field::text("name", "Name").value(&value("name")).show(error))

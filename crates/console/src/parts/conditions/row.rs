@@ -89,8 +89,8 @@ impl Kind {
 }
 
 impl Row {
-    /// The row with this number in a form, if there is one. A form says as which kind it has shown a row: fields of another kind are
-    /// not those of the new one.
+    /// The row with this number in a form, if there is one. A form says as which kind it has shown a row: fields of another kind
+    /// are not those of the new one.
     pub(super) fn read(fields: &Fields, n: usize) -> Option<Self> {
         let exact = |name: &str| fields.exact(&format!("{name}{n}"));
         let kind = exact("kind").or(exact("value").map(|_| ""))?;
