@@ -1,5 +1,5 @@
-//! Any text is either refused with columns inside of it, or a template that prints and parses to the same template, and renders within
-//! its limits.
+//! Any text is either refused with columns inside of it, or a template that prints and parses to the same template, and renders
+//! within its limits.
 #![no_main]
 
 use std::collections::BTreeMap;

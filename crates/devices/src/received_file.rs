@@ -1,5 +1,5 @@
-//! Files that come in row by row, for lists of all kinds: rows are stored as they arrive, a few thousand to a transaction, and count
-//! only when all of them are there. Any error before that leaves everything as it was.
+//! Files that come in row by row, for lists of all kinds: rows are stored as they arrive, a few thousand to a transaction, and
+//! count only when all of them are there. Any error before that leaves everything as it was.
 
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime;
 use jiff::{Timestamp, tz::TimeZone};
 
-use crate::helper::Helper;
+use crate::functions::Helper;
 use crate::template::{Call, Expression};
 use locales::{Language, STYLES};
 

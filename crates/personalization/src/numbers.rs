@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::dates::known_language;
-use crate::helper::Helper;
+use crate::functions::Helper;
 use crate::template::{Call, Expression};
 
 /// Digits after the point, unless told.

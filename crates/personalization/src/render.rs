@@ -196,7 +196,7 @@ impl<'t, 'v> Renderer<'t, 'v> {
 }
 
 fn is_url_encoded(expression: &Expression) -> bool {
-    matches!(expression, Expression::Call(Call { helper: crate::helper::Helper::UrlEncode, .. }))
+    matches!(expression, Expression::Call(Call { helper: crate::functions::Helper::UrlEncode, .. }))
 }
 
 /// A value as it is shown. Lists and objects are not: they have no one form that people could read.

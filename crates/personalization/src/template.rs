@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::helper::Helper;
+use crate::functions::Helper;
 
 /// A parsed text. It prints as text that parses to the same template.
 #[derive(Clone, Debug, PartialEq)]

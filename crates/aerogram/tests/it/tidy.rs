@@ -177,11 +177,12 @@ const WORDS: [(&str, &[&str]); 7] = [
 
 /// The language of the domain has no input or output and does not wait. It asks the system for the time: rustix reads the clock
 /// that nobody sets.
-const PURE_DEPENDENCIES: [&str; 12] = [
+const PURE_DEPENDENCIES: [&str; 13] = [
     "base64",
     "csv-core",
     "jiff",
     "model_derive",
+    "personalization",
     "postcard",
     "roaring",
     "rustix",

@@ -1,7 +1,7 @@
 //! What stands between the braces of a tag: expressions, calls of helpers, and the openers of blocks.
 
 use super::{Parsed, Section, Slip, Tag};
-use crate::helper::Helper;
+use crate::functions::{Helper, canonical};
 use crate::limits;
 use crate::template::{Call, Expression, LoopVariable, Node, Opener, Path, PathStart};
 use crate::{dates, numbers};
@@ -390,13 +390,5 @@ fn folded(call: Call) -> Expression {
             Expression::Path(Path { start: PathStart::Nearest, segments: vec![name.clone()] })
         }
         _ => Expression::Call(call),
-    }
-}
-
-/// A block may be closed with another spelling than it was opened with.
-fn canonical(word: &str) -> &str {
-    match Helper::from_name(word).filter(|helper| helper.is_condition()) {
-        Some(helper) => helper.name(),
-        None => word,
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::scope::member;
 use super::{Rendered, Renderer, Unrenderable, text_of};
 use crate::compare::{is_empty, is_equal, is_true, number, order};
-use crate::helper::Helper;
+use crate::functions::Helper;
 use crate::template::{Call, Expression};
 use crate::{dates, limits, numbers, percent_encoded};
 

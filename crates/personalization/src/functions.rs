@@ -172,3 +172,11 @@ impl Helper {
         }
     }
 }
+
+/// A block may be closed with another spelling than it was opened with.
+pub(crate) fn canonical(word: &str) -> &str {
+    match Helper::from_name(word).filter(|helper| helper.is_condition()) {
+        Some(helper) => helper.name(),
+        None => word,
+    }
+}
