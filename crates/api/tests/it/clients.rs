@@ -98,9 +98,10 @@ async fn zones_that_would_be_ignored_are_refused() {
 async fn channels_of_email_and_sms_are_said_to_be_missing() {
     on_each_database(async |app| {
         for (kind, name) in [("email", "email"), ("sms", "SMS")] {
+            let sentence = format!("There are no {name} channels here.");
+            let says = |answer: &serde_json::Value| answer["error"].as_str().unwrap().starts_with(&sentence);
             let missing = app.master().post(&format!("/api/channels/{kind}/"), json!({})).await.expect(404);
-            assert_eq!(missing["error"], format!("This version has no {name} channels."));
-            app.device().post(&format!("/api/channels/{kind}"), "").await.expect(401);
+            assert!(says(&missing), "{missing}");
             for (method, below) in [
                 (Method::POST, "uninstall"),
                 (Method::POST, "tags/"),
@@ -112,8 +113,7 @@ async fn channels_of_email_and_sms_are_said_to_be_missing() {
             ] {
                 let path = format!("/api/channels/{kind}/{below}");
                 let missing = app.master().call(method.clone(), &path, "").await.expect(404);
-                assert_eq!(missing["error"], format!("This version has no {name} channels."), "{method} {path}");
-                app.device().call(method, &path, "").await.expect(401);
+                assert!(says(&missing), "{method} {path}: {missing}");
             }
         }
     })
