@@ -89,12 +89,16 @@ pub(super) async fn device_tokens(
     let devices = edge.engine.devices();
     let count = devices.device_count(app.id, DeviceType::Ios).await?;
     let (page, next) = devices.channels_of_type(app.id, DeviceType::Ios, start, limit).await?;
-    Answer::bare(DeviceTokens {
-        device_tokens_count: count.installed,
-        active_device_tokens_count: count.active,
-        next_page: next.map(|next| links.to(&format!("/api/device_tokens?start={next}&limit={limit}"))),
-        device_tokens: page.into_iter().map(DeviceTokenRecord::from).collect(),
-    })
+    let next_page = next.map(|next| links.to(&format!("/api/device_tokens?start={next}&limit={limit}")));
+    let write = move || {
+        Answer::bare(DeviceTokens {
+            device_tokens_count: count.installed,
+            active_device_tokens_count: count.active,
+            next_page,
+            device_tokens: page.into_iter().map(DeviceTokenRecord::from).collect(),
+        })
+    };
+    edge.apart(write).await?
 }
 
 pub(super) async fn device_token_count(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
@@ -125,10 +129,9 @@ pub(super) async fn apids(
     let (start, limit) = (params.id("start"), params.limit(PageSize::CHANNELS));
     params.finish()?;
     let (page, next) = edge.engine.devices().channels_of_type(app.id, DeviceType::Android, start, limit).await?;
-    Answer::bare(Apids {
-        next_page: next.map(|next| links.to(&format!("/api/apids?start={next}&limit={limit}"))),
-        apids: page.into_iter().map(ApidRecord::from).collect(),
-    })
+    let next_page = next.map(|next| links.to(&format!("/api/apids?start={next}&limit={limit}")));
+    let write = move || Answer::bare(Apids { next_page, apids: page.into_iter().map(ApidRecord::from).collect() });
+    edge.apart(write).await?
 }
 
 pub(super) async fn apid(
