@@ -198,6 +198,10 @@ pub const TEMPLATE_VARIABLES: usize = 100;
 /// The texts of a content template.
 pub const CONTENT_TEMPLATE_TEXTS: usize = 100;
 pub const TEMPLATE_VARIABLE_CHARS: usize = 32;
+/// The default of a variable of an inline template, written without white space.
+pub const DEFAULT_VALUE_BYTES: usize = 8192;
+/// Different places in the texts of one push where something is filled in.
+pub const MARKS_PER_PUSH: usize = 2000;
 pub const TEMPLATE_NAME_CHARS: usize = 255;
 pub const TEMPLATE_DESCRIPTION_CHARS: usize = 1000;
 /// Values for the variables of a template.

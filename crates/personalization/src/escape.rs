@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The kind of text that a template makes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     #[default]
     Text,

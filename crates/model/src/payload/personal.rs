@@ -10,6 +10,7 @@ mod walk;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use personalization::{Target, Template, Unrenderable, ValueMap, Values};
 
@@ -40,12 +41,12 @@ pub struct VaryingTexts {
     global: ValueMap,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct VaryingText {
     template: Template,
     target: Target,
-    /// Of the inline template that the text is in.
-    defaults: ValueMap,
+    /// Of the inline template that the text is in, which all of its texts share.
+    defaults: Arc<ValueMap>,
 }
 
 impl Push {
@@ -124,9 +125,9 @@ impl VaryingTexts {
         let mut missing = BTreeSet::new();
         for text in &self.texts {
             let names = text.template.names();
-            let has_instance =
-                |name: &str| names.iter().any(|one| one.split('#').next() == Some(name) && has(text, one));
-            missing.extend(names.iter().filter(|name| !name.contains('#') && !has_instance(name)).cloned());
+            let known: BTreeSet<&str> =
+                names.iter().filter(|name| has(text, name)).filter_map(|name| name.split('#').next()).collect();
+            missing.extend(names.iter().filter(|name| !name.contains('#') && !known.contains(name.as_str())).cloned());
         }
         missing
     }

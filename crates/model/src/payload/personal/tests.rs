@@ -122,3 +122,45 @@ fn what_is_missing_is_known() {
     let names: Vec<String> = personalized.texts.names().into_iter().collect();
     assert_eq!(names, ["a", "b", "c", "c#d", "e", "e#f"]);
 }
+
+#[test]
+fn texts_of_a_template_share_its_defaults() {
+    let alert: String = (0..500).map(|n| format!("{{{{v{n}}}}} ")).collect();
+    let template = |default: &str| json!({"fields": {"alert": alert}, "variable_defaults": [{"key": "name", "default_value": default}]});
+    let push = json!({
+        "notification": {"ios": {"template": template("a")}, "android": {"template": template("b")}},
+        "localizations": [{"language": "de", "notification": {"ios": {"template": template("a")}}}],
+    });
+    let VaryingTexts { texts, .. } = read_push(push).unwrap().personalized().unwrap().unwrap().texts;
+    assert_eq!(texts.len(), 1000, "the same text with the same defaults has the same mark");
+    let maps: BTreeSet<_> = texts.iter().map(|text| Arc::as_ptr(&text.defaults)).collect();
+    assert_eq!(maps.len(), 2);
+}
+
+#[test]
+fn a_push_that_costs_too_much_is_refused() {
+    let default = |n_bytes: usize| {
+        let value = "x".repeat(n_bytes - 2);
+        let template =
+            json!({"fields": {"alert": "{{a}}"}, "variable_defaults": [{"key": "a", "default_value": value}]});
+        read_push(json!({"notification": {"ios": {"template": template}}}))
+    };
+    default(8192).unwrap();
+    let problems = default(8193).unwrap_err();
+    assert_eq!(problems[0].0, "notification.ios.template.variable_defaults[0].default_value");
+    assert_eq!(problems[0].1, "A default value must have at most 8192 bytes; it has 8193.");
+
+    let text = |numbers: std::ops::Range<u32>| -> String { numbers.map(|n| format!("{{{{v{n}}}}} ")).collect() };
+    let marks = |n: u32| {
+        read_push(json!({
+            "notification": {"alert": text(0..1000), "ios": {"title": text(0..1000), "subtitle": text(1000..1900)}},
+            "message": {"title": text(1900..n), "body": "a"},
+            "options": {"personalization": true},
+        }))
+    };
+    marks(2000).unwrap();
+    let problems = marks(2001).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].0, "message.title");
+    assert!(problems[0].1.contains("at most 2000 different places"), "{problems:?}");
+}

@@ -1,10 +1,14 @@
 //! Walking through the texts of a push in which something may be filled in.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
 use personalization::{Part, Target, Template, ValueMap, has_tags};
 
 use super::VaryingText;
 use super::marks::{MARK, Piece, mark, pieces};
 use crate::json::{At, Json};
+use crate::limits;
 use crate::template::{Surroundings, content_type};
 
 /// The parts of a push with texts for recipients.
@@ -31,12 +35,22 @@ const URLS: [&str; 7] = ["url", "content", "media_attachment", "icon", "list_ico
 #[derive(Default)]
 pub(super) struct Marker {
     pub(super) texts: Vec<VaryingText>,
+    /// The numbers of the texts by how they are written, for what, and with which defaults.
+    numbers: HashMap<(String, Target, usize), usize>,
+    defaults: HashMap<String, Defaults>,
+}
+
+/// The defaults of an inline template, and their number: equal ones have the same.
+#[derive(Clone)]
+struct Defaults {
+    number: usize,
+    values: Arc<ValueMap>,
 }
 
 impl Marker {
     pub(super) fn push(&mut self, push: &Json) -> Json {
         let Json::Object(entries) = push else { return push.clone() };
-        let nothing = ValueMap::new();
+        let nothing = self.defaults(ValueMap::new());
         let part = |(key, value): &(String, Json)| {
             let is_part = PARTS.contains(&key.as_str());
             let value = if is_part { self.json(value, key, Surroundings::OUTSIDE, &nothing) } else { value.clone() };
@@ -45,7 +59,7 @@ impl Marker {
         Json::Object(entries.iter().map(part).collect())
     }
 
-    fn json(&mut self, json: &Json, key: &str, around: Surroundings, defaults: &ValueMap) -> Json {
+    fn json(&mut self, json: &Json, key: &str, around: Surroundings, defaults: &Defaults) -> Json {
         match json {
             _ if AS_WRITTEN.contains(&key) => json.clone(),
             Json::String(text) => Json::String(self.text(text, key, around, defaults)),
@@ -55,7 +69,7 @@ impl Marker {
             Json::Object(entries) if is_hosted_page(key, entries) => json.clone(),
             Json::Object(entries) => {
                 let inside = around.inside(key, content_type(entries));
-                let own = json.get("variable_defaults").map(defaults_of);
+                let own = json.get("variable_defaults").map(|own| self.defaults(defaults_of(own)));
                 let defaults = own.as_ref().unwrap_or(defaults);
                 let part = |(key, value): &(String, Json)| (key.clone(), self.json(value, key, inside, defaults));
                 Json::Object(entries.iter().map(part).collect())
@@ -65,7 +79,7 @@ impl Marker {
     }
 
     /// A text that cannot be parsed was accepted when it meant nothing, and stays as it is.
-    fn text(&mut self, text: &str, key: &str, around: Surroundings, defaults: &ValueMap) -> String {
+    fn text(&mut self, text: &str, key: &str, around: Surroundings, defaults: &Defaults) -> String {
         let has_mark = text.contains(MARK);
         if !has_tags(text) && !has_mark {
             return text.to_owned();
@@ -77,22 +91,29 @@ impl Marker {
             (false, _) => Target::Text,
         };
         if has_mark {
-            return self.mark(VaryingText { template, target, defaults: defaults.clone() });
+            return self.mark(template, target, defaults);
         }
         let part = |part: Part| match part {
             Part::Constant(text) => text,
-            Part::Varying(template) => self.mark(VaryingText { template, target, defaults: defaults.clone() }),
+            Part::Varying(template) => self.mark(template, target, defaults),
         };
         template.into_parts().into_iter().map(part).collect()
     }
 
     /// The same text has the same mark wherever it stands, so that parts of a push that are equal stay so.
-    fn mark(&mut self, text: VaryingText) -> String {
-        let number = self.texts.iter().position(|known| *known == text).unwrap_or_else(|| {
-            self.texts.push(text);
-            self.texts.len() - 1
+    fn mark(&mut self, template: Template, target: Target, defaults: &Defaults) -> String {
+        let texts = &mut self.texts;
+        let number = self.numbers.entry((template.to_string(), target, defaults.number)).or_insert_with(|| {
+            texts.push(VaryingText { template, target, defaults: defaults.values.clone() });
+            texts.len() - 1
         });
-        mark(number)
+        mark(*number)
+    }
+
+    fn defaults(&mut self, values: ValueMap) -> Defaults {
+        let number = self.defaults.len();
+        let printed = serde_json::to_string(&values).unwrap_or_default();
+        self.defaults.entry(printed).or_insert_with(|| Defaults { number, values: Arc::new(values) }).clone()
     }
 }
 
@@ -123,28 +144,58 @@ impl Filler<'_> {
 /// Notes the mistakes of all texts.
 pub(super) fn check(push: &At<'_>) {
     let Some(mut fields) = push.object() else { return };
+    let mut marks = Marks::default();
     for key in PARTS {
         if let Some(part) = fields.take(key) {
-            check_part(&part, key);
+            check_part(&part, key, &mut marks);
         }
     }
     fields.rest();
 }
 
-fn check_part(at: &At<'_>, key: &str) {
+/// What would be marked in the texts so far, to the limit and a little beyond.
+#[derive(Default)]
+struct Marks(HashSet<String>);
+
+impl Marks {
+    fn add(&mut self, at: &At<'_>, text: &str, template: Template) {
+        if self.0.len() > limits::MARKS_PER_PUSH {
+            return;
+        }
+        if text.contains(MARK) {
+            self.0.insert(text.to_owned());
+        } else {
+            self.0.extend(template.into_parts().into_iter().filter_map(|part| match part {
+                Part::Varying(template) => Some(template.to_string()),
+                Part::Constant(_) => None,
+            }));
+        }
+        if self.0.len() > limits::MARKS_PER_PUSH {
+            let most = limits::MARKS_PER_PUSH;
+            at.invalid::<()>(format!(
+                "All texts of a push together must have at most {most} different places where something is filled in; \
+                 there are more up to here."
+            ));
+        }
+    }
+}
+
+fn check_part(at: &At<'_>, key: &str, marks: &mut Marks) {
     match at.json() {
-        Json::String(text) if has_tags(text) => {
-            if key == HEADER {
-                at.invalid::<()>("Nothing can be filled in here.");
-            } else if !AS_WRITTEN.contains(&key)
-                && let Err(mistakes) = Template::parse(text)
-            {
-                for mistake in mistakes {
-                    at.invalid::<()>(format!("Column {}: {}", mistake.column, mistake.message));
+        Json::String(text) if key == HEADER && has_tags(text) => {
+            at.invalid::<()>("Nothing can be filled in here.");
+        }
+        Json::String(text) if (has_tags(text) || text.contains(MARK)) && !AS_WRITTEN.contains(&key) => {
+            match Template::parse(text) {
+                Ok(template) => marks.add(at, text, template),
+                Err(mistakes) => {
+                    for mistake in mistakes {
+                        at.invalid::<()>(format!("Column {}: {}", mistake.column, mistake.message));
+                    }
                 }
             }
         }
-        Json::Array(_) => at.items(0..=usize::MAX).iter().flatten().for_each(|item| check_part(item, key)),
+        Json::Array(_) => at.items(0..=usize::MAX).iter().flatten().for_each(|item| check_part(item, key, marks)),
         Json::Object(entries) => {
             let is_page = is_hosted_page(key, entries);
             let Some(mut fields) = at.object() else { return };
@@ -153,12 +204,26 @@ fn check_part(at: &At<'_>, key: &str) {
                     Json::String(text) if is_page && has_tags(text) => {
                         value.invalid::<()>("A hosted page is the same for everybody; nothing can be filled in here.");
                     }
-                    _ if key == "variable_defaults" => {}
-                    _ => check_part(&value, key),
+                    _ if key == "variable_defaults" => check_defaults(&value),
+                    _ => check_part(&value, key, marks),
                 }
             }
         }
         Json::String(_) | Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
+fn check_defaults(at: &At<'_>) {
+    let Json::Array(_) = at.json() else { return };
+    for item in at.items(0..=usize::MAX).iter().flatten() {
+        let Json::Object(_) = item.json() else { continue };
+        let Some(mut fields) = item.object() else { continue };
+        for (_, value) in fields.rest().into_iter().filter(|(key, _)| *key == "default_value") {
+            let (n_bytes, most) = (value.json().to_value().to_string().len(), limits::DEFAULT_VALUE_BYTES);
+            if n_bytes > most {
+                value.invalid::<()>(format!("A default value must have at most {most} bytes; it has {n_bytes}."));
+            }
+        }
     }
 }
 
