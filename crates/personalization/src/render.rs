@@ -2,6 +2,8 @@
 
 mod calls;
 mod scope;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +15,8 @@ use crate::compare::is_true;
 use crate::escape::Target;
 use crate::limits;
 use crate::template::{Block, Branch, Call, Expression, Node, Opener, Template};
-use scope::{Frame, Turn};
+use calls::{BYTES_PER_STEP, weight};
+use scope::{Found, Frame, Turn};
 
 /// Values by their names.
 pub type ValueMap = BTreeMap<String, Value>;
@@ -137,6 +140,9 @@ impl<'t, 'v> Renderer<'t, 'v> {
     }
 
     fn each(&mut self, list: Cow<'v, Value>, name: Option<&'t str>, nodes: &'t [Node]) -> Rendered<bool> {
+        if let Value::Object(entries) = &*list {
+            self.step(entries.keys().map(String::len).sum::<usize>() / BYTES_PER_STEP)?;
+        }
         let items: Vec<(Option<String>, Cow<'v, Value>)> = match list {
             Cow::Borrowed(Value::Array(items)) => items.iter().map(|item| (None, Cow::Borrowed(item))).collect(),
             Cow::Owned(Value::Array(items)) => items.into_iter().map(|item| (None, Cow::Owned(item))).collect(),
@@ -167,11 +173,28 @@ impl<'t, 'v> Renderer<'t, 'v> {
     /// What is not known is null.
     fn value(&mut self, expression: &'t Expression) -> Rendered<Cow<'v, Value>> {
         Ok(match expression {
-            Expression::Text(text) => Cow::Owned(Value::from(text.as_str())),
+            Expression::Text(text) => {
+                self.step(text.len() / BYTES_PER_STEP)?;
+                Cow::Owned(Value::from(text.as_str()))
+            }
             Expression::Number(number) => Cow::Owned(crate::numbers::value(*number)),
             Expression::Bool(value) => Cow::Owned(Value::from(*value)),
             Expression::Null => Cow::Owned(Value::Null),
-            Expression::Path(path) => scope::find(self.values, &self.frames, path),
+            Expression::Path(path) => {
+                self.step(path.segments.iter().map(String::len).sum::<usize>() / BYTES_PER_STEP)?;
+                match scope::find(self.values, &self.frames, path) {
+                    Found::Lasting(value) => Cow::Borrowed(value),
+                    Found::Passing(value) => {
+                        step(&mut self.n_steps, weight(value))?;
+                        Cow::Owned(value.clone())
+                    }
+                    Found::Turn(value) => {
+                        step(&mut self.n_steps, weight(&value))?;
+                        Cow::Owned(value)
+                    }
+                    Found::Nothing => Cow::Owned(Value::Null),
+                }
+            }
             Expression::Call(call) => self.call(call)?,
         })
     }
@@ -182,8 +205,7 @@ impl<'t, 'v> Renderer<'t, 'v> {
     }
 
     fn step(&mut self, n: usize) -> Rendered<()> {
-        self.n_steps = self.n_steps.saturating_add(n);
-        if self.n_steps > limits::STEPS { Err(Unrenderable::TooMuchWork) } else { Ok(()) }
+        step(&mut self.n_steps, n)
     }
 
     fn write(&mut self, text: &str) -> Rendered<()> {
@@ -193,6 +215,11 @@ impl<'t, 'v> Renderer<'t, 'v> {
         self.out.push_str(text);
         Ok(())
     }
+}
+
+fn step(n_steps: &mut usize, n: usize) -> Rendered<()> {
+    *n_steps = n_steps.saturating_add(n);
+    if *n_steps > limits::STEPS { Err(Unrenderable::TooMuchWork) } else { Ok(()) }
 }
 
 fn is_url_encoded(expression: &Expression) -> bool {

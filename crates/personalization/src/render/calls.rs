@@ -13,7 +13,7 @@ use crate::template::{Call, Expression};
 use crate::{dates, limits, numbers, percent_encoded};
 
 /// Bytes of text that are worth a step when they are copied.
-const BYTES_PER_STEP: usize = 64;
+pub(super) const BYTES_PER_STEP: usize = 64;
 
 pub(super) fn carry_out<'t, 'v>(renderer: &mut Renderer<'t, 'v>, call: &'t Call) -> Rendered<Cow<'v, Value>> {
     let Call { helper, arguments, options } = call;
@@ -37,7 +37,8 @@ pub(super) fn carry_out<'t, 'v>(renderer: &mut Renderer<'t, 'v>, call: &'t Call)
     for (name, value) in options {
         named.push((name.as_str(), renderer.value(value)?));
     }
-    renderer.step(values.iter().map(|value| weight(value)).sum())?;
+    let taken = values.iter().chain(named.iter().map(|(_, value)| value));
+    renderer.step(taken.map(|value| weight(value)).sum())?;
     let option = |name: &str| named.iter().find(|(known, _)| *known == name).map(|(_, value)| &**value);
     let first = values.first().map_or(&Value::Null, |value| &**value);
     let second = values.get(1).map_or(&Value::Null, |value| &**value);
@@ -105,24 +106,23 @@ fn condition<'t, 'v>(
     Ok(Cow::Owned(Value::from(!decides)))
 }
 
-/// About how much work a helper has with a value.
-fn weight(value: &Value) -> usize {
+/// About how much work it is to copy a value, or to look at all of it.
+pub(super) fn weight(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => text.len() / BYTES_PER_STEP,
         Value::Array(items) => items.iter().map(|item| 1 + weight(item)).sum(),
-        Value::Object(entries) => entries.values().map(|value| 1 + weight(value)).sum(),
+        Value::Object(entries) => {
+            entries.iter().map(|(key, value)| 1 + key.len() / BYTES_PER_STEP + weight(value)).sum()
+        }
     }
 }
 
 fn limited(list: &Value, most: &Value) -> Value {
-    let most = number(most).map_or(0.0, |most| most.clamp(0.0, 1e6));
-    // Below zero and beyond the end make no difference by now.
-    let n_wanted = (0..).take_while(|n| f64::from(*n) < most.floor()).count();
-    match list {
-        Value::Array(items) => Value::Array(items.iter().take(n_wanted).cloned().collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => Value::Null,
-    }
+    let Value::Array(items) = list else { return Value::Null };
+    let most = number(most).map_or(0.0, f64::floor);
+    let wanted = (0u32..).zip(items).take_while(|(n, _)| f64::from(*n) < most);
+    Value::Array(wanted.map(|(_, item)| item.clone()).collect())
 }
 
 fn sum(values: &[Cow<'_, Value>], operation: impl Fn(f64, f64) -> f64) -> Value {
