@@ -121,14 +121,14 @@ impl Sending {
             Ok::<_, Error>((problems, device, values))
         };
         let (mut problems, device, values) = self.0.store.read(read).await?;
-        let Filled { push, missing, problem } = Filled::new(push, values.as_ref(), now);
-        problems.extend(problem);
         let index = self.0.index.current(app.id).await?;
         let (app_key, public_url) = (app.key.clone(), self.0.public_url.clone());
-        // Up to a hundred localizations for every platform.
+        // Up to a hundred localizations for every platform, and texts with loops.
         let work = move || {
+            let Filled { push, missing, problem } = Filled::new(push, values.as_ref(), now);
+            problems.extend(problem);
             let previewer = Previewer { app_key: &app_key, public_url: &public_url, push: &push, now };
-            match (device, whom) {
+            let previews = match (device, whom) {
                 (Some(device), _) => vec![previewer.of_device(&device)],
                 (None, PreviewFor::Locale { language, country }) => {
                     let localization = push.localization_for(language.as_deref(), country.as_deref());
@@ -142,9 +142,10 @@ impl Sending {
                     let pairs = contents.flat_map(|content| types.iter().map(move |of_type| (of_type, content)));
                     pairs.map(|(of_type, content)| previewer.of_type(of_type, content)).collect()
                 }
-            }
+            };
+            Previews { previews, problems, missing }
         };
-        Ok(Previews { previews: self.0.index.evaluate(work).await?, problems, missing })
+        self.0.index.evaluate(work).await
     }
 }
 
