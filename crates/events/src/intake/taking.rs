@@ -291,10 +291,12 @@ impl Taking<'_, '_> {
 
     /// What a button of a push changes about the channel.
     fn pressed(&mut self, tx: &mut Tx<'_>, push: PushId, button: &str) -> Result<()> {
-        let stored = pushes::by_id(tx, self.context.app, push)?.map(|row| stored_push(&row)).transpose()?.flatten();
-        if let Some(push) = stored {
-            self.changes.pressed(&push, &self.profile, button);
+        // A push is long to read, and a device can press its buttons as often as an upload has events.
+        if !self.changes.knows_buttons_of(push) {
+            let stored = pushes::by_id(tx, self.context.app, push)?.map(|row| stored_push(&row)).transpose()?.flatten();
+            self.changes.learn_buttons_of(push, stored.as_ref(), &self.profile);
         }
+        self.changes.pressed(push, button);
         Ok(())
     }
 

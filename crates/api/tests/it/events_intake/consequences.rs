@@ -151,6 +151,8 @@ async fn buttons_change_tags_and_count_as_responses() {
         upload(&app, &other, json!([pressed("yes", true), pressed("maybe", true)])).await;
         assert_eq!(tags(&other).await, json!(["apple"]));
         assert_eq!(count_of_push(&app, &push, Metric::DirectResponses).await, 1, "an opening follows the other one");
+        upload(&app, &channel, json!([pressed("no", false), pressed("yes", false), pressed("no", false)])).await;
+        assert_eq!(tags(&channel).await, json!(["asked", "coming"]));
         let foreign = event("interactive_notification_action", json!({"button_id": "yes", "send_id": channel}));
         upload(&app, &channel, json!([foreign])).await;
         assert_eq!(tags(&channel).await, json!(["asked", "coming"]));
