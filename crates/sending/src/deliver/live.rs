@@ -2,6 +2,7 @@
 //! one checkpoint, before anything is sent to a provider.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Instant;
 
 use audience::plan::Plan;
 use base::{Error, Result};
@@ -20,7 +21,7 @@ use store::sandbox::SandboxDelivery;
 
 use super::feed::still_reachable;
 use super::outcomes::{LiveSet, Outcomes};
-use super::render::{Localized, NotLive, Renderer};
+use super::render::{FILLING_AT_ONCE, Localized, NotLive, Renderer};
 use super::send_run::RunContext;
 use super::transport::Transport;
 use crate::personal;
@@ -106,7 +107,7 @@ impl LivePart {
                 continue;
             }
             let contents = match renderer.is_personal() {
-                true => own_contents(renderer, localized, &channels, &values, now),
+                true => own_contents(renderer, localized, &channels, &values, now).await,
                 false => vec![(channels, renderer.live(localized, now))],
             };
             for (channels, content) in contents {
@@ -167,7 +168,7 @@ fn by_content(
 }
 
 /// The messages of channels with texts of their own. Those that happen to get the same text share a message.
-fn own_contents(
+async fn own_contents(
     renderer: &Renderer<'_>,
     localized: Localized,
     channels: &RoaringBitmap,
@@ -181,7 +182,12 @@ fn own_contents(
     let nothing = ValueMap::new();
     let mut contents = Vec::new();
     let mut by_message: HashMap<String, usize> = HashMap::new();
+    let mut turn = Instant::now();
     for number in channels {
+        if turn.elapsed() >= FILLING_AT_ONCE {
+            tokio::task::yield_now().await;
+            turn = Instant::now();
+        }
         match renderer.live_for(&marked, values.get(&number).unwrap_or(&nothing), now) {
             Ok(content) => {
                 let place = *by_message.entry(content.message.clone()).or_insert(contents.len());

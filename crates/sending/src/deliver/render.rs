@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::app::AppKey;
 use model::device_type::DeviceType;
@@ -27,6 +28,10 @@ pub(super) type Rendered = Result<Arc<RenderedPush>, NotSendable>;
 /// The most of a message for live connections. Nodes keep messages of hours in memory, and a device that comes back is sent many at
 /// once; it is several times what any provider takes.
 const MOST_LIVE_BYTES: usize = 16 * 1024;
+
+/// For how long texts of recipients are filled in until other work of the thread has its turn: those of other apps, and what keeps
+/// the lease of the job.
+pub(super) const FILLING_AT_ONCE: Duration = Duration::from_millis(20);
 
 /// Why live connections get nothing.
 pub(super) enum NotLive {

@@ -22,7 +22,7 @@ use roaring::RoaringBitmap;
 use super::block::{Look, SendingBlock};
 use super::feed::Feed;
 use super::outcomes::{OF_BATCHES, OF_MESSAGES, OutcomeTally};
-use super::render::Renderer;
+use super::render::{FILLING_AT_ONCE, Renderer};
 use super::transport::{To, Transport};
 use crate::Sending;
 use crate::health::RefusalOf;
@@ -76,6 +76,8 @@ pub(super) struct SendRun<'a> {
     has_served: bool,
     /// Looks at the push since the last checkpoint.
     n_looks: u32,
+    /// When the current turn began.
+    turn: Instant,
     probe: Probe,
     /// Whether the provider is known to be down, and nothing has shown otherwise.
     is_down: bool,
@@ -166,6 +168,7 @@ impl<'a> SendRun<'a> {
             has_sent: false,
             has_served: false,
             n_looks: 0,
+            turn: Instant::now(),
             probe: match mode {
                 RunMode::Probing(refusal) => Probe::Waiting(refusal),
                 RunMode::Normal | RunMode::AfterOutage => Probe::No,
@@ -180,10 +183,10 @@ impl<'a> SendRun<'a> {
         let RunContext { sending, push, .. } = self.context;
         let mut in_flight = FuturesUnordered::new();
         let mut alongside = BackgroundWork::new();
-        let mut last_turn = Instant::now();
+        self.turn = Instant::now();
         loop {
             let now = sending.0.clock.now();
-            if std::mem::replace(&mut last_turn, Instant::now()).elapsed() >= STANDSTILL {
+            if std::mem::replace(&mut self.turn, Instant::now()).elapsed() >= STANDSTILL {
                 self.break_off(Error::LeaseLost);
             }
             self.check_limits(now);
@@ -198,6 +201,10 @@ impl<'a> SendRun<'a> {
             if is_through && in_flight.is_empty() && alongside.reading.is_none() {
                 break;
             }
+            let is_turn_over = self.is_turn_over();
+            if is_turn_over {
+                tokio::task::yield_now().await;
+            }
             let event = poll_fn(|cx| {
                 let mut n_answered = 0;
                 while n_answered < ANSWERS_AT_ONCE
@@ -206,7 +213,13 @@ impl<'a> SendRun<'a> {
                     self.take_answer(answered);
                     n_answered += 1;
                 }
-                if n_answered > 0 { Poll::Ready(RunEvent::Answered) } else { alongside.poll(cx) }
+                if n_answered > 0 {
+                    return Poll::Ready(RunEvent::Answered);
+                }
+                match alongside.poll(cx) {
+                    Poll::Pending if is_turn_over => Poll::Ready(RunEvent::TurnOver),
+                    poll => poll,
+                }
             });
             match event.await {
                 RunEvent::Answered if self.probe == Probe::Passed => {
@@ -218,7 +231,7 @@ impl<'a> SendRun<'a> {
                     let ended = sending.end_outage(self.context.app, self.context.device_type).await;
                     ended.unwrap_or_else(|error| self.break_off(error));
                 }
-                RunEvent::Answered => {}
+                RunEvent::Answered | RunEvent::TurnOver => {}
                 RunEvent::Read(Ok(chunk)) => self.take_in(chunk),
                 RunEvent::Read(Err(error)) | RunEvent::Looked(Err(error)) => self.break_off(error),
                 RunEvent::Saved(look) => {
@@ -233,6 +246,11 @@ impl<'a> SendRun<'a> {
             self.on_look(saving.await?);
         }
         self.end().await
+    }
+
+    /// Whether texts of recipients were filled in for so long that other work has to have its turn.
+    fn is_turn_over(&self) -> bool {
+        self.renderer.is_personal() && self.turn.elapsed() >= FILLING_AT_ONCE
     }
 
     /// Notices how much may be sent now, and what ends a run from outside.

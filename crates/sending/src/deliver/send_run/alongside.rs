@@ -26,6 +26,8 @@ pub(super) enum RunEvent {
     Looked(Result<Look>),
     /// It is time to look again.
     Tick,
+    /// Nothing has happened, and there is more to be filled in.
+    TurnOver,
 }
 
 pub(super) struct BackgroundWork {

@@ -21,6 +21,9 @@ use crate::sandbox;
 /// Requests to one open platform that may be under way at once, per block.
 const OPEN_REQUESTS: usize = 4;
 
+/// A batch goes out without the rest if it takes long to fill in what varies, but not before so many were looked at.
+const FILLED_AT_LEAST: usize = 100;
+
 /// A lane without an answer for so long, although it has as many requests under way as it may, holds up no other.
 const STALLED: Duration = Duration::from_secs(1);
 const WAITS_FOR_SERVICE: &str = "The push service of the device is slow; what is for it is tried again.";
@@ -187,7 +190,7 @@ impl<'a> SendRun<'a> {
 
     fn has_room(&mut self, to: To) -> bool {
         let n_unrecorded = self.n_in_flight + self.tally.n_finished() + self.n_saving;
-        let is_going = self.stop_reason.is_none();
+        let is_going = self.stop_reason.is_none() && !self.is_turn_over();
         let Queue { ready, n_requests, n_allowed, moved: _ } = self.queue(to);
         let n_next = ready.front().map_or(0, Ready::len);
         is_going && *n_requests < *n_allowed && n_unrecorded + n_next <= UNRECORDED
@@ -221,10 +224,24 @@ impl<'a> SendRun<'a> {
                 Ok(way) => self.message(provider, target, way, read_at, now),
                 Err(reason) => self.reject(&[target], reason),
             },
-            Ready::Batch { config, localized, mut targets, read_at } => match self.renderer.rendered(localized, now) {
+            Ready::Batch { config, localized, targets, read_at } => match self.renderer.rendered(localized, now) {
                 Ok(content) => {
-                    targets.retain_mut(|target| self.fill_in(target, &content, now));
-                    let batch = (!targets.is_empty()).then(|| Batch::new(content, targets))?;
+                    let mut filled = Vec::with_capacity(targets.len());
+                    let mut targets = targets.into_iter();
+                    for (n_before, mut target) in targets.by_ref().enumerate() {
+                        if self.fill_in(&mut target, &content, now) {
+                            filled.push(target);
+                        }
+                        if n_before + 1 >= FILLED_AT_LEAST && self.is_turn_over() {
+                            break;
+                        }
+                    }
+                    let rest: Vec<_> = targets.collect();
+                    if !rest.is_empty() {
+                        self.n_ready += rest.len();
+                        self.own[0].ready.push_front(Ready::Batch { config, localized, targets: rest, read_at });
+                    }
+                    let batch = (!filled.is_empty()).then(|| Batch::new(content, filled))?;
                     Some(OutgoingRequest::Batch { config, batch, read_at })
                 }
                 Err(reason) => self.reject(&targets, &reason.to_string()),
