@@ -49,7 +49,7 @@ impl fmt::Display for Unrenderable {
                 write!(out, "With the values of this device a text has more than {} bytes.", limits::OUTPUT_BYTES)
             }
             Self::TooMuchWork => {
-                out.write_str("A text of the push takes too many steps with the values of this device.")
+                out.write_str("The texts of the push take too many steps with the values of this device.")
             }
         }
     }
@@ -59,9 +59,20 @@ type Rendered<T> = Result<T, Unrenderable>;
 
 impl Template {
     pub fn render(&self, target: Target, values: &Values<'_>) -> Result<String, Unrenderable> {
+        self.render_as_one_of(target, values, &mut 0)
+    }
+
+    /// As [`Template::render`], as one of several texts for the same recipient that have taken so many steps.
+    pub fn render_as_one_of(
+        &self,
+        target: Target,
+        values: &Values<'_>,
+        n_steps: &mut usize,
+    ) -> Result<String, Unrenderable> {
         let mut renderer = Renderer { values, target, out: String::new(), frames: Vec::new(), n_steps: 0 };
         renderer.nodes(&self.nodes)?;
-        Ok(renderer.out)
+        *n_steps = n_steps.saturating_add(renderer.n_steps);
+        if *n_steps > limits::STEPS_OF_ALL { Err(Unrenderable::TooMuchWork) } else { Ok(renderer.out) }
     }
 }
 

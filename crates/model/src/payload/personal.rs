@@ -96,9 +96,8 @@ impl Push {
 impl PersonalizedPush {
     /// The push as one recipient gets it.
     pub fn filled(&self, values: &ValueMap, now: UtcMillis) -> Result<Result<Push, Problems>, Unrenderable> {
-        let texts: Result<Vec<String>, Unrenderable> =
-            (0..self.texts.texts.len()).map(|number| self.texts.rendered(number, values, now)).collect();
-        Ok(self.with_texts(&texts?))
+        let texts = self.texts.rendered(0..self.texts.len(), values, now)?;
+        Ok(self.with_texts(&texts))
     }
 
     /// The push without anything that varies: the least of it that anybody gets.
@@ -132,10 +131,24 @@ impl VaryingTexts {
         missing
     }
 
-    /// The text with this number for a recipient with these values.
-    pub fn rendered(&self, number: usize, values: &ValueMap, now: UtcMillis) -> Result<String, Unrenderable> {
-        let Some(VaryingText { template, target, defaults }) = self.texts.get(number) else { return Ok(String::new()) };
-        template.render(*target, &Values { layers: &[values, &self.global, defaults], now: now.0 })
+    /// The texts with these numbers for a recipient with these values, each in its place; others are empty.
+    pub fn rendered(
+        &self,
+        numbers: impl Iterator<Item = usize>,
+        values: &ValueMap,
+        now: UtcMillis,
+    ) -> Result<Vec<String>, Unrenderable> {
+        let mut rendered = vec![String::new(); self.texts.len()];
+        let mut n_steps = 0;
+        for number in numbers {
+            let (Some(text), Some(place)) = (self.texts.get(number), rendered.get_mut(number)) else { continue };
+            if place.is_empty() {
+                let VaryingText { template, target, defaults } = text;
+                let values = Values { layers: &[values, &self.global, defaults], now: now.0 };
+                *place = template.render_as_one_of(*target, &values, &mut n_steps)?;
+            }
+        }
+        Ok(rendered)
     }
 
     /// How many there are.

@@ -129,13 +129,7 @@ impl<'a> Renderer<'a> {
         now: UtcMillis,
     ) -> Result<Vec<String>, Unrenderable> {
         let Some(texts) = self.texts else { return Ok(Vec::new()) };
-        let mut filled = vec![String::new(); texts.len()];
-        for number in marks {
-            if let Some(text) = filled.get_mut(number).filter(|text| text.is_empty()) {
-                *text = texts.rendered(number, values, now)?;
-            }
-        }
-        Ok(filled)
+        texts.rendered(marks, values, now)
     }
 
     /// Whether devices show or sound something.

@@ -164,3 +164,20 @@ fn a_push_that_costs_too_much_is_refused() {
     assert_eq!(problems[0].0, "message.title");
     assert!(problems[0].1.contains("at most 2000 different places"), "{problems:?}");
 }
+
+#[test]
+fn the_texts_of_a_device_are_bounded_together() {
+    let extra = |n_texts: usize| {
+        let text =
+            |n: usize| (format!("k{n}"), json!(format!("{{{{#each list}}}}{{{{#if {n}}}}}{{{{/if}}}}{{{{/each}}}}")));
+        let extra: serde_json::Map<String, Value> = (0..n_texts).map(text).collect();
+        json!({"notification": {"ios": {"extra": extra}}, "options": {"personalization": true}})
+    };
+    let list = values(&json!({"list": vec![1; 9000]}));
+    let filled = |n_texts: usize| {
+        let personalized = read_push(extra(n_texts)).unwrap().personalized().unwrap().unwrap();
+        personalized.filled(&list, UtcMillis(0))
+    };
+    filled(5).unwrap().unwrap();
+    assert_eq!(filled(6).unwrap_err(), Unrenderable::TooMuchWork);
+}
