@@ -109,7 +109,7 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     let shared_push = provenance.shared_push(push_id, &push);
     let personalized = personalized(&push);
     let (sent, texts) = match &personalized {
-        Some(PersonalizedPush { push, texts }) => (push, Some(texts)),
+        Some(PersonalizedPush { push, texts }) => (push, (!texts.is_empty()).then_some(texts)),
         None => (&push, None),
     };
     let renderer =
@@ -152,7 +152,7 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     Box::pin(SendRun::new(context, renderer, block, feed, live.beside, mode).run()).await
 }
 
-/// What varies from recipient to recipient. A push that was accepted before its texts meant anything is sent as it is written.
+/// The push with what its tags say, and what varies from recipient to recipient. A push that was accepted before its texts meant anything is sent as it is written.
 fn personalized(push: &Push) -> Option<PersonalizedPush> {
     match push.personalized() {
         Ok(personalized) => personalized,

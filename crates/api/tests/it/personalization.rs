@@ -199,6 +199,28 @@ async fn what_was_filled_in_goes_with_the_person() {
 }
 
 #[tokio::test]
+async fn tags_that_say_the_same_to_everybody_are_not_sent_as_they_are_written() {
+    on_each_database(async |app| {
+        let ios = register(&app, "ios", "A1", json!({})).await;
+        let kiosk = register(&app, "open::kiosk", "K1", json!({})).await;
+        for (written, meant) in
+            [("Hello {{! note }}world", "Hello world"), ("Write \\{{name}}", "Write {{name}}"), ("{{\"x\"}} y", "x y")]
+        {
+            let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": written},
+                "options": {"personalization": true}});
+            let previewed = app.master().post("/api/push/preview", json!({"push": push, "channel": ios})).await;
+            assert_eq!(previewed.expect(200)["previews"][0]["shown"]["body"], meant);
+            app.master().delete("/api/sandbox").await;
+            send(&app, push).await;
+            let kept = kept(&app).await;
+            assert_eq!(kept[&ios]["aps"]["alert"], meant);
+            assert_eq!(kept[&kiosk]["values"][0]["payload"]["alert"], meant);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn messages_are_filled_in_when_they_are_read() {
     on_each_database(async |app| {
         let kim = Phone::new(&app, "ios", json!({})).await;

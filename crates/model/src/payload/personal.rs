@@ -25,11 +25,12 @@ use walk::{Filler, Marker};
 
 pub use marks::{Piece, pieces};
 
-/// A push with texts that vary.
+/// A push whose texts have tags.
 #[derive(Clone, Debug)]
 pub struct PersonalizedPush {
-    /// With marks where something varies.
+    /// With marks where something varies; tags that say the same to everybody are replaced by what they say.
     pub push: Push,
+    /// There may be none: a comment is a tag, too.
     pub texts: VaryingTexts,
 }
 
@@ -77,7 +78,7 @@ impl Push {
             || of_messages.any(|template| is_inline(&template.source))
     }
 
-    /// The push with marks; `None` if it is the same for everybody. Fails if a part of it has to be of a form that it may not have
+    /// The push with marks; `None` if it has no tags, so that it is sent as it is written. Fails if a part of it has to be of a form that it may not have
     /// once something is filled in.
     pub fn personalized(&self) -> Result<Option<PersonalizedPush>, Problems> {
         if !self.is_personalized() {
@@ -85,7 +86,7 @@ impl Push {
         }
         let mut marker = Marker::default();
         let marked = marker.push(&printed(self)?);
-        if marker.texts.is_empty() {
+        if !marker.has_tags {
             return Ok(None);
         }
         let global = self.global_attributes.clone().unwrap_or_default();

@@ -61,9 +61,12 @@ struct Filled {
 impl Filled {
     /// Without somebody in particular, texts are shown as they are written.
     fn new(push: Push, values: Option<&ValueMap>, now: UtcMillis) -> Self {
-        let (Ok(Some(personalized)), Some(values)) = (push.personalized(), values) else {
-            return Self { push, missing: BTreeSet::new(), problem: None };
-        };
+        let unfilled = |push: Push| Self { push, missing: BTreeSet::new(), problem: None };
+        let Ok(Some(personalized)) = push.personalized() else { return unfilled(push) };
+        if personalized.texts.is_empty() {
+            return unfilled(personalized.push);
+        }
+        let Some(values) = values else { return unfilled(push) };
         let missing = personalized.texts.missing(values);
         let refused = |message: String| Problem { path: "push".to_owned(), message, kind: ProblemKind::Invalid };
         match personalized.filled(values, now) {

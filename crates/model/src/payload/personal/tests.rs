@@ -58,7 +58,11 @@ fn without_being_asked_for_braces_are_text() {
     assert_eq!(problems[0].0, "notification.alert");
     assert!(problems[0].1.starts_with("Column "), "{problems:?}");
     let plain = json!({"notification": {"alert": "a"}, "options": {"personalization": true}});
-    assert!(read_push(plain).unwrap().personalized().unwrap().is_none(), "nothing varies");
+    assert!(read_push(plain).unwrap().personalized().unwrap().is_none(), "there are no tags");
+    let comment = json!({"notification": {"alert": "a{{! b }}c"}, "options": {"personalization": true}});
+    let personalized = read_push(comment).unwrap().personalized().unwrap().unwrap();
+    assert!(personalized.texts.is_empty(), "nothing varies");
+    assert_eq!(serde_json::to_value(personalized.push).unwrap()["notification"]["alert"], "ac");
 }
 
 #[test]

@@ -34,6 +34,8 @@ const URLS: [&str; 7] = ["url", "content", "media_attachment", "icon", "list_ico
 /// Takes out what varies.
 #[derive(Default)]
 pub(super) struct Marker {
+    /// Whether any text differs from how it is written.
+    pub(super) has_tags: bool,
     pub(super) texts: Vec<VaryingText>,
     /// The numbers of the texts by how they are written, for what, and with which defaults.
     numbers: HashMap<(String, Target, usize), usize>,
@@ -85,6 +87,7 @@ impl Marker {
             return text.to_owned();
         }
         let Ok(template) = Template::parse(text) else { return text.to_owned() };
+        self.has_tags = true;
         let target = match (around.is_html(key), text.split("{{").next()) {
             (true, _) => Target::Html,
             (false, Some(beginning)) if URLS.contains(&key) && beginning.contains("://") => Target::Url,
