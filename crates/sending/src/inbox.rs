@@ -9,6 +9,7 @@ mod listing;
 mod mailbox;
 mod mailing;
 mod marks;
+mod readings;
 mod removal;
 mod unread;
 mod users;

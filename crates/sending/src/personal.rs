@@ -6,7 +6,7 @@ use audience::block::blocks;
 use base::{Error, Result};
 use model::channel::Profile;
 use model::event::{Custom, Event};
-use model::ids::{AppId, EventId, NamedUserId, Offset, Ordinal, PushId};
+use model::ids::{AppId, NamedUserId, Offset, Ordinal, PushId};
 use personalization::ValueMap;
 use roaring::RoaringBitmap;
 use serde_json::{Value, json};
@@ -87,27 +87,37 @@ pub(crate) fn add_causes(
     channels: &RoaringBitmap,
     found: &mut HashMap<u32, ValueMap>,
 ) -> Result<()> {
-    for (block, channels) in blocks(channels) {
-        let Some(part) = push_causes::of(tx, app, push, block.0)? else { continue };
-        let causes = Causes::decode(Some(&part))?;
-        let events: BTreeSet<EventId> = channels.iter().filter_map(|number| causes.get(number)).collect();
-        let places: BTreeMap<Offset, EventId> =
-            events.into_iter().filter_map(|event| Some((causes.offset(event)?, event))).collect();
-        let offsets: Vec<Offset> = places.keys().copied().collect();
-        let mut by_event: HashMap<EventId, ValueMap> = HashMap::new();
-        for record in log::at_offsets(tx, app, &offsets)? {
-            // An event that was erased has nothing to tell any more.
-            let event: Option<Event<Custom>> = serde_json::from_slice(&record.body).ok();
-            let (Some(id), Some(event)) = (places.get(&record.offset), event) else { continue };
-            by_event.insert(*id, event_values(&event.body));
-        }
-        for number in &channels {
-            if let Some(values) = causes.get(number).and_then(|event| by_event.get(&event)) {
-                found.entry(number).or_default().extend(values.clone());
-            }
-        }
+    for ((_, number), values) in causes_of(tx, app, &BTreeMap::from([(push, channels.clone())]))? {
+        found.entry(number).or_default().extend(values);
     }
     Ok(())
+}
+
+/// The properties of the custom events that caused automated pushes, by push and channel.
+pub(crate) fn causes_of(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    channels: &BTreeMap<PushId, RoaringBitmap>,
+) -> Result<HashMap<(PushId, u32), ValueMap>> {
+    let wanted = channels.iter().flat_map(|(push, channels)| blocks(channels).map(|(block, _)| (*push, block.0)));
+    let wanted: Vec<(PushId, u16)> = wanted.collect();
+    let mut caused: Vec<(PushId, u32, Offset)> = Vec::new();
+    for (push, part) in push_causes::of_all(tx, app, wanted)? {
+        let causes = Causes::decode(Some(&part))?;
+        let offset = |number: u32| causes.offset(causes.get(number)?);
+        caused.extend(channels[&push].iter().filter_map(|number| Some((push, number, offset(number)?))));
+    }
+    let offsets: Vec<Offset> =
+        caused.iter().map(|(_, _, offset)| *offset).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut by_offset: HashMap<Offset, ValueMap> = HashMap::new();
+    for record in log::at_offsets(tx, app, &offsets)? {
+        // An event that was erased has nothing to tell any more.
+        if let Ok(event) = serde_json::from_slice::<Event<Custom>>(&record.body) {
+            by_offset.insert(record.offset, event_values(&event.body));
+        }
+    }
+    let values = |(push, number, offset)| Some(((push, number), by_offset.get(&offset)?.clone()));
+    Ok(caused.into_iter().filter_map(values).collect())
 }
 
 /// Each property by its name, and the whole event in the way that older texts ask for it.

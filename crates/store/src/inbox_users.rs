@@ -81,9 +81,16 @@ pub(crate) fn erase_login(tx: &mut Tx<'_>, app: AppId, id: Value) -> Result<()> 
 }
 
 pub fn get(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Option<InboxUser>> {
-    let sql = "select changed, read_messages, deleted_messages from inbox_user where app = $1 and id = $2";
-    let read = |row: &Row<'_>| Ok(InboxUser { changed: row.next()?, read: row.next()?, deleted: row.next()? });
-    tx.query_opt(sql, &[app.into(), id.as_str().into()], read)
+    Ok(tx.query_opt(SELECT_USER, &[app.into(), id.as_str().into()], read_user)?.map(|(_, user)| user))
+}
+
+/// Those of some users that there are.
+pub fn all<'u>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ids: impl IntoIterator<Item = &'u InboxUserId>,
+) -> Result<Vec<(InboxUserId, InboxUser)>> {
+    tx.query_many(SELECT_USER, ids.into_iter().map(|id| [app.into(), id.as_str().into()]), read_user)
 }
 
 pub fn save(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId, user: &InboxUser) -> Result<()> {
@@ -121,10 +128,17 @@ pub fn unlink(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<()> {
 /// Whose a channel is.
 pub fn owner(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<Option<InboxUserId>> {
     let sql = "select user_id from inbox_channel where app = $1 and ordinal = $2";
-    tx.query_opt(sql, &[app.into(), channel.into()], |row| {
-        let id: &str = row.get(0)?;
-        InboxUserId::new(id).ok_or_else(|| Error::corrupt(format!("inbox user {id:?}")))
-    })
+    tx.query_opt(sql, &[app.into(), channel.into()], read_id)
+}
+
+/// Whose some channels are, which are sorted, as far as they are anybody's.
+pub fn owners(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal]) -> Result<Vec<InboxUserId>> {
+    let mut owners = Vec::new();
+    ordinals::visit_among(tx, "select user_id from inbox_channel where app = $1", app, channels, |row| {
+        owners.push(read_id(row)?);
+        Ok(())
+    })?;
+    Ok(owners)
 }
 
 /// The messages that the users of channels have read, for channels that are sorted and have a user.
@@ -141,20 +155,46 @@ pub fn read_of(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal]) -> Result<Vec<
 
 /// The channels of a user, in the order they were made.
 pub fn channels(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Vec<InboxChannel>> {
-    let sql = "select c.ordinal, c.id, c.device_type, c.language, c.country, c.installed from inbox_channel i
+    Ok(channels_of_all(tx, app, [id])?.into_iter().map(|(_, channel)| channel).collect())
+}
+
+/// The channels of some users, in the order they were made.
+pub fn channels_of_all<'u>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ids: impl IntoIterator<Item = &'u InboxUserId>,
+) -> Result<Vec<(InboxUserId, InboxChannel)>> {
+    let sql =
+        "select i.user_id, c.ordinal, c.id, c.device_type, c.language, c.country, c.installed from inbox_channel i
                join channel c on c.app = i.app and c.ordinal = i.ordinal
                where i.app = $1 and i.user_id = $2";
-    let mut channels = tx.query(sql, &[app.into(), id.as_str().into()], |row| {
-        Ok(InboxChannel {
-            ordinal: row.next()?,
-            id: row.next()?,
-            device_type: row.next()?,
-            language: row.next()?,
-            country: row.next()?,
-            installed: row.next()?,
-        })
+    let rows = ids.into_iter().map(|id| [app.into(), id.as_str().into()]);
+    let mut channels = tx.query_many(sql, rows, |row| {
+        let channel = InboxChannel {
+            ordinal: row.get(1)?,
+            id: row.get(2)?,
+            device_type: row.get(3)?,
+            language: row.get(4)?,
+            country: row.get(5)?,
+            installed: row.get(6)?,
+        };
+        Ok((read_id(row)?, channel))
     })?;
     // Not by the statement: SQLite would rather read all channels of the app in order than sort these few.
-    channels.sort_unstable_by_key(|channel| channel.ordinal);
+    channels.sort_unstable_by_key(|(_, channel)| channel.ordinal);
     Ok(channels)
+}
+
+const SELECT_USER: &str =
+    "select id, changed, read_messages, deleted_messages from inbox_user where app = $1 and id = $2";
+
+fn read_user(row: &Row<'_>) -> Result<(InboxUserId, InboxUser)> {
+    let user = InboxUser { changed: row.get(1)?, read: row.get(2)?, deleted: row.get(3)? };
+    Ok((read_id(row)?, user))
+}
+
+/// The first column.
+fn read_id(row: &Row<'_>) -> Result<InboxUserId> {
+    let id: &str = row.get(0)?;
+    InboxUserId::new(id).ok_or_else(|| Error::corrupt(format!("inbox user {id:?}")))
 }

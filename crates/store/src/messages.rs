@@ -151,20 +151,20 @@ pub fn holders(
     tx.query_many(sql, slices.into_iter().map(|slice| [app.into(), slice.into(), number.into()]), |row| row.get(0))
 }
 
-/// The heads of texts, without those that are gone.
+/// The heads of texts, each with its message and number, without those that are gone.
 pub fn heads(
     tx: &mut Tx<'_>,
     app: AppId,
     texts: impl IntoIterator<Item = (MessageNumber, u32)>,
-) -> Result<Vec<(MessageNumber, TextHead)>> {
-    let sql = "select number, title, content_type, details, size from message_text
+) -> Result<Vec<((MessageNumber, u32), TextHead)>> {
+    let sql = "select number, text, title, content_type, details, size from message_text
                where app = $1 and number = $2 and text = $3";
     let rows = texts.into_iter().map(|(number, text)| [app.into(), number.into(), text.into()]);
     tx.query_many(sql, rows, |row| {
-        let number = row.next()?;
+        let text = (row.next()?, row.next()?);
         let head =
             TextHead { title: row.next()?, content_type: row.next()?, details: parse(row.next()?)?, size: row.next()? };
-        Ok((number, head))
+        Ok((text, head))
     })
 }
 

@@ -17,6 +17,17 @@ pub fn of(tx: &mut Tx<'_>, app: AppId, push: PushId, block: u16) -> Result<Optio
     tx.query_opt(sql, &[app.into(), push.into(), u32::from(block).into()], |row| row.get(0))
 }
 
+/// Of several pushes and blocks, without those that have none.
+pub fn of_all(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    wanted: impl IntoIterator<Item = (PushId, u16)>,
+) -> Result<Vec<(PushId, Vec<u8>)>> {
+    let sql = "select push, causes from push_cause where app = $1 and push = $2 and block = $3";
+    let rows = wanted.into_iter().map(|(push, block)| [app.into(), push.into(), u32::from(block).into()]);
+    tx.query_many(sql, rows, |row| Ok((row.next()?, row.next()?)))
+}
+
 /// Deletes those of up to `at_most` blocks of pushes whose ids come before one, and returns how many.
 pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: PushId, at_most: u32) -> Result<u64> {
     tx.execute(

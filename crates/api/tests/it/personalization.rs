@@ -1,6 +1,7 @@
 //! Personalized pushes: everybody gets a text of their own, on every platform, over live connections and in the inbox.
 
 mod campaigns;
+mod messages;
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 
-use crate::inbox::Phone;
 use crate::privacy::search_all;
 use crate::privacy_under_way::erase;
 use crate::push_account::recipients;
@@ -216,29 +216,6 @@ async fn tags_that_say_the_same_to_everybody_are_not_sent_as_they_are_written() 
             assert_eq!(kept[&ios]["aps"]["alert"], meant);
             assert_eq!(kept[&kiosk]["values"][0]["payload"]["alert"], meant);
         }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn messages_are_filled_in_when_they_are_read() {
-    on_each_database(async |app| {
-        let kim = Phone::new(&app, "ios", json!({})).await;
-        let nobody = Phone::new(&app, "android", json!({})).await;
-        set(&app, json!({"channel": [kim.channel]}), json!({"name": "<Kim>"})).await;
-        let message =
-            json!({"title": "For {{$required name}}", "body": "<p>{{name}} {{place}}</p>", "extra": {"k": "{{name}}"}});
-        send(&app, json!({"message": message, "global_attributes": {"place": "here"}})).await;
-        let [listed] = &kim.messages(&app).await[..] else { panic!("one message") };
-        assert_eq!((&listed["title"], &listed["extra"]["k"]), (&json!("For <Kim>"), &json!("<Kim>")));
-        assert_eq!(listed.get("filling"), None, "{listed}");
-        let url = listed["message_body_url"].as_str().unwrap();
-        let body = kim.caller(&app).get(&url[url.find("/api").unwrap()..]).await;
-        assert_eq!(body.text(), "<p>&lt;Kim&gt; here</p>");
-        assert!(nobody.messages(&app).await.is_empty(), "it needs a name");
-        // What is known later counts when it is read.
-        set(&app, json!({"channel": [nobody.channel]}), json!({"name": "Lee"})).await;
-        assert_eq!(nobody.titles(&app).await, ["For Lee"]);
     })
     .await;
 }

@@ -1,23 +1,23 @@
 //! Reading inboxes: the listing, single messages, and their bodies.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use base::{Error, Result};
 use boxed::boxed;
 use model::app::AppKey;
 use model::event::SharedPush;
-use model::ids::{AppId, ChannelId, MessageNumber, Ordinal, PushId};
+use model::ids::{AppId, ChannelId, PushId};
 use model::inbox::{MessageDetails, MessageFilling};
 use model::time::UtcMillis;
-use personalization::ValueMap;
-use roaring::RoaringBitmap;
+use personalization::has_tags;
 use store::messages::{self, TextHead};
 use store::{Tx, channels, inbox_users};
 
 use super::InboxCaller;
 use super::mailbox::{Held, Mailbox};
-use crate::{Sending, personal};
+use super::readings::{Readings, There};
+use crate::Sending;
 
 /// A change may become visible this much later than its instant. A listing is dated back as far, so that changes it could not see
 /// count as newer.
@@ -73,7 +73,7 @@ impl Sending {
                 if known.is_some_and(|known| known.seconds() >= changed.seconds()) {
                     return Ok(Inbox::Unchanged);
                 }
-                let messages = views(tx, &caller, &mailbox, held, now)?;
+                let messages = views(tx, caller.app, &mailbox, held, now)?;
                 Ok(Inbox::Listed { last_modified: changed.min(now.minus(LAG)), messages })
             })
             .await
@@ -88,7 +88,7 @@ impl Sending {
             let caller = InboxCaller { app, app_key: app_key.clone(), user };
             let mailbox = Mailbox::open(tx, app, &caller.user, Some(channel))?;
             let held = mailbox.ever_held(tx)?;
-            views(tx, &caller, &mailbox, held, now)
+            views(tx, app, &mailbox, held, now)
         };
         self.0.store.read(read).await
     }
@@ -105,22 +105,15 @@ impl Sending {
             .read(move |tx| {
                 let mailbox = Mailbox::open(tx, caller.app, &caller.user, asking)?;
                 let held = mailbox.find(tx, push, now)?.ok_or(Error::NotFound("message"))?;
-                let (number, text) = (held.message.number, held.text().ok_or(Error::NotFound("message"))?);
-                let viewer = held.viewer.ordinal;
-                let bytes = messages::body(tx, caller.app, number, text)?.ok_or(Error::NotFound("message"))?;
-                let filling = messages::heads(tx, caller.app, [(number, text)].into_iter())?.pop();
-                let bytes = match filling.and_then(|(_, head)| Some((head.details.filling?, head.content_type))) {
-                    Some((filling, content_type)) if bytes.windows(2).any(|two| two == b"{{") => {
-                        let written = String::from_utf8_lossy(&bytes);
-                        let is_html = content_type.contains("html");
-                        let names = MessageFilling::names(&written);
-                        let values = values_of_reader(tx, caller.app, push, viewer, &names)?;
-                        let filled = filling.filled(&written, is_html, &values, now);
-                        filled.map_err(|_| Error::NotFound("message"))?.into_bytes()
-                    }
-                    Some(_) | None => bytes,
-                };
-                let view = views(tx, &caller, &mailbox, vec![held], now)?.pop().ok_or(Error::NotFound("message"))?;
+                let text = held.text().ok_or(Error::NotFound("message"))?;
+                let bytes = messages::body(tx, caller.app, held.message.number, text)?;
+                let bytes = bytes.ok_or(Error::NotFound("message"))?;
+                let written = std::str::from_utf8(&bytes).ok().filter(|text| has_tags(text));
+                let names = written.map(MessageFilling::names).unwrap_or_default();
+                let there = (held, text);
+                let readings = Readings::read(tx, caller.app, std::iter::once(&there), names)?;
+                let bytes = readings.body(&there, bytes, now).ok_or(Error::NotFound("message"))?;
+                let view = view(&mailbox, &readings, &there, now).ok_or(Error::NotFound("message"))?;
                 let body = MessageBody { content_type: view.content_type.clone(), bytes };
                 Ok((view, body))
             })
@@ -135,67 +128,28 @@ fn last_change(held: &Held<'_>, now: UtcMillis) -> UtcMillis {
 /// The visible messages, the newest first.
 fn views(
     tx: &mut Tx<'_>,
-    caller: &InboxCaller,
+    app: AppId,
     mailbox: &Mailbox<'_>,
     held: Vec<Held<'_>>,
     now: UtcMillis,
 ) -> Result<Vec<MessageView>> {
     let there = mailbox.visible(held, now);
-    let texts = there.iter().map(|(held, text)| (held.message.number, *text));
-    let mut heads: HashMap<MessageNumber, TextHead> = messages::heads(tx, caller.app, texts)?.into_iter().collect();
-    let mut views = Vec::with_capacity(there.len());
-    for (Held { message, viewer }, _) in there {
-        let Some(mut head) = heads.remove(&message.number) else { continue };
-        if !fill_in(tx, caller.app, (message.push, viewer.ordinal), &mut head, now)? {
-            continue;
-        }
-        let TextHead { title, content_type, details, size } = head;
-        views.push(MessageView {
-            push: message.push,
-            sent: message.sent,
-            expires: message.expires,
-            unread: !mailbox.is_read(message.number),
-            title,
-            content_type,
-            details,
-            size,
-            shared_push: message.shared_push,
-        });
-    }
-    Ok(views)
+    let readings = Readings::read(tx, app, there.iter(), BTreeSet::new())?;
+    Ok(there.iter().filter_map(|one| view(mailbox, &readings, one, now)).collect())
 }
 
-/// Fills in the texts of a message for its reader. Returns whether there is a message for them: some need values that are not known
-/// of everybody.
-fn fill_in(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    (push, reader): (PushId, Ordinal),
-    head: &mut TextHead,
-    now: UtcMillis,
-) -> Result<bool> {
-    let Some(filling) = head.details.filling.take() else { return Ok(true) };
-    let texts = || std::iter::once(&head.title).chain(head.details.extra.values());
-    let names: BTreeSet<String> = texts().flat_map(|text| MessageFilling::names(text)).collect();
-    let values = values_of_reader(tx, app, push, reader, &names)?;
-    for text in std::iter::once(&mut head.title).chain(head.details.extra.values_mut()) {
-        match filling.filled(text, false, &values, now) {
-            Ok(filled) => *text = filled,
-            Err(_) => return Ok(false),
-        }
-    }
-    Ok(true)
-}
-
-fn values_of_reader(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    push: PushId,
-    reader: Ordinal,
-    names: &BTreeSet<String>,
-) -> Result<ValueMap> {
-    let only = RoaringBitmap::from_iter([reader.0]);
-    let mut found = personal::values_of(tx, app, &only, names)?;
-    personal::add_causes(tx, app, push, &only, &mut found)?;
-    Ok(found.remove(&reader.0).unwrap_or_default())
+fn view(mailbox: &Mailbox<'_>, readings: &Readings, there: &There<'_>, now: UtcMillis) -> Option<MessageView> {
+    let TextHead { title, content_type, details, size } = readings.head(there, now)?.into_owned();
+    let message = &there.0.message;
+    Some(MessageView {
+        push: message.push,
+        sent: message.sent,
+        expires: message.expires,
+        unread: !mailbox.is_read(message.number),
+        title,
+        content_type,
+        details,
+        size,
+        shared_push: message.shared_push.clone(),
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use audience::block::slice_of;
 use audience::codec;
@@ -30,7 +31,8 @@ pub(super) struct Mailbox<'a> {
 
 /// A message in the inbox, and the channel that views it.
 pub(super) struct Held<'m> {
-    pub(super) message: Message,
+    /// Shared by the inboxes that are read together.
+    pub(super) message: Arc<Message>,
     pub(super) viewer: &'m InboxChannel,
 }
 
@@ -38,47 +40,91 @@ impl<'a> Mailbox<'a> {
     pub(super) fn open(tx: &mut Tx<'_>, app: AppId, id: &'a InboxUserId, asking: Option<ChannelId>) -> Result<Self> {
         let user = inbox_users::get(tx, app, id)?.ok_or(Error::NotFound("user"))?;
         let channels = inbox_users::channels(tx, app, id)?;
-        Ok(Self {
-            app,
-            user: id,
-            asking: channels.iter().position(|channel| Some(channel.id) == asking),
-            channels,
-            read: decode(&user.read)?,
-            deleted: decode(&user.deleted)?,
-            changed: user.changed,
-        })
+        let asking = channels.iter().position(|channel| Some(channel.id) == asking);
+        Self::new(app, id, &user, channels, asking)
+    }
+
+    /// The inboxes of users that are there, as far as their channels are wanted.
+    pub(super) fn open_all(
+        tx: &mut Tx<'_>,
+        app: AppId,
+        users: &'a BTreeSet<InboxUserId>,
+        is_wanted: impl Fn(&[Ordinal]) -> bool,
+    ) -> Result<Vec<Self>> {
+        let mut channels: BTreeMap<InboxUserId, Vec<InboxChannel>> = BTreeMap::new();
+        for (user, channel) in inbox_users::channels_of_all(tx, app, users)? {
+            channels.entry(user).or_default().push(channel);
+        }
+        channels.retain(|_, own| is_wanted(&own.iter().map(|channel| channel.ordinal).collect::<Vec<_>>()));
+        let mut mailboxes = Vec::with_capacity(channels.len());
+        for (id, user) in inbox_users::all(tx, app, channels.keys())? {
+            if let (Some(id), Some(channels)) = (users.get(&id), channels.remove(&id)) {
+                mailboxes.push(Self::new(app, id, &user, channels, None)?);
+            }
+        }
+        Ok(mailboxes)
+    }
+
+    fn new(
+        app: AppId,
+        id: &'a InboxUserId,
+        user: &InboxUser,
+        channels: Vec<InboxChannel>,
+        asking: Option<usize>,
+    ) -> Result<Self> {
+        let (read, deleted) = (decode(&user.read)?, decode(&user.deleted)?);
+        Ok(Self { app, user: id, channels, asking, read, deleted, changed: user.changed })
     }
 
     /// All messages put into the inbox and not forgotten, including ended and deleted ones.
     pub(super) fn ever_held(&self, tx: &mut Tx<'_>) -> Result<Vec<Held<'_>>> {
-        let app = self.app;
-        let mut holders: BTreeMap<MessageNumber, &InboxChannel> = BTreeMap::new();
-        let slices: BTreeSet<u32> = self.channels.iter().map(|channel| slice_of(channel.ordinal)).collect();
-        for slice in slices {
-            let here: Vec<_> = self.channels.iter().filter(|channel| slice_of(channel.ordinal) == slice).collect();
+        Ok(Self::all_ever_held(tx, self.app, std::slice::from_ref(self))?.pop().unwrap_or_default())
+    }
+
+    /// The same of several inboxes. What they have in common is read once.
+    pub(super) fn all_ever_held<'m>(
+        tx: &mut Tx<'_>,
+        app: AppId,
+        mailboxes: &'m [Mailbox<'a>],
+    ) -> Result<Vec<Vec<Held<'m>>>> {
+        let mut places: BTreeMap<Ordinal, (usize, &'m InboxChannel)> = BTreeMap::new();
+        for (place, mailbox) in mailboxes.iter().enumerate() {
+            places.extend(mailbox.channels.iter().map(|channel| (channel.ordinal, (place, channel))));
+        }
+        let mut by_slice: BTreeMap<u32, Vec<(usize, &'m InboxChannel)>> = BTreeMap::new();
+        for (ordinal, place) in &places {
+            by_slice.entry(slice_of(*ordinal)).or_default().push(*place);
+        }
+        let mut holders: Vec<BTreeMap<MessageNumber, &'m InboxChannel>> = vec![BTreeMap::new(); mailboxes.len()];
+        for (slice, here) in by_slice {
             for (number, set) in messages::held_within(tx, app, slice)? {
                 let set = decode(&set)?;
-                if let Some(channel) = here.iter().find(|channel| set.contains(channel.ordinal.0)) {
-                    holders.entry(number).or_insert(channel);
+                for (place, channel) in here.iter().filter(|(_, channel)| set.contains(channel.ordinal.0)) {
+                    holders[*place].entry(number).or_insert(channel);
                 }
             }
         }
-        for (number, ordinal) in inbox_messages::held_by(tx, app, self.ordinals())? {
-            if let Some(channel) = self.channels.iter().find(|channel| channel.ordinal == ordinal) {
-                holders.entry(number).or_insert(channel);
+        for (number, ordinal) in inbox_messages::held_by(tx, app, places.keys().copied())? {
+            if let Some((place, channel)) = places.get(&ordinal) {
+                holders[*place].entry(number).or_insert(channel);
             }
         }
-        let messages = messages::by_numbers(tx, app, holders.keys().copied())?;
-        let held = messages.into_iter().filter_map(|message| {
-            let holder = holders.get(&message.number)?;
-            Some(Held { message, viewer: self.viewer(holder) })
-        });
-        Ok(held.collect())
+        let numbers: BTreeSet<MessageNumber> = holders.iter().flat_map(BTreeMap::keys).copied().collect();
+        let messages: Vec<_> = messages::by_numbers(tx, app, numbers)?.into_iter().map(Arc::new).collect();
+        let held_in = |(mailbox, holders): (&'m Mailbox<'a>, &BTreeMap<MessageNumber, &'m InboxChannel>)| {
+            let held = messages.iter().filter_map(|message| {
+                let holder = holders.get(&message.number)?;
+                Some(Held { message: message.clone(), viewer: mailbox.viewer(holder) })
+            });
+            held.collect()
+        };
+        Ok(mailboxes.iter().zip(&holders).map(held_in).collect())
     }
 
     /// One message of the inbox, if it is there now.
     pub(super) fn find(&self, tx: &mut Tx<'_>, push: PushId, now: UtcMillis) -> Result<Option<Held<'_>>> {
         let Some(message) = messages::by_push(tx, self.app, push)? else { return Ok(None) };
+        let message = Arc::new(message);
         if message.ends <= now || self.is_deleted(message.number) {
             return Ok(None);
         }

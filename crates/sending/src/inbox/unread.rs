@@ -8,6 +8,7 @@ use model::time::UtcMillis;
 use store::{Tx, inbox_users};
 
 use super::mailbox::Mailbox;
+use super::readings::{Readings, There};
 
 /// An inbox, as its devices are told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +18,8 @@ pub struct Unread {
     pub n_messages: usize,
 }
 
-/// The inboxes of some channels, each once, as far as their channels are wanted. A channel that has no user has no inbox.
+/// The inboxes of some channels, which are sorted, each once, as far as their channels are wanted. A channel that has no user has
+/// no inbox.
 pub fn unread_of(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -25,20 +27,18 @@ pub fn unread_of(
     is_wanted: impl Fn(&[Ordinal]) -> bool,
     now: UtcMillis,
 ) -> Result<Vec<Unread>> {
-    let mut users = BTreeSet::new();
-    for channel in channels {
-        users.extend(inbox_users::owner(tx, app, *channel)?);
-    }
-    let mut found = Vec::with_capacity(users.len());
-    for user in users {
-        let mailbox = Mailbox::open(tx, app, &user, None)?;
-        let channels: Vec<Ordinal> = mailbox.ordinals().collect();
-        if is_wanted(&channels) {
-            let held = mailbox.ever_held(tx)?;
-            let visible = mailbox.visible(held, now);
-            let unread = visible.iter().filter(|(held, _)| !mailbox.is_read(held.message.number));
-            found.push(Unread { n_messages: unread.count(), channels });
-        }
-    }
-    Ok(found)
+    let users: BTreeSet<_> = inbox_users::owners(tx, app, channels)?.into_iter().collect();
+    let mailboxes = Mailbox::open_all(tx, app, &users, is_wanted)?;
+    let all_held = Mailbox::all_ever_held(tx, app, &mailboxes)?;
+    let unread = mailboxes.iter().zip(all_held).map(|(mailbox, held)| {
+        let visible = mailbox.visible(held, now).into_iter();
+        visible.filter(|(held, _)| !mailbox.is_read(held.message.number)).collect()
+    });
+    let unread: Vec<Vec<There<'_>>> = unread.collect();
+    let readings = Readings::read(tx, app, unread.iter().flatten(), BTreeSet::new())?;
+    let counted = mailboxes.iter().zip(&unread).map(|(mailbox, unread)| Unread {
+        channels: mailbox.ordinals().collect(),
+        n_messages: unread.iter().filter(|one| readings.head(one, now).is_some()).count(),
+    });
+    Ok(counted.collect())
 }

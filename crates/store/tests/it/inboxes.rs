@@ -58,7 +58,8 @@ async fn messages_are_numbered_ended_and_forgotten() {
             assert_eq!(messages::by_push(tx, app, id(2))?, Some(b.clone()));
             assert_eq!(messages::held_within(tx, app, 3)?, [(a.number, vec![8, 9]), (b.number, vec![8, 9])]);
             assert_eq!(messages::holders(tx, app, b.number, [0, 1, 3])?, [vec![7], vec![8, 9]]);
-            assert_eq!(messages::heads(tx, app, [(b.number, 0), (b.number, 1)])?.len(), 1);
+            let heads = messages::heads(tx, app, [(b.number, 0), (b.number, 1)])?;
+            assert_eq!(heads.iter().map(|(text, _)| *text).collect::<Vec<_>>(), [(b.number, 0)]);
             assert_eq!(messages::body(tx, app, b.number, 0)?, Some(b"body".to_vec()));
             messages::end(tx, app, b.number, UtcMillis(6_000))?;
             messages::end(tx, app, b.number, UtcMillis(7_000))?;
@@ -136,6 +137,13 @@ async fn users_are_found_without_their_app_and_have_channels() {
             assert_eq!(ordinals(tx)?, [5, 6]);
             inbox_users::link(tx, app, Ordinal(5), &user(4))?;
             assert_eq!(inbox_users::owner(tx, app, Ordinal(5))?, Some(user(4)));
+            assert_eq!(inbox_users::owners(tx, app, &[Ordinal(5), Ordinal(6), Ordinal(7)])?, [user(4), user(1)]);
+            assert_eq!(inbox_users::owners(tx, other, &[Ordinal(5), Ordinal(6)])?, []);
+            let both = inbox_users::channels_of_all(tx, app, [&user(1), &user(4)])?;
+            let both: Vec<_> = both.into_iter().map(|(id, channel)| (id, channel.ordinal.0)).collect();
+            assert_eq!(both, [(user(4), 5), (user(1), 6)]);
+            let there = inbox_users::all(tx, app, [&user(1), &user(2), &user(4)])?;
+            assert_eq!(there.into_iter().map(|(id, _)| id).collect::<Vec<_>>(), [user(1)]);
             inbox_users::unlink(tx, app, Ordinal(6))?;
             assert_eq!(ordinals(tx)?, Vec::<u32>::new());
             inbox_users::touch(tx, app, &user(1), UtcMillis(NOW.0 + 1))?;

@@ -160,6 +160,7 @@ async fn what_set_pushes_off_is_kept_with_them_until_they_are_old() {
             }
             assert_eq!(push_causes::of(tx, APP, id(1), 2)?, Some(vec![2]));
             assert_eq!(push_causes::of(tx, APP, id(1), 1)?, None);
+            assert_eq!(push_causes::of_all(tx, APP, [(id(1), 1), (id(1), 2)])?, [(id(1), vec![2])]);
             assert_eq!(push_causes::delete_before(tx, APP, id(2), 1)?, 1);
             assert_eq!(push_causes::delete_before(tx, APP, id(2), 9)?, 1);
             for (app, push, block, is_kept) in

@@ -7,6 +7,7 @@ use testkit::app::{TestApp, on_each_database};
 use super::client::{Device, Socket};
 use super::forms::{events, poll, stream};
 use crate::inbox::{Phone, send};
+use crate::personalization::set;
 
 /// The devices of one person, who share an inbox.
 async fn devices(app: &TestApp) -> (Device, Device, Phone) {
@@ -88,6 +89,24 @@ async fn every_device_of_a_person_is_told_how_the_inbox_is() {
         assert_eq!(alert(&mut of_stranger).await, "to all", "a channel without an inbox is told nothing");
         let [mut of_phone, _] = sockets;
         assert_eq!(alert(&mut of_phone).await, "to all");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_that_needs_more_than_is_known_is_not_counted() {
+    on_each_database(async |app| {
+        let (phone, tablet, inbox) = devices(&app).await;
+        let mut socket = Socket::open(&app, &phone, None).await;
+        socket.next().await;
+        let asks = json!({"message": {"title": "For {{$required name}}"}, "options": {"personalization": true}});
+        send(&app, "one", asks).await;
+        assert_eq!(unread(&mut socket).await, 0);
+        assert!(inbox.titles(&app).await.is_empty());
+        set(&app, json!({"channel": [phone.channel, tablet.channel]}), json!({"name": "Kim"})).await;
+        send(&app, "two", json!({})).await;
+        assert_eq!(unread(&mut socket).await, 2);
+        assert_eq!(inbox.titles(&app).await, ["two", "For Kim"]);
     })
     .await;
 }

@@ -352,7 +352,7 @@ fn fill_inboxes(tx: &mut Tx<'_>) -> Result<()> {
 
 fn check_inboxes(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(messages::by_push(tx, APP, id(1))?, Some(message()));
-    assert_eq!(messages::heads(tx, APP, [(MESSAGE, 0)])?, [(MESSAGE, head())]);
+    assert_eq!(messages::heads(tx, APP, [(MESSAGE, 0)])?, [((MESSAGE, 0), head())]);
     assert_eq!(messages::body(tx, APP, MESSAGE, 0)?, Some(b"body".to_vec()));
     assert_eq!(messages::held_within(tx, APP, 3)?, [(MESSAGE, vec![8, 9])]);
     assert_eq!(inbox_messages::held_by(tx, APP, [CHANNEL])?, [(MESSAGE, CHANNEL)]);

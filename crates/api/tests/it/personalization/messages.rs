@@ -1,0 +1,63 @@
+//! Personalized messages in inboxes: what is filled in when they are read, and what stays as it is.
+
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_database};
+
+use super::{send, set};
+use crate::inbox::Phone;
+use crate::pipelines::create;
+
+async fn body(app: &TestApp, phone: &Phone, listed: &Value) -> Vec<u8> {
+    let url = listed["message_body_url"].as_str().unwrap();
+    phone.caller(app).get(&url[url.find("/api").unwrap()..]).await.body.to_vec()
+}
+
+#[tokio::test]
+async fn messages_are_filled_in_when_they_are_read() {
+    on_each_database(async |app| {
+        let kim = Phone::new(&app, "ios", json!({})).await;
+        let nobody = Phone::new(&app, "android", json!({})).await;
+        set(&app, json!({"channel": [kim.channel]}), json!({"name": "<Kim>"})).await;
+        let message =
+            json!({"title": "For {{$required name}}", "body": "<p>{{name}} {{place}}</p>", "extra": {"k": "{{name}}"}});
+        send(&app, json!({"message": message, "global_attributes": {"place": "here"}})).await;
+        let [listed] = &kim.messages(&app).await[..] else { panic!("one message") };
+        assert_eq!((&listed["title"], &listed["extra"]["k"]), (&json!("For <Kim>"), &json!("<Kim>")));
+        assert_eq!(listed.get("filling"), None, "{listed}");
+        assert_eq!(body(&app, &kim, listed).await, b"<p>&lt;Kim&gt; here</p>");
+        assert!(nobody.messages(&app).await.is_empty(), "it needs a name");
+        // What is known later counts when it is read.
+        set(&app, json!({"channel": [nobody.channel]}), json!({"name": "Lee"})).await;
+        assert_eq!(nobody.titles(&app).await, ["For Lee"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_message_tells_of_the_event_that_caused_it() {
+    on_each_database(async |app| {
+        let kim = Phone::new(&app, "android", json!({})).await;
+        set(&app, json!({"channel": [kim.channel]}), json!({"name": "Kim", "item": "nothing"})).await;
+        let message = json!({"title": "{{name}}: {{item}}", "body": "{{item}}{{size}}"});
+        let push = json!({"audience": "triggered", "device_types": "all", "message": message,
+            "options": {"personalization": true}});
+        create(
+            &app,
+            json!({"name": "bought", "enabled": true, "outcome": {"push": push},
+                "immediate_trigger": {"custom_event": {"key": "name", "value": {"equals": "bought"}}}}),
+        )
+        .await;
+        for properties in [json!({"item": "Boots", "size": 40}), json!({"item": "Hat"})] {
+            let bought = json!({"name": "bought", "properties": properties});
+            let event = json!({"user": {"android_channel": kim.channel}, "body": bought});
+            app.master().post("/api/custom-events", event).await.expect(200);
+            app.step_all().await;
+        }
+        send(&app, json!({"message": {"title": "{{item}}", "body": "b"}, "options": {"personalization": true}})).await;
+        assert_eq!(kim.titles(&app).await, ["nothing", "Kim: Hat", "Kim: Boots"]);
+        let listed = kim.messages(&app).await;
+        assert_eq!(body(&app, &kim, &listed[1]).await, b"Hat");
+        assert_eq!(body(&app, &kim, &listed[2]).await, b"Boots40");
+    })
+    .await;
+}

@@ -1,0 +1,97 @@
+//! Messages as their viewers read them: texts filled in with what is known of each, and messages left out that need more than that.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use base::Result;
+use model::ids::{AppId, MessageNumber, PushId};
+use model::inbox::MessageFilling;
+use model::time::UtcMillis;
+use personalization::ValueMap;
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::messages::{self, TextHead};
+
+use super::mailbox::Held;
+use crate::personal;
+
+/// A message that is there, and the number of its text.
+pub(super) type There<'m> = (Held<'m>, u32);
+
+/// What is needed to show messages of one inbox or of several, read in one go.
+pub(super) struct Readings {
+    heads: HashMap<(MessageNumber, u32), TextHead>,
+    /// What is known of the viewers.
+    values: HashMap<u32, ValueMap>,
+    /// What their events told about the messages that these caused.
+    causes: HashMap<(PushId, u32), ValueMap>,
+}
+
+impl Readings {
+    /// Reads what the heads of the messages need, and the values of further names.
+    pub(super) fn read<'t, 'm: 't>(
+        tx: &mut Tx<'_>,
+        app: AppId,
+        there: impl Iterator<Item = &'t There<'m>> + Clone,
+        mut names: BTreeSet<String>,
+    ) -> Result<Self> {
+        let texts: BTreeSet<_> = there.clone().map(text_of).collect();
+        let heads: HashMap<_, TextHead> = messages::heads(tx, app, texts)?.into_iter().collect();
+        let mut viewers = RoaringBitmap::new();
+        let mut viewers_of: BTreeMap<PushId, RoaringBitmap> = BTreeMap::new();
+        for one in there {
+            if heads.get(&text_of(one)).is_some_and(|head| head.details.filling.is_some()) {
+                let (Held { message, viewer }, _) = one;
+                viewers.insert(viewer.ordinal.0);
+                viewers_of.entry(message.push).or_default().insert(viewer.ordinal.0);
+            }
+        }
+        for head in heads.values().filter(|head| head.details.filling.is_some()) {
+            let texts = std::iter::once(&head.title).chain(head.details.extra.values());
+            names.extend(texts.flat_map(|text| MessageFilling::names(text)));
+        }
+        let values = personal::values_of(tx, app, &viewers, &names)?;
+        Ok(Self { heads, values, causes: personal::causes_of(tx, app, &viewers_of)? })
+    }
+
+    /// The text of a message for its viewer. `None` if there is no message for them: some need values that are not known of
+    /// everybody.
+    pub(super) fn head(&self, there: &There<'_>, now: UtcMillis) -> Option<Cow<'_, TextHead>> {
+        let head = self.heads.get(&text_of(there))?;
+        let Some(filling) = &head.details.filling else { return Some(Cow::Borrowed(head)) };
+        let values = self.values(there);
+        let mut head = head.clone();
+        head.details.filling = None;
+        for text in std::iter::once(&mut head.title).chain(head.details.extra.values_mut()) {
+            *text = filling.filled(text, false, &values, now).ok()?;
+        }
+        Some(Cow::Owned(head))
+    }
+
+    /// The body of a message for its viewer; `None` as for the head. Bytes that are not text stay as they are.
+    pub(super) fn body(&self, there: &There<'_>, written: Vec<u8>, now: UtcMillis) -> Option<Vec<u8>> {
+        let head = self.heads.get(&text_of(there))?;
+        let Some(filling) = &head.details.filling else { return Some(written) };
+        let Ok(text) = std::str::from_utf8(&written) else { return Some(written) };
+        let is_html = head.content_type.contains("html");
+        Some(filling.filled(text, is_html, &self.values(there), now).ok()?.into_bytes())
+    }
+
+    /// What an event told goes before what is known of the viewer.
+    fn values(&self, (held, _): &There<'_>) -> Cow<'_, ValueMap> {
+        let viewer = held.viewer.ordinal.0;
+        let known = self.values.get(&viewer).map_or_else(Cow::default, Cow::Borrowed);
+        match self.causes.get(&(held.message.push, viewer)) {
+            Some(told) => {
+                let mut all = known.into_owned();
+                all.extend(told.clone());
+                Cow::Owned(all)
+            }
+            None => known,
+        }
+    }
+}
+
+fn text_of((held, text): &There<'_>) -> (MessageNumber, u32) {
+    (held.message.number, *text)
+}
