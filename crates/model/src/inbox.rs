@@ -17,6 +17,7 @@ use crate::ids::ChannelId;
 use crate::json::body::Read;
 use crate::json::{At, Fields, Json};
 use crate::limits;
+use crate::payload::content::ContentEncoding;
 use crate::payload::localization::{self, Localization};
 use crate::payload::message::{Icons, Message};
 use crate::payload::{Push, extra::TextExtra};
@@ -201,18 +202,28 @@ pub struct MessageFilling {
     /// Of the template that the message was written as.
     #[serde(default)]
     defaults: ValueMap,
+    /// A body that came in base64 need not be text, and is never filled in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    keeps_body: bool,
 }
 
 impl MessageFilling {
     /// `None` if the message is the same for everybody.
     pub fn of(push: &Push, message: &Message) -> Option<Self> {
-        let texts = [message.written_title(), message.written_body()];
+        let keeps_body = message.content_encoding == Some(ContentEncoding::Base64);
+        let texts = [message.written_title(), message.written_body().filter(|_| !keeps_body)];
         let extra = message.extra.iter().flat_map(BTreeMap::values);
         let varies = texts.into_iter().flatten().chain(extra.map(String::as_str)).any(has_tags);
         (varies && push.is_personalized()).then(|| Self {
             global: push.global_attributes.clone().unwrap_or_default(),
             defaults: message.variable_defaults(),
+            keeps_body,
         })
+    }
+
+    /// Whether the body is the same for everybody, whatever is in it.
+    pub fn keeps_body(&self) -> bool {
+        self.keeps_body
     }
 
     /// The names that a text asks for.

@@ -14,7 +14,6 @@ use model::ids::{AppId, Ordinal, PushId};
 use model::inbox::{MessageDetails, TextChoice, takes_messages};
 use model::limits;
 use model::payload::Push;
-use model::payload::content::ContentEncoding;
 use model::payload::extra::TextExtra;
 use model::payload::localization::Localization;
 use model::payload::message::Message;
@@ -155,11 +154,9 @@ fn texts(push: &Push) -> impl Iterator<Item = (u32, &Message)> {
 fn head_and_body(push: &Push, text: u32, message: &Message) -> Option<(u32, TextHead, Vec<u8>)> {
     let details = MessageDetails::of(push, message);
     // Texts that vary are kept as they are written, and filled in when they are read.
-    let (title, body) = match details.filling {
-        Some(_) => {
-            let encoding = message.content_encoding.unwrap_or(ContentEncoding::Utf8);
-            (message.written_title()?.to_owned(), encoding.decode(message.written_body()?)?)
-        }
+    let (title, body) = match &details.filling {
+        Some(filling) if filling.keeps_body() => (message.written_title()?.to_owned(), message.body()?),
+        Some(_) => (message.written_title()?.to_owned(), message.written_body()?.as_bytes().to_vec()),
         None => (message.title()?, message.body()?),
     };
     let head = TextHead {

@@ -71,7 +71,9 @@ impl Readings {
     /// The body of a message for its viewer; `None` as for the head. Bytes that are not text stay as they are.
     pub(super) fn body(&self, there: &There<'_>, written: Vec<u8>, now: UtcMillis) -> Option<Vec<u8>> {
         let head = self.heads.get(&text_of(there))?;
-        let Some(filling) = &head.details.filling else { return Some(written) };
+        let Some(filling) = head.details.filling.as_ref().filter(|filling| !filling.keeps_body()) else {
+            return Some(written);
+        };
         let Ok(text) = std::str::from_utf8(&written) else { return Some(written) };
         let is_html = head.content_type.contains("html");
         Some(filling.filled(text, is_html, &self.values(there), now).ok()?.into_bytes())

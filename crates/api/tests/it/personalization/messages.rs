@@ -1,5 +1,7 @@
 //! Personalized messages in inboxes: what is filled in when they are read, and what stays as it is.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 
@@ -29,6 +31,24 @@ async fn messages_are_filled_in_when_they_are_read() {
         // What is known later counts when it is read.
         set(&app, json!({"channel": [nobody.channel]}), json!({"name": "Lee"})).await;
         assert_eq!(nobody.titles(&app).await, ["For Lee"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_body_that_came_in_base64_is_the_same_for_everybody() {
+    on_each_database(async |app| {
+        let kim = Phone::new(&app, "ios", json!({})).await;
+        set(&app, json!({"channel": [kim.channel]}), json!({"name": "Kim"})).await;
+        // Bytes that are no text, a text, and one that could not be filled in.
+        for (n, written) in [&b"\xff\xfe{{name}}\x80"[..], b"Hi {{name}}", b"{{#if"].into_iter().enumerate() {
+            let message = json!({"title": format!("{n} for {{{{name}}}}"), "body": BASE64_STANDARD.encode(written),
+                "content_type": "application/octet-stream", "content_encoding": "base64"});
+            send(&app, json!({"message": message, "options": {"personalization": true}})).await;
+            let listed = kim.messages(&app).await.remove(0);
+            assert_eq!(listed["title"], format!("{n} for Kim"));
+            assert_eq!(body(&app, &kim, &listed).await, written);
+        }
     })
     .await;
 }
