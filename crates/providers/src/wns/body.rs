@@ -1,5 +1,6 @@
 //! The request to Windows for one device: a toast, a tile or a badge in XML, or raw text; the same for all of them.
 
+use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use model::payload::wns::{
@@ -20,6 +21,8 @@ const CACHE_POLICY: HeaderName = HeaderName::from_static("x-wns-cache-policy");
 #[derive(Clone, Debug)]
 pub struct WnsPush {
     body: Form,
+    /// The body, if it is the same for every device.
+    same_body: Option<Bytes>,
     headers: HeaderMap,
 }
 
@@ -49,7 +52,8 @@ impl WnsPush {
             }
         };
         let body = Form::default().text(&body).with_marks(rendering.has_marks);
-        Self { body, headers: headers(rendering, wns, kind) }
+        let same_body = body.without_holes().map(Bytes::copy_from_slice);
+        Self { body, same_body, headers: headers(rendering, wns, kind) }
     }
 
     /// A device's address is the URL of its notification channel.
@@ -59,6 +63,10 @@ impl WnsPush {
 
     pub(crate) fn form(&self) -> &Form {
         &self.body
+    }
+
+    pub(super) fn body_for(&self, recipient: &Recipient<'_>) -> Bytes {
+        self.same_body.clone().unwrap_or_else(|| self.body.fill(recipient).into())
     }
 
     pub(super) fn headers(&self) -> &HeaderMap {

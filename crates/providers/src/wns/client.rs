@@ -57,7 +57,7 @@ impl Client {
             return Outcome::Rejected { reason };
         };
         let authorized = |token| {
-            let mut request = Request::new(push.form().fill(recipient).into());
+            let mut request = Request::new(push.body_for(recipient));
             *request.method_mut() = Method::POST;
             *request.uri_mut() = channel.uri().clone();
             let headers = request.headers_mut();
