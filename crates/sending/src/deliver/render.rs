@@ -84,6 +84,8 @@ pub(super) struct Renderer<'a> {
     public_url: &'a str,
     rendered: HashMap<Localized, Rendered>,
     rendered_for_amazon: HashMap<Localized, Rendered>,
+    /// Messages for live connections that the sandbox keeps, where there are any.
+    kept_live: HashMap<Localized, Option<Arc<MarkedLive>>>,
 }
 
 impl<'a> Renderer<'a> {
@@ -104,6 +106,7 @@ impl<'a> Renderer<'a> {
             public_url: &sending.0.public_url,
             rendered: HashMap::new(),
             rendered_for_amazon: HashMap::new(),
+            kept_live: HashMap::new(),
         }
     }
 
@@ -177,6 +180,16 @@ impl<'a> Renderer<'a> {
     pub(super) fn live_marked(&self, localized: Localized, now: UtcMillis) -> Result<MarkedLive, NotLive> {
         let LiveContent { expires, message } = self.live_unmeasured(localized, now)?;
         Ok(MarkedLive { expires, message: MarkedMessage::new(&message) })
+    }
+
+    /// The same for devices that come one by one.
+    pub(super) fn kept_live_marked(&mut self, localized: Localized, now: UtcMillis) -> Option<Arc<MarkedLive>> {
+        if let Some(marked) = self.kept_live.get(&localized) {
+            return marked.clone();
+        }
+        let marked = self.live_marked(localized, now).ok().map(Arc::new);
+        self.kept_live.insert(localized, marked.clone());
+        marked
     }
 
     /// The message for the live connection of one of them.

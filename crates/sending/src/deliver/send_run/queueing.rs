@@ -328,8 +328,9 @@ impl<'a> SendRun<'a> {
         if !self.renderer.is_personal() {
             return self.tally.live(target.ordinal, localized);
         }
-        let content = self.renderer.live_marked(localized, now);
-        if let Ok(content) = content.and_then(|marked| self.renderer.live_for(&marked, &target.values, now)) {
+        if let Some(marked) = self.renderer.kept_live_marked(localized, now)
+            && let Ok(content) = self.renderer.live_for(&marked, &target.values, now)
+        {
             self.tally.live_alone(target.ordinal, content);
         }
     }
