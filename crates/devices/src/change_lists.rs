@@ -91,7 +91,8 @@ impl Devices {
             if usize::try_from(n_lists).is_ok_and(|n_lists| n_lists >= most) {
                 return Err(Error::Conflict(format!("An app has at most {most} lists of a kind; delete one first.")));
             }
-            Record::new(details.clone(), tags.clone(), now).save(tx, app, kind, name.as_str(), now)?;
+            let newest = record::reached_by_deleted(tx, app, kind)?;
+            Record::new(details.clone(), tags.clone(), newest, now).save(tx, app, kind, name.as_str(), now)?;
             Ok(operation_id)
         };
         self.0.tenancy.write_once(app, idempotency_key, write).await

@@ -42,6 +42,8 @@ pub enum DocumentKind {
     AttributeList,
     /// The rows of an attribute list's last upload that could not be applied.
     AttributeListErrors,
+    /// The highest number that an upload of a deleted tag list or attribute list had: numbers are not used again.
+    ChangeListNumbers,
     /// A push to be sent later, and its progress.
     Schedule,
     /// A message that is being written.
@@ -96,6 +98,7 @@ impl DocumentKind {
             DocumentKind::TagListErrors => "tag_list_errors",
             DocumentKind::AttributeList => "attribute_list",
             DocumentKind::AttributeListErrors => "attribute_list_errors",
+            DocumentKind::ChangeListNumbers => "change_list_numbers",
             DocumentKind::Schedule => "schedule",
             DocumentKind::Draft => "draft",
             DocumentKind::TestGroup => "test_group",
@@ -137,6 +140,7 @@ impl DocumentKind {
             | DocumentKind::ListErrors
             | DocumentKind::TagListErrors
             | DocumentKind::AttributeListErrors
+            | DocumentKind::ChangeListNumbers
             | DocumentKind::TestGroup
             | DocumentKind::TemplateUse
             | DocumentKind::ExperimentStart

@@ -188,6 +188,38 @@ async fn a_long_file_survives_restarts_at_every_step() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_outlives_its_list_does_not_get_into_a_new_one_of_that_name() {
+    on_each_database(async |app| {
+        let body = json!({"name": "gold", "add": {"g": ["t"]}});
+        // More rows than are stored at once: the rest is stored at the end.
+        let begin = async |who: &str| {
+            app.master().post("/api/tag-lists", &body).await.expect(201);
+            let rows = (0..3000).map(|n| format!("{who}-{n}\n")).collect::<String>();
+            let file = format!("named_user\n{rows}").into_bytes();
+            let path = "/api/tag-lists/gold/csv";
+            let stream = tokio::task::block_in_place(|| send_in_chunks(&app, path, std::iter::once(file)));
+            while row_counts(app.engine().store()).await["list_change"] < 2000 {
+                tokio::task::yield_now().await;
+            }
+            stream
+        };
+        let early = begin("early").await;
+        app.master().delete("/api/tag-lists/gold").await.expect(204);
+        app.step_all().await;
+        assert_eq!(row_counts(app.engine().store()).await["list_change"], 0);
+        let late = begin("late").await;
+        let answer = tokio::task::block_in_place(|| end(early));
+        assert!(answer.starts_with("HTTP/1.1 409"), "{answer}");
+        let answer = tokio::task::block_in_place(|| end(late));
+        assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+        app.step_all().await;
+        assert_eq!(shown(&app, "tag-lists").await["named_user_count"], 3000);
+        assert_eq!(row_counts(app.engine().store()).await["named_user"], 3000);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn the_rows_of_an_erased_person_are_not_applied() {
     on_each_database(async |app| {

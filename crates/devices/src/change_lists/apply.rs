@@ -16,12 +16,11 @@ use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::attributes::Owner;
 use store::channels::Holder;
-use store::documents;
 use store::list_changes::{self, ChangeOwner, ListChange};
 use store::lists::{Upload, UploadNumber};
 use uuid::Uuid;
 
-use super::record::{self, ChangeCounts, Record, RowProblem, Waiting, list_kind, row_key};
+use super::record::{self, ChangeCounts, Record, RowProblem, Waiting, row_key};
 use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::channels::OwnChange;
@@ -121,7 +120,7 @@ fn slice(
         }
     } else {
         if record.is_deleted {
-            documents::delete(tx, app, list_kind(kind), list)?;
+            record.forget(tx, app, kind, list, now)?;
         }
         return end(tx, claimed);
     }

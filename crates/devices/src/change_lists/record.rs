@@ -64,7 +64,7 @@ pub(super) struct Record {
     details: ListDetails,
     pub(super) tags: TagChanges,
     updated: UtcMillis,
-    /// The newest upload; 0 before the first.
+    /// The newest upload. Before the first it is as high as that of any deleted list, whose uploads may still come in.
     newest: UploadNumber,
     /// Uploads whose rows are still coming in.
     pub(super) receiving: Vec<Receiving>,
@@ -85,12 +85,12 @@ pub(super) struct Waiting {
 }
 
 impl Record {
-    pub(super) fn new(details: ListDetails, tags: TagChanges, now: UtcMillis) -> Self {
+    pub(super) fn new(details: ListDetails, tags: TagChanges, newest: UploadNumber, now: UtcMillis) -> Self {
         Self {
             details,
             tags,
             updated: now,
-            newest: UploadNumber(0),
+            newest,
             receiving: Vec::new(),
             waiting: Vec::new(),
             discarded: Vec::new(),
@@ -141,6 +141,20 @@ impl Record {
         self.last_failed = true;
     }
 
+    /// Leaves nothing of a deleted list but the number that its uploads have reached.
+    pub(super) fn forget(
+        self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        kind: ChangeKind,
+        name: &str,
+        now: UtcMillis,
+    ) -> Result<()> {
+        documents::delete(tx, app, list_kind(kind), name)?;
+        let reached = reached_by_deleted(tx, app, kind)?.0.max(self.newest.0);
+        Ok(documents::put(tx, app, DocumentKind::ChangeListNumbers, kind.path(), &reached.to_string(), now)?)
+    }
+
     pub(super) fn delete(&mut self) {
         self.is_deleted = true;
         self.discarded.extend(self.receiving.drain(..).map(|receiving| receiving.number));
@@ -183,6 +197,14 @@ pub(super) const fn errors_kind(kind: ChangeKind) -> DocumentKind {
 /// The list in the table of rows, in which both kinds are.
 pub(super) fn row_key(kind: ChangeKind, name: &str) -> String {
     format!("{}/{name}", kind.path())
+}
+
+/// The highest number of the uploads of deleted lists. An upload that outlives its list must not be taken for one of a new list
+/// with the same name.
+pub(super) fn reached_by_deleted(tx: &mut Tx<'_>, app: AppId, kind: ChangeKind) -> Result<UploadNumber> {
+    let kept = documents::get(tx, app, DocumentKind::ChangeListNumbers, kind.path())?;
+    let number = kept.map(|kept| kept.body.parse()).transpose().map_err(Error::internal)?;
+    Ok(UploadNumber(number.unwrap_or(0)))
 }
 
 pub(super) fn errors(tx: &mut Tx<'_>, app: AppId, kind: ChangeKind, name: &str) -> Result<Vec<RowProblem>> {
