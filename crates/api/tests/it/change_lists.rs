@@ -221,6 +221,26 @@ async fn an_upload_that_outlives_its_list_does_not_get_into_a_new_one_of_that_na
 }
 
 #[tokio::test]
+async fn an_upload_behind_another_has_its_own_counts_and_errors() {
+    on_each_database(async |app| {
+        app.master().post("/api/tag-lists", json!({"name": "gold", "add": {"g": ["t"]}})).await.expect(201);
+        let early = format!("channel_id\n{NOBODY}\nearly\n");
+        upload(&app, "tag-lists/gold", early).await.expect(202);
+        let own = channel(&app, "one").await;
+        upload(&app, "tag-lists/gold", format!("channel_id\nlate\n{own}\n")).await.expect(202);
+        upload(&app, "tag-lists/gold", format!("channel_id\nlast\n{own}\n{own}\n")).await.expect(202);
+        let waits = "\"early\",ERROR,\"Line 3: The id of a channel is a UUID.\"\r\n";
+        assert_eq!(errors(&app, "tag-lists/gold").await, waits);
+        app.step_all().await;
+        let list = shown(&app, "tag-lists").await;
+        assert_eq!((&list["channel_count"], &list["mutation_error_count"]), (&json!(2), &json!(1)));
+        let last = "\"last\",ERROR,\"Line 2: The id of a channel is a UUID.\"\r\n";
+        assert_eq!(errors(&app, "tag-lists/gold").await, last);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_rows_of_an_erased_person_are_not_applied() {
     on_each_database(async |app| {
         let master = app.master();

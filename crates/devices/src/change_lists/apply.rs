@@ -87,11 +87,13 @@ fn slice(
     let Some(mut record) = Record::load(tx, app, kind, list)? else { return end(tx, claimed) };
     let key = row_key(kind, list);
     let of_upload = |number: UploadNumber| Upload { list: &key, number };
-    if let Some(Waiting { number, columns }) = record.waiting.first().cloned() {
+    if let Some(Waiting { number, columns, .. }) = record.waiting.first().cloned() {
         jobs::renew(tx, claimed, now.plus(LEASE))?;
         let rows = list_changes::first(tx, app, of_upload(number), ROWS_PER_SLICE)?;
         if rows.is_empty() {
-            record.waiting.remove(0);
+            if let Some(problems) = record.end_first().filter(|_| !record.is_deleted) {
+                record::put_errors(tx, app, kind, list, problems, now)?;
+            }
         } else {
             let mut slice = Slice {
                 context: ChangeContext::new(app, index, now),

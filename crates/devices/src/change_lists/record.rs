@@ -73,6 +73,7 @@ pub(super) struct Record {
     /// Uploads that broke off. Their rows are only deleted.
     pub(super) discarded: Vec<UploadNumber>,
     last_failed: bool,
+    /// Of the first upload that waits, or of the last one if none does; as are the errors that are kept for display.
     pub(super) counts: ChangeCounts,
     pub(super) is_deleted: bool,
 }
@@ -82,6 +83,17 @@ pub(super) struct Waiting {
     pub(super) number: UploadNumber,
     /// The names of the attributes, in the order of the cells.
     pub(super) columns: Vec<String>,
+    /// Rows that were left out when it came in.
+    #[serde(default)]
+    pub(super) left_out: LeftOut,
+}
+
+/// Rows of an upload that were not stored, until it is the first that waits.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct LeftOut {
+    pub(super) n_rows: u64,
+    /// Of the first ones.
+    pub(super) problems: Vec<RowProblem>,
 }
 
 impl Record {
@@ -126,13 +138,25 @@ impl Record {
         self.newest
     }
 
-    /// All rows of an upload are there.
-    pub(super) fn complete(&mut self, number: UploadNumber, columns: Vec<String>, n_errors: u64, now: UtcMillis) {
-        self.receiving.retain(|receiving| receiving.number != number);
-        self.waiting.push(Waiting { number, columns });
-        self.counts = ChangeCounts { errors: n_errors, ..ChangeCounts::default() };
+    /// All rows of an upload are there. If no other waits, the errors to be shown are returned.
+    pub(super) fn complete(&mut self, upload: Waiting, now: UtcMillis) -> Option<Vec<RowProblem>> {
+        self.receiving.retain(|receiving| receiving.number != upload.number);
+        self.waiting.push(upload);
         self.last_failed = false;
         self.updated = now;
+        if self.waiting.len() == 1 { self.begin_first() } else { None }
+    }
+
+    /// The first upload that waits is applied. If another waits after it, the errors to be shown from now on are returned.
+    pub(super) fn end_first(&mut self) -> Option<Vec<RowProblem>> {
+        self.waiting.remove(0);
+        self.begin_first()
+    }
+
+    fn begin_first(&mut self) -> Option<Vec<RowProblem>> {
+        let LeftOut { n_rows, problems } = std::mem::take(&mut self.waiting.first_mut()?.left_out);
+        self.counts = ChangeCounts { errors: n_rows, ..ChangeCounts::default() };
+        Some(problems)
     }
 
     pub(super) fn discard(&mut self, number: UploadNumber) {

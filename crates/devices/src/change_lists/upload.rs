@@ -15,7 +15,7 @@ use store::lists::{Member, Upload, UploadNumber};
 use store::privacy::{self, PersonUpload};
 
 use super::apply;
-use super::record::{self, Record, RowProblem, list_kind, row_key};
+use super::record::{self, LeftOut, Record, RowProblem, Waiting, list_kind, row_key};
 use crate::Devices;
 use crate::received_file::{MOST_BAD_ROWS, ReceivedFile, Receiver, Receiving};
 
@@ -106,8 +106,10 @@ impl ChangeUpload {
     pub async fn finish(self, columns: Vec<String>) -> Result<()> {
         let Self { file, list: ChangeList { kind, name }, app, bad_rows, n_bad_rows } = self;
         file.finish(move |tx, record, number, now| {
-            record.complete(number, columns.clone(), n_bad_rows, now);
-            record::put_errors(tx, app, kind, name.as_str(), bad_rows.clone(), now)?;
+            let left_out = LeftOut { n_rows: n_bad_rows, problems: bad_rows.clone() };
+            if let Some(problems) = record.complete(Waiting { number, columns: columns.clone(), left_out }, now) {
+                record::put_errors(tx, app, kind, name.as_str(), problems, now)?;
+            }
             apply::enqueue(tx, app, kind, name.as_str(), now)
         })
         .await
