@@ -9,6 +9,12 @@ pub fn named_user(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Option<N
     tx.query_opt(sql, &[app.into(), id.into()], |row| named_users::read_id(row.get(0)?))
 }
 
+/// The ids that devices know, out of those given.
+pub fn among(tx: &mut Tx<'_>, app: AppId, ids: &[ContactId]) -> Result<Vec<ContactId>> {
+    let sql = "select id from contact where app = $1 and id = $2";
+    tx.query_many(sql, ids.iter().map(|id| [app.into(), (*id).into()]), |row| row.get(0))
+}
+
 /// An id belongs to one user for as long as it is kept, so that one that is there is the same already.
 pub fn keep(tx: &mut Tx<'_>, app: AppId, id: ContactId, user: &NamedUserId) -> Result<()> {
     let sql = "insert into contact (app, id, named_user) values ($1, $2, $3) on conflict (app, id) do nothing";

@@ -90,6 +90,27 @@ async fn devices_cannot_use_the_ids_of_events() {
     .await;
 }
 
+/// Each search goes through all users of the app.
+#[tokio::test]
+async fn an_id_of_nobody_is_looked_for_once_a_minute() {
+    on_each_database(async |app| {
+        let kim = json!({"tags": {"add": {"g": ["t"]}}});
+        app.master().post("/api/named_users/kim", &kim).await.expect(200);
+        let contact = text(&app.master().get("/api/contacts/lookup/named_user/kim").await.expect(200)["contact_id"]);
+        app.master().post("/api/named_users/uninstall", json!({"named_user_id": ["kim"]})).await.expect(200);
+        app.step_all().await;
+        let app = app.restart().await;
+        let master = app.master();
+        let lists = format!("/api/subscription_lists/contacts/{contact}");
+        master.get(&lists).await.expect(404);
+        master.post("/api/named_users/kim", &kim).await.expect(200);
+        master.get(&lists).await.expect(404);
+        app.advance(std::time::Duration::from_secs(60));
+        master.get(&lists).await.expect(200);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn pipelines_are_filtered_and_sorted() {
     on_each_database(async |app| {
