@@ -134,7 +134,8 @@ fn idempotency_key(parts: &Parts, rights: Option<Rights>) -> Result<Option<Strin
     }
     // All who have nothing but the key of the app share their idempotency keys, and the answer to a registration has a secret.
     if rights == Some(Rights::KeyOnly) && Uuid::try_parse(key).is_err() {
-        let message = "With the key of the app alone, an idempotency key must be a random UUID, so that nobody guesses it.";
+        let message =
+            "With the key of the app alone, an idempotency key must be a random UUID, so that nobody guesses it.";
         return Err(Error::invalid(IDEMPOTENCY_KEY, message));
     }
     Ok(Some(key.to_owned()))
