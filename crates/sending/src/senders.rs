@@ -9,6 +9,7 @@ use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::time::UtcMillis;
 use parking_lot::{Mutex, MutexGuard};
+use providers::open::OpenPlatformConfig;
 use providers::platform::PlatformConfig;
 use providers::webpush::PushHosts;
 use providers::{Network, Sender};
@@ -19,6 +20,8 @@ use crate::PlatformName;
 pub(crate) struct Senders {
     network: Network,
     routes: Mutex<HashMap<(AppId, DeviceType), Cached>>,
+    /// Open platforms that are noted to take messages, with the configuration that they took them with.
+    noted: Mutex<HashMap<(AppId, DeviceType), OpenPlatformConfig>>,
 }
 
 struct Cached {
@@ -58,7 +61,7 @@ pub(crate) const TOO_SUSPICIOUS: u32 = 20;
 
 impl Senders {
     pub(crate) fn new(network: Network) -> Self {
-        Self { network, routes: Mutex::default() }
+        Self { network, routes: Mutex::default(), noted: Mutex::default() }
     }
 
     pub(crate) fn network(&self) -> &Network {
@@ -94,6 +97,7 @@ impl Senders {
     /// Drops connections and tokens that are no longer used. A change is noticed without it.
     pub(crate) fn forget(&self, app: AppId, device_type: &DeviceType) {
         self.routes().remove(&(app, device_type.clone()));
+        self.noted.lock().remove(&(app, device_type.clone()));
     }
 
     /// The apps that have a route.
@@ -104,6 +108,16 @@ impl Senders {
     /// The same for an app that was deleted.
     pub(crate) fn forget_app(&self, app: AppId) {
         self.routes().retain(|(of, _), _| *of != app);
+        self.noted.lock().retain(|(of, _), _| *of != app);
+    }
+
+    /// Whether it is noted that an open platform takes messages with its configuration of now.
+    pub(crate) fn is_noted(&self, app: AppId, device_type: &DeviceType, config: &OpenPlatformConfig) -> bool {
+        self.noted.lock().get(&(app, device_type.clone())) == Some(config)
+    }
+
+    pub(crate) fn proof_is_noted(&self, app: AppId, device_type: &DeviceType, config: &OpenPlatformConfig) {
+        self.noted.lock().insert((app, device_type.clone()), config.clone());
     }
 
     fn routes(&self) -> MutexGuard<'_, HashMap<(AppId, DeviceType), Cached>> {
@@ -190,9 +204,13 @@ impl Route {
         }
     }
 
-    /// Whether the provider took a first message, for the first who asks.
+    /// Whether the provider has taken a message, and that is not noted yet.
     pub(crate) fn is_newly_proven(&self) -> bool {
-        self.has_served() && !self.is_noted.swap(true, Ordering::Relaxed)
+        self.has_served() && !self.is_noted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn proof_is_noted(&self) {
+        self.is_noted.store(true, Ordering::Relaxed);
     }
 
     /// The provider refuses an address that took a message before. Returns how many of those it refused in a row.

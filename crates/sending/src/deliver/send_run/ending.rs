@@ -35,8 +35,7 @@ impl SendRun<'_> {
             paused.map_or_else(|error| self.break_off(error), drop);
         }
         if self.has_newly_served() {
-            let RunContext { sending, app, device_type, .. } = self.context;
-            sending.note_proof(app, device_type).await.unwrap_or_else(|error| self.break_off(error));
+            self.note_served().await;
         }
         // What cannot be decided now keeps nothing from being recorded.
         let next = self.next(&mut outcomes).await.unwrap_or_else(|error| {
@@ -53,10 +52,26 @@ impl SendRun<'_> {
 
     /// Whether a message went through for the first time, as far as this process knows.
     fn has_newly_served(&self) -> bool {
-        match self.context.transport {
+        let RunContext { sending, app, device_type, transport, .. } = self.context;
+        match transport {
             Transport::Provider(provider) => provider.route.is_newly_proven(),
-            Transport::Open(_) => self.has_served,
+            Transport::Open(config) => self.has_served && !sending.0.senders.is_noted(app, device_type, config),
             Transport::Sandbox | Transport::Missing { .. } => false,
+        }
+    }
+
+    /// Notes it for people to see. A run that has delivered does not fail for it: the next one tries again.
+    async fn note_served(&self) {
+        let RunContext { sending, app, device_type, transport, .. } = self.context;
+        if let Err(error) = sending.note_proof(app, device_type).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, %device_type, "that a platform takes messages could not be noted");
+            return;
+        }
+        match transport {
+            Transport::Provider(provider) => provider.route.proof_is_noted(),
+            Transport::Open(config) => sending.0.senders.proof_is_noted(app, device_type, config),
+            Transport::Sandbox | Transport::Missing { .. } => {}
         }
     }
 
