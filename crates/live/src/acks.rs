@@ -1,6 +1,7 @@
 //! What devices have acknowledged, until it is written: sets by push and block, so that a broadcast to many is a few rows.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use audience::block::Block;
 use base::{Error, Result};
@@ -25,6 +26,20 @@ pub(crate) struct Acks {
     up_to: HashMap<u32, Offset>,
     /// What is not written yet.
     received: HashMap<(PushId, u32), RoaringBitmap>,
+}
+
+impl Acks {
+    fn take_some(&mut self) -> Vec<((PushId, u32), RoaringBitmap)> {
+        let keys: Vec<_> = self.received.keys().take(AT_ONCE).copied().collect();
+        keys.into_iter().filter_map(|key| self.received.remove_entry(&key)).collect()
+    }
+
+    /// What could not be written, beside what has come since.
+    fn put_back(&mut self, some: &[((PushId, u32), RoaringBitmap)]) {
+        for (key, devices) in some {
+            *self.received.entry(*key).or_default() |= devices;
+        }
+    }
 }
 
 impl Hub {
@@ -52,25 +67,23 @@ impl Hub {
 impl Live {
     /// Writes what was acknowledged. What is lost with a node is acknowledged again by devices that come back.
     pub(crate) async fn write_acks(&self, hub: &Hub) -> Result<()> {
-        loop {
-            let some: Vec<_> = {
-                let mut acks = hub.acks.lock();
-                let keys: Vec<_> = acks.received.keys().take(AT_ONCE).copied().collect();
-                keys.into_iter().filter_map(|key| acks.received.remove_entry(&key)).collect()
-            };
-            if some.is_empty() {
-                return Ok(());
-            }
+        while !hub.acks.lock().received.is_empty() {
             let (app, now) = (hub.app, self.0.clock.now());
             let index = self.0.index.current(app).await?;
+            let some = Arc::new(hub.acks.lock().take_some());
+            let written = some.clone();
             let write = move |tx: &mut Tx<'_>| {
-                for ((push, block), more) in &some {
+                for ((push, block), more) in &*written {
                     let received = Received { push: *push, block: *block, devices: more, at: now };
                     mark_received(tx, app, received, |new| types_of(&index, new))?;
                 }
                 Ok::<_, Error>(())
             };
-            self.0.store.write(app, write).await?;
+            if let Err(error) = self.0.store.write(app, write).await {
+                hub.acks.lock().put_back(&some);
+                return Err(error);
+            }
         }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use audience::codec;
 use base::Result;
 use boxed::boxed;
+use devices::ChangeContext;
 use index::term_plan;
 use model::device_type::DeviceType;
 use model::ids::AppId;
@@ -40,6 +41,26 @@ pub(crate) struct Written {
     pub(crate) seen: RoaringBitmap,
     /// Those that are written as seen on a day.
     noted: (i32, RoaringBitmap),
+}
+
+impl Written {
+    /// The channels that have connected, and those of whom a day is yet to be written.
+    fn unnoted(&mut self, day: i32) -> (RoaringBitmap, RoaringBitmap) {
+        if self.noted.0 != day {
+            self.noted = (day, RoaringBitmap::new());
+        }
+        // Those that stay connected are seen every day.
+        let new = (&self.seen | &self.connected) - &self.noted.1;
+        (self.seen.clone(), new)
+    }
+
+    /// The day is written.
+    fn note(&mut self, day: i32, seen: &RoaringBitmap, new: &RoaringBitmap) {
+        self.seen -= seen;
+        if self.noted.0 == day {
+            self.noted.1 |= new;
+        }
+    }
 }
 
 #[boxed]
@@ -90,21 +111,15 @@ impl Live {
 
     /// Notes the day for channels that have connected, once for each.
     async fn write_seen(&self, hub: &Hub, now: UtcMillis) -> Result<()> {
-        let new = {
-            let mut written = hub.written.lock();
-            if written.noted.0 != now.day() {
-                written.noted = (now.day(), RoaringBitmap::new());
-            }
-            // Those that stay connected are seen every day.
-            let seen = std::mem::take(&mut written.seen) | &written.connected;
-            let new = seen - &written.noted.1;
-            written.noted.1 |= &new;
-            new
-        };
-        if new.is_empty() {
-            return Ok(());
+        let (seen, new) = hub.written.lock().unnoted(now.day());
+        if !new.is_empty() {
+            let noted = new.clone();
+            let note =
+                move |tx: &mut Tx<'_>, context: &mut ChangeContext<'_>| context.happened(tx, DayKind::Live, &noted);
+            self.0.devices.change_audience(hub.app, note).await?;
         }
-        self.0.devices.change_audience(hub.app, move |tx, context| context.happened(tx, DayKind::Live, &new)).await
+        hub.written.lock().note(now.day(), &seen, &new);
+        Ok(())
     }
 
     /// Takes back what this node has written of an app that it has no connections of any more.
