@@ -24,8 +24,8 @@ const MOST_READ: Bounds = Bounds { n_records: 500, n_bytes: 4 * 1024 * 1024 };
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// How long an app without connections is still followed: devices that poll come again and again.
 const IDLE: Duration = Duration::from_secs(120);
-/// Before the log is read again after an error.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Before the database is asked again after an error.
+pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 
 impl Live {
     /// Has a task follow the log for the connections of an app.
@@ -91,7 +91,8 @@ impl Live {
             if page.is_new_log || !is_loaded {
                 *hub.backlog.write() = Backlog::after(page.after);
                 *reading = Reading { n_rewrites: page.n_rewrites };
-                hub.inboxes.lock().restart(page.head, page.after);
+                let connected = hub.lines.lock().connected.clone();
+                hub.inboxes.lock().restart(page.head, page.after, &connected);
                 hub.is_loaded.store(true, Ordering::Release);
             }
             for (message, channels) in &page.found {

@@ -14,6 +14,7 @@ use sending::{Unread, unread_of};
 use store::{Tx, log};
 
 use crate::Live;
+use crate::following::PAUSE;
 use crate::hub::Hub;
 use crate::message::InboxNews;
 
@@ -50,10 +51,10 @@ pub(crate) enum Changed {
 }
 
 impl Inboxes {
-    /// Knows nothing up to an offset.
-    pub(crate) fn restart(&mut self, floor: Offset, handed_out: Offset) {
-        let is_telling = self.is_telling;
-        *self = Self { floor, seen: floor, handed_out, is_telling, ..Self::default() };
+    /// Knows nothing up to an offset. Devices that are connected while that is so may have missed changes.
+    pub(crate) fn restart(&mut self, floor: Offset, handed_out: Offset, connected: &RoaringBitmap) {
+        let (due, is_telling) = (std::mem::take(&mut self.due) | connected, self.is_telling);
+        *self = Self { floor, seen: floor, handed_out, due, is_telling, ..Self::default() };
     }
 
     pub(crate) const fn seen(&self) -> Offset {
@@ -110,13 +111,22 @@ pub(crate) fn changes(tx: &mut Tx<'_>, app: AppId, (mut after, until): (Offset, 
     Ok(changed)
 }
 
+impl Hub {
+    fn tell_unread(&self, found: &[Unread], at: Offset) {
+        for Unread { channels, n_messages } in found {
+            let lines = self.lines.lock();
+            for line in channels.iter().flat_map(|channel| lines.of(*channel)) {
+                line.tell_inbox(InboxNews { at, unread: *n_messages });
+            }
+        }
+    }
+}
+
 impl Live {
     /// Takes in what has changed up to a position, whose pushes are handed out, and has the connected devices told.
     pub(crate) fn note_inboxes(&self, hub: &Arc<Hub>, changed: &RoaringBitmap, seen: Offset) {
         hub.inboxes.lock().add(changed, seen);
-        if !changed.is_empty() {
-            self.tell_inboxes(hub);
-        }
+        self.tell_inboxes(hub);
     }
 
     /// Has a device told of changes after the position that it began with, before it was known to be connected.
@@ -132,7 +142,8 @@ impl Live {
     }
 
     fn tell_inboxes(&self, hub: &Arc<Hub>) {
-        if !std::mem::replace(&mut hub.inboxes.lock().is_telling, true) {
+        let mut inboxes = hub.inboxes.lock();
+        if !inboxes.due.is_empty() && !std::mem::replace(&mut inboxes.is_telling, true) {
             tokio::spawn(self.clone().tell_all(hub.clone()));
         }
     }
@@ -147,10 +158,7 @@ impl Live {
                 }
                 (std::mem::take(&mut inboxes.due), inboxes.handed_out)
             };
-            if let Err(error) = self.tell_some(&hub, &due, at).await {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "devices could not be told of their inboxes");
-            }
+            self.tell_some(&hub, &due, at).await;
         }
     }
 }
@@ -159,25 +167,35 @@ impl Live {
 impl Live {
     /// Goes through those that have changed or through those that are connected, whichever are fewer: a message to a million is
     /// told to the few that are connected, and what one device has read to the other devices of its user.
-    async fn tell_some(&self, hub: &Hub, due: &RoaringBitmap, at: Offset) -> Result<()> {
+    async fn tell_some(&self, hub: &Hub, due: &RoaringBitmap, at: Offset) {
         let connected = hub.lines.lock().connected.clone();
         let (fewer, others) = if due.len() < connected.len() { (due, &connected) } else { (&connected, due) };
         let (app, others) = (hub.app, Arc::new(others.clone()));
         let all: Vec<Ordinal> = fewer.iter().map(Ordinal).collect();
-        for some in all.chunks(AT_ONCE) {
+        let mut portions = all.chunks(AT_ONCE);
+        let mut portion = portions.next();
+        while let Some(some) = portion {
             let (some, others, now) = (some.to_vec(), others.clone(), self.0.clock.now());
             let read = move |tx: &mut Tx<'_>| {
                 let is_meant = |channels: &[Ordinal]| channels.iter().any(|channel| others.contains(channel.0));
                 unread_of(tx, app, &some, is_meant, now)
             };
-            for Unread { channels, n_messages } in self.0.store.read(read).await? {
-                let lines = hub.lines.lock();
-                for line in channels.iter().flat_map(|channel| lines.of(*channel)) {
-                    line.tell_inbox(InboxNews { at, unread: n_messages });
+            match self.0.store.read(read).await {
+                Ok(found) => {
+                    hub.tell_unread(&found, at);
+                    portion = portions.next();
+                }
+                Err(error) => {
+                    let text = "devices could not be told of their inboxes yet";
+                    tracing::warn!(error = &error as &dyn std::error::Error, "{text}");
+                    tokio::time::sleep(PAUSE).await;
+                    // Those that come back ask.
+                    if hub.lines.lock().is_empty() {
+                        return;
+                    }
                 }
             }
         }
-        Ok(())
     }
 
     /// What a device is told of its inbox that has everything up to an offset.
@@ -223,7 +241,7 @@ mod tests {
     #[test]
     fn changes_are_remembered_until_there_are_too_many() {
         let mut inboxes = Inboxes::default();
-        inboxes.restart(Offset(10), Offset(4));
+        inboxes.restart(Offset(10), Offset(4), &RoaringBitmap::new());
         inboxes.add(&RoaringBitmap::from([1]), Offset(12));
         inboxes.add(&RoaringBitmap::new(), Offset(13));
         inboxes.add(&RoaringBitmap::from([2]), Offset(15));

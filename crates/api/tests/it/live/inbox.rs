@@ -8,6 +8,7 @@ use super::client::{Device, Socket};
 use super::forms::{events, poll, stream};
 use crate::inbox::{Phone, send};
 use crate::personalization::set;
+use crate::privacy::ask;
 
 /// The devices of one person, who share an inbox.
 async fn devices(app: &TestApp) -> (Device, Device, Phone) {
@@ -107,6 +108,23 @@ async fn a_message_that_needs_more_than_is_known_is_not_counted() {
         send(&app, "two", json!({})).await;
         assert_eq!(unread(&mut socket).await, 2);
         assert_eq!(inbox.titles(&app).await, ["two", "For Kim"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn connected_devices_are_told_again_when_the_log_was_changed() {
+    on_each_database(async |app| {
+        let (phone, _, _) = devices(&app).await;
+        let stranger = Device::register(&app, json!({"device_type": "ios", "live": true})).await;
+        let mut socket = Socket::open(&app, &phone, None).await;
+        socket.next().await;
+        send(&app, "one", json!({})).await;
+        assert_eq!(unread(&mut socket).await, 1);
+        // What has changed in inboxes since the log was last read is not known then.
+        ask(&app, "erase", json!({"channel_id": stranger.channel})).await;
+        app.step_all().await;
+        assert_eq!(unread(&mut socket).await, 1);
     })
     .await;
 }
