@@ -139,7 +139,6 @@ fn close_code(payload: &[u8]) -> Result<Option<u16>, Fault> {
     Ok(Some(code))
 }
 
-/// A text as a server sends it: in one frame, without a mask.
 /// Whether a client that was told the end has closed as well, by the bytes that have arrived since. Other frames are passed over.
 pub fn is_over(buffer: &mut BytesMut) -> bool {
     loop {
@@ -151,6 +150,7 @@ pub fn is_over(buffer: &mut BytesMut) -> bool {
     }
 }
 
+/// A text as a server sends it: in one frame, without a mask.
 pub fn text(text: &str) -> Vec<u8> {
     written(TEXT, text.as_bytes())
 }
