@@ -41,7 +41,7 @@ pub use message::Told;
 pub use opening::{Opened, Opening, Refused};
 pub use presence::Presence;
 pub use reader::Reader;
-pub use received::{Received, mark_received};
+pub use received::{foresee_receipt, mark_receipt};
 pub use refusing::refuse;
 pub use socket_run::Connection;
 pub use websocket::accept_key;

@@ -81,7 +81,7 @@ pub struct Recipient {
 /// What a channel did afterwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// It acknowledged the message over a live connection.
+    /// It has told that it received the message.
     pub received: bool,
     /// It tapped the notification.
     pub opened: bool,

@@ -10,3 +10,12 @@ create table channel_secret (
     hash blob not null,
     primary key (app, ordinal)
 );
+
+-- The browsers that have told that they received a push, while responses to it count. Then they are in push_mark, beside the devices
+-- that have acknowledged it over a live connection.
+create table push_receipt (
+    app bigint not null,
+    push blob not null,
+    ordinal bigint not null,
+    primary key (app, push, ordinal)
+);

@@ -169,6 +169,7 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("push_outcome", "push, block, platform, outcome, reason, since"),
     ("push_response", "push, ordinal"),
     ("push_influence", "push, ordinal"),
+    ("push_receipt", "push, ordinal"),
     ("push_mark", "push, kind, block"),
     ("push_origin", "push"),
     ("push_audience", "push, block"),

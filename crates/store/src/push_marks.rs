@@ -12,16 +12,19 @@ pub enum ResponseKind {
     Opened,
     /// It opened the app soon after the push was delivered.
     Influenced,
+    /// It has told that it received the message.
+    Received,
 }
 
 impl ResponseKind {
-    pub const ALL: [ResponseKind; 2] = [ResponseKind::Opened, ResponseKind::Influenced];
+    pub const ALL: [ResponseKind; 3] = [ResponseKind::Opened, ResponseKind::Influenced, ResponseKind::Received];
 
     /// Stored: never change one.
     const fn name(self) -> &'static str {
         match self {
             ResponseKind::Opened => "opened",
             ResponseKind::Influenced => "influenced",
+            ResponseKind::Received => "received",
         }
     }
 
@@ -29,6 +32,7 @@ impl ResponseKind {
         match self {
             ResponseKind::Opened => "push_response",
             ResponseKind::Influenced => "push_influence",
+            ResponseKind::Received => "push_receipt",
         }
     }
 }
@@ -51,6 +55,7 @@ pub fn visit(
     let sql = match kind {
         ResponseKind::Opened => "select ordinal from push_response where app = $1 and push = $2",
         ResponseKind::Influenced => "select ordinal from push_influence where app = $1 and push = $2",
+        ResponseKind::Received => "select ordinal from push_receipt where app = $1 and push = $2",
     };
     tx.for_each(sql, &[app.into(), push.into()], |row| {
         visit(row.next()?);
@@ -74,6 +79,10 @@ pub fn between(
         }
         ResponseKind::Influenced => {
             "select ordinal from push_influence where app = $1 and push = $2 and ordinal >= $3 and ordinal <= $4
+             order by ordinal"
+        }
+        ResponseKind::Received => {
+            "select ordinal from push_receipt where app = $1 and push = $2 and ordinal >= $3 and ordinal <= $4
              order by ordinal"
         }
     };
@@ -133,6 +142,10 @@ pub fn before(
         }
         ResponseKind::Influenced => {
             "select r.push, r.ordinal from push_influence r join push p on p.app = r.app and p.id = r.push
+             where r.app = $1 and r.push < $2 and p.created < $3 order by r.push, r.ordinal limit $4"
+        }
+        ResponseKind::Received => {
+            "select r.push, r.ordinal from push_receipt r join push p on p.app = r.app and p.id = r.push
              where r.app = $1 and r.push < $2 and p.created < $3 order by r.push, r.ordinal limit $4"
         }
     };

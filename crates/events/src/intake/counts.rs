@@ -12,7 +12,7 @@ use super::attribution::Due;
 
 pub(super) struct Counts {
     app: AppId,
-    pub(super) device_type: DeviceType,
+    device_type: DeviceType,
 }
 
 impl Counts {

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use audience::block::Block;
 use base::Result;
 use devices::{ChangeContext, LocationSettings, NewEvent, stored_profile};
-use live::{Received, mark_received};
+use live::mark_receipt;
 use model::channel::{Profile, UsageUpdate};
 use model::device_event::{
     AppOpening, Button, Content, InAppEnd, PushEcho, PushReceipt, ReceiptKind, UploadedCustom, UploadedInApp,
@@ -305,11 +304,9 @@ impl Taking<'_, '_> {
         let named = receipt.push.map(|echo| self.attribution.tapped(tx, echo)).transpose()?.flatten();
         match (receipt.kind, &named) {
             (ReceiptKind::Received, Some(Tapped::Received(push))) => {
-                let block = u32::from(Block::of(self.ordinal).0);
-                let device = RoaringBitmap::from([self.ordinal.0]);
-                let received = Received { push: push.push_id, block, devices: &device, at: timed.at };
-                let of_type = |new: &RoaringBitmap| vec![(self.counts.device_type.clone(), new.clone())];
-                mark_received(tx, self.context.app, received, of_type)?;
+                if mark_receipt(tx, self.context.app, push.push_id, self.ordinal)? {
+                    self.counts.add_response(tx, push.push_id, Metric::Received, timed.at)?;
+                }
             }
             (ReceiptKind::Clicked, Some(tapped)) => {
                 self.respond(tx, tapped, timed.at)?;

@@ -9,7 +9,7 @@ use model::ids::{AppId, MessageNumber, Ordinal, PushId};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::push_marks::{self, ResponseKind};
-use store::{Tx, inbox_users, messages, push_received};
+use store::{Tx, inbox_users, messages};
 
 use super::Response;
 use super::block::decode;
@@ -33,9 +33,8 @@ pub(super) struct Holders {
 
 impl BlockMarks {
     pub(super) fn read(tx: &mut Tx<'_>, app: AppId, push: PushId, block: Block) -> Result<Self> {
-        let received = push_received::set(tx, app, push, u32::from(block.0))?;
         Ok(Self {
-            received: received.map_or_else(|| Ok(RoaringBitmap::new()), |set| decode(&set))?,
+            received: Self::of_kind(tx, app, push, block, ResponseKind::Received)?,
             opened: Self::of_kind(tx, app, push, block, ResponseKind::Opened)?,
             influenced: Self::of_kind(tx, app, push, block, ResponseKind::Influenced)?,
         })

@@ -269,7 +269,7 @@ impl Known {
     fn responses(&self) -> Vec<Step> {
         let Response { received, opened, influenced, read } = self.response;
         let told = [
-            (received, "The device acknowledged the message over its live connection."),
+            (received, "The device has told that it received the message."),
             (opened, "The device tapped the notification."),
             (influenced, "The device opened the app soon after the delivery, without having tapped the notification."),
             (read == Some(true), "The message was read in the inbox."),

@@ -80,7 +80,7 @@ pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Pus
 fn received_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     let sets = push_received::sets(tx, app, push)?;
     let counts = sets.iter().map(|set| codec::decode(set).map(|set| set.len()).map_err(Error::internal));
-    counts.sum()
+    Ok(counts.sum::<Result<u64>>()? + push_received::n_rows(tx, app, push)?)
 }
 
 /// The results of a push by device type. Where some recipients are pending and the whole platform is not sent to, that is the

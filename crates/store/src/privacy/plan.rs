@@ -160,6 +160,7 @@ pub const PLAN: &[Entry] = &[
     entry("push_block", Treatment::Kept(ORDINALS)),
     entry("push_response", Treatment::Kept(ORDINALS)),
     entry("push_influence", Treatment::Kept(ORDINALS)),
+    entry("push_receipt", Treatment::Kept(ORDINALS)),
     entry("push_mark", Treatment::Kept(ORDINALS)),
     entry("push_audience", Treatment::Kept(ORDINALS)),
     entry("push_cause", Treatment::Kept(ORDINALS)),

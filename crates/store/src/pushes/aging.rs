@@ -8,13 +8,14 @@ use super::PushState;
 use crate::{Result, Tx, event_counters, origins};
 
 /// The tables whose rows belong to one push.
-const OF_PUSH: [&str; 9] = [
+const OF_PUSH: [&str; 10] = [
     "push_counter",
     "push_tally",
     "push_block",
     "push_outcome",
     "push_response",
     "push_influence",
+    "push_receipt",
     "push_mark",
     "push_audience",
     "push_origin",

@@ -7,7 +7,7 @@ use model::time::UtcMillis;
 use store::push_marks::{self, ResponseKind};
 use store::push_outcomes::{self, OutcomeSet};
 use store::pushes::{self, PushTexts};
-use store::{Tx, push_responses};
+use store::{Tx, push_received, push_responses};
 
 use crate::on_both;
 use crate::sample::{NOW, make_app};
@@ -59,11 +59,12 @@ async fn responses_are_rows_until_they_are_sets_and_go_with_their_push() {
         let write = move |tx: &mut Tx<'_>| {
             pushes::insert(tx, app, &row, &PushTexts::default())?;
             push_responses::add(tx, app, push, Ordinal(7))?;
+            push_received::add_row(tx, app, push, Ordinal(9))?;
             push_marks::influence(tx, app, push, Ordinal(8))?;
             push_marks::influence(tx, app, push, Ordinal(8))
         };
         store.write(app, write).await.unwrap();
-        for (kind, ordinal) in [(ResponseKind::Opened, 7), (ResponseKind::Influenced, 8)] {
+        for (kind, ordinal) in [(ResponseKind::Opened, 7), (ResponseKind::Influenced, 8), (ResponseKind::Received, 9)] {
             let read = move |tx: &mut Tx<'_>| -> store::Result<_> {
                 let later = UtcMillis(4_000_000_000_000);
                 let found = push_marks::between(tx, app, push, kind, Ordinal(0), Ordinal(100))?;

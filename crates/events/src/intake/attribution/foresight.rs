@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use live::foresee_receipt;
 use model::device_event::{Content, Echo, PushReceipt, ReceiptKind};
 use model::ids::{Id, PushId};
 use store::{Tx, blocks, origins, push_responses, pushes};
@@ -37,11 +38,14 @@ impl Attribution<'_> {
             self.foresee_stored(tx, push);
             blocks::foresee(tx, self.app, &self.block_of(push));
         }
-        if matches!(content, Content::Opened(_) | Content::Button(_)) || is_click(content) {
+        if matches!(content, Content::Opened(_) | Content::Button(_)) || is_receipt(content, ReceiptKind::Clicked) {
             push_responses::foresee(tx, self.app, push, self.ordinal);
         }
+        if is_receipt(content, ReceiptKind::Received) {
+            foresee_receipt(tx, self.app, push, self.ordinal);
+        }
         // What the button does is read from the push.
-        if matches!(content, Content::Button(_)) || is_click(content) {
+        if matches!(content, Content::Button(_)) || is_receipt(content, ReceiptKind::Clicked) {
             pushes::foresee(tx, self.app, push);
         }
     }
@@ -56,8 +60,8 @@ fn is_looked_up(looked_up: &mut HashSet<Uuid>, id: Uuid) -> bool {
     looked_up.contains(&id) || (looked_up.len() < MOST_LOOKED_UP && looked_up.insert(id))
 }
 
-const fn is_click(content: &Content) -> bool {
-    matches!(content, Content::Receipt(PushReceipt { kind: ReceiptKind::Clicked, .. }))
+fn is_receipt(content: &Content, wanted: ReceiptKind) -> bool {
+    matches!(content, Content::Receipt(PushReceipt { kind, .. }) if *kind == wanted)
 }
 
 /// The pushes that an event names.

@@ -49,8 +49,8 @@ use store::unknown_users::{self, UnknownUser};
 use store::webhooks::{self, Attempt, DeadLetter, Entry, EntryKind, Position, Webhook};
 use store::{
     Result, Store, Tx, apps, audit, blocks, contacts, followers, inbox_messages, inbox_users, legacy_tags, log,
-    named_users, origins, place_days, push_audience, push_causes, push_marks, push_outcomes, push_responses,
-    seen_events, signed_requests, terms,
+    named_users, origins, place_days, push_audience, push_causes, push_marks, push_outcomes, push_received,
+    push_responses, seen_events, signed_requests, terms,
 };
 
 use people::fill_people;
@@ -246,6 +246,7 @@ fn fill_pushes(tx: &mut Tx<'_>) -> Result<()> {
     push_outcomes::put(tx, APP, first, outcome())?;
     push_responses::add(tx, APP, first, CHANNEL)?;
     push_marks::influence(tx, APP, first, CHANNEL)?;
+    push_received::add_row(tx, APP, first, CHANNEL)?;
     push_marks::put_set(tx, APP, first, ResponseKind::Opened, 0, vec![6])?;
     pushes::add_tally(tx, APP, first, &DeviceType::Android, &tally())?;
     sandbox::add(tx, APP, &[delivery(1, 0)])?;
@@ -268,6 +269,7 @@ fn check_pushes(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(push_causes::of(tx, APP, first, 0)?, Some(vec![5]));
     assert_eq!(blocks::get(tx, APP, &block(1, 0))?, Some(progress()));
     assert!(push_responses::is_counted(tx, APP, first, CHANNEL)?);
+    assert!(push_received::has_row(tx, APP, first, CHANNEL)?);
     assert_eq!(pushes::tallies(tx, APP, first)?, [(DeviceType::Android, tally())]);
     assert_eq!(sandbox::newest(tx, APP, i64::MAX, Filter::default(), 10)?, [(1, delivery(1, 0))]);
     assert_eq!(jobs::due(tx, &store::Part::ALL, UtcMillis(5), 10)?.jobs[0].id, id(1));
