@@ -46,7 +46,7 @@ pub(super) struct StatusOfPush {
     total: PushProgress,
     /// By device type.
     platforms: BTreeMap<String, PushProgress>,
-    /// How many devices have acknowledged it over live connections. Not there while none has.
+    /// How many devices have told that they received it. Not there while none has.
     #[serde(skip_serializing_if = "Option::is_none")]
     received: Option<u64>,
 }

@@ -44,7 +44,7 @@ pub(super) struct RecipientRecord {
     /// When, to the minute: it was then or at most 60 seconds later.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
-    /// The device acknowledged the message over a live connection.
+    /// The device has told that it received the message.
     received: bool,
     /// The notification was tapped.
     opened: bool,

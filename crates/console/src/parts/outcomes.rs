@@ -8,7 +8,7 @@ use super::states::badge_saying;
 /// Outcomes and what devices did, as the API calls them, each with words for people.
 pub(crate) const OUTCOMES: [(&str, &str); 15] = [
     ("delivered", "delivered"),
-    ("received", "received it over a live connection"),
+    ("received", "received it"),
     ("opened", "opened it"),
     ("influenced", "opened the app after it"),
     ("read", "read it in the inbox"),

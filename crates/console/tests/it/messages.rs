@@ -96,7 +96,7 @@ async fn what_devices_have_received_over_live_connections_is_shown() {
         }
         let shown = sender.get(&page).await;
         shown.shows(r#"<p class="name">Received</p><p class="value">1</p>"#);
-        shown.shows("1 received it over a live connection");
+        shown.shows("1 received it");
         sender.get(&format!("{page}/people?outcome=received")).await.shows("received it");
         let home = sender.get(&format!("/console/{}", app.app.key)).await;
         home.shows(r#"<p class="name">Connected now</p><p class="value">0</p>"#);

@@ -31,7 +31,7 @@ pub(super) fn area() -> Area {
         "Report several figures at once",
         "For charts: a value of every metric for each bucket of the time, in all or by platform, with those of the time before if \
          wanted. At most 1,000 buckets. `sends`, `opens`, `direct`, `influenced`, `optins` and `optouts` are those of the other \
-         reports; `received` is how many messages devices have acknowledged over live connections; `devices` and `opted_in` are \
+         reports; `received` is how many messages devices have told to have received; `devices` and `opted_in` are \
          how many there were at the end of each bucket.",
     )
     .takes(query::text("metrics", "Which figures, with commas between them.").example("sends,opens").required())

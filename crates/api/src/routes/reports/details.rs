@@ -45,7 +45,7 @@ pub(in crate::routes) struct Figures {
     sends: u64,
     alerting_sends: u64,
     silent_sends: u64,
-    /// Of the sends, those that devices have acknowledged over live connections. Not there while there are none.
+    /// Of the sends, those that devices have told to have received. Not there while there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     received: Option<u64>,
     direct_responses: u64,
