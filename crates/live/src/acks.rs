@@ -87,3 +87,22 @@ impl Live {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::time::UtcMillis;
+
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_written_stays_beside_what_has_come_since() {
+        let key = (PushId::first_at(UtcMillis(0)), 0);
+        let mut acks = Acks::default();
+        acks.received.insert(key, [1].into());
+        let some = acks.take_some();
+        assert!(acks.received.is_empty());
+        acks.received.insert(key, [2].into());
+        acks.put_back(&some);
+        assert_eq!(acks.received[&key], RoaringBitmap::from([1, 2]));
+    }
+}

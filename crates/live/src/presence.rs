@@ -132,3 +132,20 @@ impl Live {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_that_could_not_be_written_is_written_the_next_time() {
+        let mut written = Written { connected: [1].into(), seen: [2].into(), ..Written::default() };
+        let (seen, new) = written.unnoted(5);
+        assert_eq!(new, RoaringBitmap::from([1, 2]));
+        assert_eq!(written.unnoted(5), (seen.clone(), new.clone()), "nothing was written");
+        written.seen.insert(3);
+        written.note(5, &seen, &new);
+        assert_eq!(written.unnoted(5).1, RoaringBitmap::from([3]), "it came meanwhile");
+        assert_eq!(written.unnoted(6).1, RoaringBitmap::from([1, 3]), "another day");
+    }
+}
