@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 
-/// Registrations in an app from one address in a minute. People behind one proxy share it; those beyond it try again a minute later.
+/// Registrations in an app from one address in a minute. People behind one proxy share it; those beyond it try again a minute
+/// later.
 const MOST_PER_MINUTE: u8 = 20;
 /// An app and an address have one of so many counts, by chance, so that whoever has many addresses cannot keep others out: that
 /// takes more requests than there are counts, twenty times over. Nobody else can tell who shares a count with whom.

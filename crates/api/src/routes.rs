@@ -38,6 +38,7 @@ mod newest_events;
 mod oauth;
 mod old_devices;
 mod open_channels;
+mod operator;
 mod operator_nodes;
 mod operator_pushes;
 mod pages;
@@ -119,10 +120,9 @@ pub fn routes() -> Vec<Route> {
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     use Access::{
-        Channel, Contact, Device, Events, Inbox, Master, Open, Operator, OwnChannel, Page, Probe, Public, Scrape,
-        Signed,
+        Channel, Contact, Device, Events, Inbox, Master, Open, OwnChannel, Page, Probe, Public, Scrape, Signed,
     };
-    vec![
+    let mut all = vec![
         post("/api/push", Master, push::send).takes_idempotency_key(),
         post("/api/push/validate", Master, push::validate),
         post("/api/push/preview", Master, preview::preview),
@@ -352,62 +352,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/privacy/{privacy_id}", Master, privacy::look_up),
         get("/api/privacy/{privacy_id}/result", Master, privacy::result),
         get("/api/sandbox/stream", Master, sandbox::stream),
-        post("/operator/apps", Operator, apps::create).takes_idempotency_key(),
-        get("/operator/apps", Operator, apps::list),
-        get("/operator/apps/{key}", Operator, apps::look_up),
-        patch("/operator/apps/{key}", Operator, apps::change),
-        delete("/operator/apps/{key}", Operator, apps::delete),
-        get("/operator/apps/{key}/demo", Operator, apps::demo),
-        post("/operator/apps/{key}/rotate", Operator, apps::rotate).takes_idempotency_key(),
-        get("/operator/apps/{key}/former-secrets", Operator, apps::former_secrets),
-        delete("/operator/apps/{key}/former-secrets/{secret}", Operator, apps::end_former_secret),
-        post("/operator/apps/{key}/webhooks", Operator, webhooks::create).takes_idempotency_key(),
-        get("/operator/apps/{key}/webhooks", Operator, webhooks::list),
-        get("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::look_up),
-        patch("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::change),
-        delete("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::delete),
-        post("/operator/apps/{key}/webhooks/{webhook_id}/test", Operator, webhooks::test),
-        get("/operator/apps/{key}/webhooks/{webhook_id}/history", Operator, webhooks::history),
-        post("/operator/apps/{key}/webhooks/{webhook_id}/replay", Operator, webhooks::replay),
-        get("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::dead_letters),
-        delete("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::discard),
-        post("/operator/apps/{key}/webhooks/{webhook_id}/dead/redeliver", Operator, webhooks::redeliver),
-        post("/operator/apps/{key}/tokens", Operator, server_tokens::create).takes_idempotency_key(),
-        get("/operator/apps/{key}/tokens", Operator, server_tokens::list),
-        delete("/operator/apps/{key}/tokens/{token_id}", Operator, server_tokens::revoke),
-        post("/operator/apps/{key}/oauth-clients", Operator, oauth::create).takes_idempotency_key(),
-        get("/operator/apps/{key}/oauth-clients", Operator, oauth::list),
-        delete("/operator/apps/{key}/oauth-clients/{client_id}", Operator, oauth::revoke),
-        get("/operator/apps/{key}/team", Operator, team::list),
-        post("/operator/apps/{key}/team", Operator, team::add),
-        put("/operator/apps/{key}/team/{account_id}", Operator, team::change),
-        delete("/operator/apps/{key}/team/{account_id}", Operator, team::remove),
-        get("/operator/accounts", Operator, accounts::list),
-        post("/operator/accounts", Operator, accounts::invite),
-        post("/operator/accounts/owner-link", Operator, accounts::owner_link),
-        get("/operator/accounts/{account_id}", Operator, accounts::look_up),
-        patch("/operator/accounts/{account_id}", Operator, accounts::change),
-        delete("/operator/accounts/{account_id}", Operator, accounts::delete),
-        post("/operator/accounts/{account_id}/link", Operator, accounts::password_link),
-        delete("/operator/accounts/{account_id}/one-time-codes", Operator, accounts::end_codes),
-        get("/operator/accounts/{account_id}/sign-ins", Operator, accounts::sign_ins),
-        delete("/operator/accounts/{account_id}/sign-ins/{sign_in_id}", Operator, accounts::end_sign_in),
-        get("/operator/apps/{key}/audit", Operator, audit_log::of_app),
-        get("/operator/audit", Operator, audit_log::list),
-        get("/operator/nodes", Operator, operator_nodes::nodes),
-        get("/operator/doctor", Operator, operator_nodes::doctor),
-        get("/operator/pushes", Operator, operator_pushes::list),
-        get("/operator/pushes/{push_id}", Operator, operator_pushes::one),
-        get("/operator/platforms/notices", Operator, platforms::notices),
-        get("/operator/apps/{key}/platforms", Operator, platforms::list),
-        put("/operator/apps/{key}/platforms/{platform}", Operator, platforms::set),
-        get("/operator/apps/{key}/platforms/{platform}", Operator, platforms::look_up),
-        delete("/operator/apps/{key}/platforms/{platform}", Operator, platforms::delete),
-        post("/operator/apps/{key}/platforms/{platform}/test", Operator, platforms::test),
-        post("/operator/apps/{key}/platforms/{platform}/pause", Operator, platforms::pause),
-        post("/operator/apps/{key}/platforms/{platform}/resume", Operator, platforms::resume),
-        post("/operator/apps/{key}/platforms/{platform}/keys", Operator, platforms::add_keys),
-        delete("/operator/apps/{key}/platforms/{platform}/keys/{fingerprint}", Operator, platforms::remove_key),
         post("/token", Public, oauth::grant),
         get("/verify/public_key/{kid}", Public, oauth::public_key),
         get("/live", OwnChannel, live::connect),
@@ -427,5 +371,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/docs", Public, reference::page),
         get("/docs/docs.js", Public, reference::script),
         get("/docs/docs.css", Public, reference::style),
-    ]
+    ];
+    all.extend(operator::endpoints());
+    all
 }

@@ -152,7 +152,8 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     Box::pin(SendRun::new(context, renderer, block, feed, live.beside, mode).run()).await
 }
 
-/// The push with what its tags say, and what varies from recipient to recipient. A push that was accepted before its texts meant anything is sent as it is written.
+/// The push with what its tags say, and what varies from recipient to recipient. A push that was accepted before its texts meant
+/// anything is sent as it is written.
 fn personalized(push: &Push) -> Option<PersonalizedPush> {
     match push.personalized() {
         Ok(personalized) => personalized,

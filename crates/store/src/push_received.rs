@@ -1,6 +1,6 @@
-//! Devices that have told that they received a push. Acknowledgements over live connections come many at once, and are sets by block.
-//! The receipts of browsers come one by one: a row each, so that in a batch none waits for another, and in the sets afterwards
-//! (`push_marks`). A device is in one of both.
+//! Devices that have told that they received a push. Acknowledgements over live connections come many at once, and are sets by
+//! block. The receipts of browsers come one by one: a row each, so that in a batch none waits for another, and in the sets
+//! afterwards (`push_marks`). A device is in one of both.
 
 use model::ids::{AppId, Ordinal, PushId};
 

@@ -1,5 +1,6 @@
 //! Who asked for which change: every change by a server or by the operator is in the audit log, and nothing else is.
 
+mod in_order;
 mod people;
 
 use std::collections::BTreeSet;
@@ -80,55 +81,6 @@ async fn call_everything(app: &TestApp, belongings: &Belongings) {
     }
 }
 
-/// Calls that change something only in the right order, and with things of their own.
-async fn call_in_order(app: &TestApp, belongings: &Belongings) {
-    let server = app.master();
-    let push = send_push(app).await;
-    for word in ["pause", "resume", "cancel"] {
-        server.post(&format!("/api/push/{push}/{word}"), "").await.expect(200);
-    }
-    for action in ["/pause", "/resume"] {
-        let reply = server.post(&belongings.schedule_path(action), "").await;
-        assert!(reply.status.is_success(), "{}", reply.text());
-    }
-    let event = json!([event_at("app_foreground", app.clock().now().0, json!({}))]);
-    call(&server, &Method::POST, "/warp9", belongings, &event).await.expect(200);
-    let scoped = json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["daily"]}}]});
-    let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCDEF4567"}});
-    let channel = app.device().post("/api/channels", device).await.expect(201)["channel_id"].clone();
-    let own = json!({"channel_id": channel, "device_type": "ios"});
-    let user = json!({"channel_id": channel, "device_type": "ios", "named_user_id": "lee"});
-    server.post("/api/named_users/associate", &user).await.expect(200);
-    let contact = server.post("/api/contacts/resolve", &own).await.expect(200)["contact_id"].clone();
-    let contact = contact.as_str().unwrap();
-    server.post("/api/named_users/kim", json!({"tags": {"add": {"g": ["t"]}}})).await.expect(200);
-    let of_kim = server.get("/api/contacts/lookup/named_user/kim").await.expect(200)["contact_id"].clone();
-    for (path, body) in [
-        ("/api/named_users/scoped/lee", &scoped),
-        ("/api/tags/fresh", &json!({"ios_channels": {"add": [channel]}})),
-        ("/api/tags/batch", &json!([{"ios_channel": channel, "tags": ["batch"]}])),
-        (&*format!("/api/contacts/{contact}"), &json!({"tags": {"add": {"g": ["t"]}}})),
-        ("/api/contacts/tags", &json!({"audience": {"contact_id": contact}, "add": {"g": ["more"]}})),
-        (
-            "/api/contacts/attributes",
-            &json!([{"audience": {"contact_id": contact}, "attributes": [{"action": "set", "key": "k", "value": 1}]}]),
-        ),
-        (
-            &*format!("/api/contacts/scoped/{contact}"),
-            &json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["hourly"]}}]}),
-        ),
-        (&*format!("/api/contacts/disassociate/{contact}"), &json!({"channel_id": channel})),
-        ("/api/contacts/associate", &json!({"contact_id": of_kim, "channel_id": channel})),
-        ("/api/named_users/associate", &user),
-        ("/api/named_users/disassociate", &own),
-        ("/api/contacts/identify", &user),
-        ("/api/contacts/reset", &own),
-    ] {
-        let reply = server.post(path, body).await;
-        assert!(reply.status.is_success(), "{path}: {}", reply.text());
-    }
-}
-
 async fn operate(app: &TestApp) {
     let operator = app.operator();
     let created = operator.post("/operator/apps", json!({"name": "Second", "mode": "production"})).await.expect(201);
@@ -185,7 +137,7 @@ fn is_about_devices(entry: &Value) -> bool {
 async fn every_change_by_a_server_or_the_operator_leaves_a_row() {
     on_each_database(async |app| {
         let belongings = settle_in(&app).await;
-        call_in_order(&app, &belongings).await;
+        in_order::call_in_order(&app, &belongings).await;
         call_everything(&app, &belongings).await;
         operate(&app).await;
         let known: BTreeSet<String> = routes().iter().filter_map(name_of).map(str::to_owned).collect();

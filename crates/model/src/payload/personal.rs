@@ -78,8 +78,8 @@ impl Push {
             || of_messages.any(|template| is_inline(&template.source))
     }
 
-    /// The push with marks; `None` if it has no tags, so that it is sent as it is written. Fails if a part of it has to be of a form that it may not have
-    /// once something is filled in.
+    /// The push with marks; `None` if it has no tags, so that it is sent as it is written. Fails if a part of it has to be of a
+    /// form that it may not have once something is filled in.
     pub fn personalized(&self) -> Result<Option<PersonalizedPush>, Problems> {
         if !self.is_personalized() {
             return Ok(None);

@@ -1,4 +1,5 @@
-//! The push services that browsers connect to, spoken to by hand: subscribing, messages, and what becomes of subscriptions that ended.
+//! The push services that browsers connect to, spoken to by hand: subscribing, messages, and what becomes of subscriptions that
+//! ended.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
