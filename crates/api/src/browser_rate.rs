@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 const MOST_PER_MINUTE: u8 = 20;
 /// An app and an address have one of so many counts, by chance, so that whoever has many addresses cannot keep others out: that
 /// takes more requests than there are counts, twenty times over. Nobody else can tell who shares a count with whom.
-const COUNTS: usize = 65_536;
+const COUNTS: usize = 1 << u16::BITS;
 const MINUTE_MILLIS: i64 = 60_000;
 
 #[derive(Default)]
@@ -34,7 +34,8 @@ struct Minute {
 impl BrowserRate {
     /// Counts a registration in an app; one whose address is not known counts among all such of the app.
     pub(crate) fn admit(&self, app: AppId, address: Option<IpAddr>, now: UtcMillis) -> Result<()> {
-        let share = self.hasher.hash_one((app, address)) as usize % COUNTS;
+        let [first, second, ..] = self.hasher.hash_one((app, address)).to_ne_bytes();
+        let share = usize::from(u16::from_ne_bytes([first, second]));
         let mut minute = self.minute.lock();
         let number = now.0.div_euclid(MINUTE_MILLIS);
         if number != minute.number || minute.counts.is_empty() {

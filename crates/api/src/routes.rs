@@ -79,7 +79,7 @@ use http::Method;
 use crate::audit::Audited;
 use crate::auth::Access;
 use crate::edge::Edge;
-use endpoint::{delete, get, patch, post, put};
+use endpoint::{delete, get, post, put};
 
 /// One entry of the table.
 #[derive(Clone, Debug)]
