@@ -19,7 +19,6 @@ use testkit::app::{OPERATOR_TOKEN, TestApp, on_each_database};
 use testkit::client::{Caller, Reply};
 use testkit::event_receiver::EventReceiver;
 
-use crate::events_intake::event_at;
 use crate::isolation::{Belongings, MARK, bodies, settle_in};
 use crate::webhooks;
 

@@ -112,7 +112,7 @@ pub(crate) fn views(visit: &Visit) -> Markup {
             nav.tabs aria-label="Messages and drafts" {
                 @for (below, filter, words) in choices {
                     @let path = visit.to(below);
-                    @let is_here = visit.path == path && is_tests == !filter.is_empty();
+                    @let is_here = visit.path == path && is_tests != filter.is_empty();
                     a href={ (path) (filter) } aria-current=[is_here.then_some("true")] { (words) }
                 }
             }
