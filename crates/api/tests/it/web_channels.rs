@@ -127,12 +127,15 @@ async fn with_the_key_alone_only_browsers_register_and_not_too_many() {
 #[tokio::test]
 async fn a_registration_that_is_repeated_makes_one_channel() {
     on_each_database(async |app| {
-        let send = async || {
+        let send = async |key: &str| {
             let request = app.nobody().request(Method::POST, "/api/web-channels").header("X-UA-App-Key", &app.app.key);
-            let request = request.header("Origin", "http://localhost").header("Idempotency-Key", "one");
-            app.nobody().send(request.body(Bytes::from(browser().to_string())).unwrap()).await.expect(201)
+            let request = request.header("Origin", "http://localhost").header("Idempotency-Key", key);
+            app.nobody().send(request.body(Bytes::from(browser().to_string())).unwrap()).await
         };
-        assert_eq!(send().await, send().await);
+        let key = "5f6a1b0e-6d0e-4b0c-9a52-0b1c2d3e4f50";
+        assert_eq!(send(key).await.expect(201), send(key).await.expect(201));
+        // The answer has a secret, and everybody has the key of the app.
+        send("today").await.expect(400);
     })
     .await;
 }

@@ -30,7 +30,7 @@ async fn who_is_logged_out_while_writing_logs_in_again_and_goes_on() {
         let editor = Visitor::with_role(&app, "editor").await;
         let email = format!("editor-{}@example.com", &app.app.key[..6].to_lowercase());
         editor.post("/console/logout", &[]).await.expect(303);
-        let login = editor.post(&compose(&app), &with(&[("do", "review")])).await;
+        let login = editor.post(&compose(&app), &with(&[("do", "review"), ("keep", "yes")])).await;
         login.expect(401);
         login.shows("what you have written is kept");
         let hidden = |page: &Page, name: &str| {
@@ -51,7 +51,7 @@ async fn who_is_logged_out_while_writing_logs_in_again_and_goes_on() {
         has_all(&back_to_form(&editor, &back, &next).await);
         // Forms that would do something at once are not kept.
         let stranger = Visitor::stranger(&app);
-        let refused = stranger.post(&format!("/console/{}/first-device", app.app.key), &[("name", "x")]).await;
+        let refused = stranger.post(&format!("/console/{}/sandbox/faults", app.app.key), &[("do", "add")]).await;
         assert!(!refused.expect(401).contains("kept"), "{}", refused.text);
         app.stop().await;
     })
