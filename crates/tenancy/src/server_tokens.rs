@@ -73,6 +73,7 @@ pub(crate) struct KnownToken {
 pub(crate) struct KnownTokens {
     known: Known<TokenRef, KnownToken>,
     uses: Mutex<HashMap<ServerTokenId, UtcMillis>>,
+    writing_uses: tokio::sync::Mutex<()>,
 }
 
 impl KnownTokens {
@@ -259,6 +260,8 @@ impl Tenancy {
 
     /// Writes which tokens were used since the last time. What cannot be written is kept for the next time.
     pub async fn write_token_uses(&self) -> Result<()> {
+        // Whoever asks for the tokens sees what another has begun to write.
+        let _turn = self.0.tokens.writing_uses.lock().await;
         let uses = std::mem::take(&mut *self.0.tokens.uses.lock());
         if uses.is_empty() {
             return Ok(());
