@@ -175,8 +175,25 @@ fn the_other_types() {
     let ids = json!({"com.urbanairship.aaid": "x", "age": 7, "bad": [], "session_id": "s"});
     let Some(Content::Identifiers(ids)) = content("associate_identifiers", ids) else { panic!() };
     assert_eq!(json!(ids), json!({"com.urbanairship.aaid": "x", "age": "7"}));
-    let Some(Content::Other(other)) = content("push_arrived", json!({"push_id": PUSH})) else { panic!() };
-    assert_eq!((other.kind.as_str(), other.data), ("push_arrived", json!({"push_id": PUSH})));
+    let Some(Content::Other(other)) = content("feature_flag_interaction", json!({"flag_name": "f"})) else { panic!() };
+    assert_eq!((other.kind.as_str(), other.data), ("feature_flag_interaction", json!({"flag_name": "f"})));
+}
+
+#[test]
+fn receipts() {
+    let kinds = [
+        ("push_received", ReceiptKind::Received),
+        ("push_arrived", ReceiptKind::Received),
+        ("push_click", ReceiptKind::Clicked),
+        ("push_dismiss", ReceiptKind::Dismissed),
+    ];
+    for (name, kind) in kinds {
+        let data = json!({"push_id": PUSH, "button_id": "yes"});
+        let Some(Content::Receipt(receipt)) = content(name, data.clone()) else { panic!("{name}") };
+        assert_eq!((receipt.kind, receipt.button.as_deref()), (kind, Some("yes")));
+        assert_eq!(receipt.push.map(|push| push.id.to_string()).as_deref(), Some(PUSH));
+        assert_eq!((receipt.whole.kind.as_str(), receipt.whole.data), (name, data));
+    }
 }
 
 #[test]
