@@ -269,7 +269,6 @@ fn check_pushes(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(push_causes::of(tx, APP, first, 0)?, Some(vec![5]));
     assert_eq!(blocks::get(tx, APP, &block(1, 0))?, Some(progress()));
     assert!(push_responses::is_counted(tx, APP, first, CHANNEL)?);
-    assert!(push_received::has_row(tx, APP, first, CHANNEL)?);
     assert_eq!(pushes::tallies(tx, APP, first)?, [(DeviceType::Android, tally())]);
     assert_eq!(sandbox::newest(tx, APP, i64::MAX, Filter::default(), 10)?, [(1, delivery(1, 0))]);
     assert_eq!(jobs::due(tx, &store::Part::ALL, UtcMillis(5), 10)?.jobs[0].id, id(1));
