@@ -5,6 +5,7 @@
 
 mod contract;
 mod queue;
+mod slices;
 mod stop;
 mod worker;
 
@@ -16,6 +17,7 @@ use store::Store;
 
 pub use contract::{Job, Kind, SlotKind};
 pub use queue::{BlockJob, enqueue, enqueue_as, enqueue_block, lane, settle_alone};
+pub use slices::{Left, in_slices};
 pub use stop::Stop;
 pub use store::jobs::{
     ClaimedJob, JobId, Lane, NEVER, ParkUntil, cancel, cancel_many, cancel_some, park, postpone, renew, settle,

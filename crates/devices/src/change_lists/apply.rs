@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use audience::index::Index;
 use base::{Error, Result};
-use jobs::{ClaimedJob, Job, LEASE, Stop};
+use jobs::{ClaimedJob, Job, LEASE, Left, Stop};
 use model::attribute::AttributeOperation;
 use model::change_list::{ChangeKind, EmptyCells, attribute_change};
 use model::channel::{ChannelRef, TagOperation};
@@ -27,8 +27,6 @@ use crate::channels::OwnChange;
 
 /// Rows in one transaction. Each may take a handful of statements, and nothing else of the app is written meanwhile.
 const ROWS_PER_SLICE: u32 = 500;
-/// After this many slices the job queues up again, so that other jobs get their turn.
-const SLICES_PER_RUN: usize = 20;
 /// Every list has one job at most: its id follows from the list's name.
 const JOBS: Uuid = Uuid::from_u128(0x6368_616e_6765);
 
@@ -53,26 +51,13 @@ impl Job for ApplyChanges {
     /// Running it twice is harmless: a slice deletes its rows in the transaction that applies them.
     async fn run(self, devices: &Devices, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
         let (store, clock) = (&devices.0.store, &devices.0.clock);
-        for _ in 0..SLICES_PER_RUN {
-            if stop.is_requested() {
-                break;
-            }
+        let next = || async {
             let index = devices.0.index.get(claimed.app).await?;
             let (job, kind, list, now) = (claimed.clone(), self.kind, self.list.clone(), clock.now());
-            match store.write(claimed.app, move |tx| slice(tx, &job, &index, kind, &list, now)).await? {
-                Left::More => {}
-                Left::Nothing => return Ok(()),
-            }
-        }
-        let (claimed, now) = (claimed.clone(), clock.now());
-        store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now)).await?;
-        Ok(())
+            store.write(claimed.app, move |tx| slice(tx, &job, &index, kind, &list, now)).await
+        };
+        jobs::in_slices((store, clock), claimed, stop, next).await
     }
-}
-
-enum Left {
-    More,
-    Nothing,
 }
 
 fn slice(

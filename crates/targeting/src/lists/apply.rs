@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use audience::index::Index;
 use base::Result;
 use devices::{ChangeContext, Membership, OwnChange};
-use jobs::{ClaimedJob, Job, LEASE, Stop};
+use jobs::{ClaimedJob, Job, LEASE, Left, Stop};
 use model::channel::ChannelRef;
 use model::ids::{AppId, Id, NamedUserId, TermId};
 use model::static_list::Member;
@@ -24,8 +24,6 @@ use crate::Targeting;
 
 /// Rows in one transaction. Each may take a handful of statements, and nothing else of the app is written meanwhile.
 const ROWS_PER_SLICE: u32 = 500;
-/// After this many slices the job queues up again, so that other jobs get their turn.
-const SLICES_PER_RUN: usize = 20;
 
 /// Every list has one job at most: its id follows from the list's name.
 const JOBS: Uuid = Uuid::from_u128(0x6c69_7374);
@@ -51,26 +49,13 @@ impl Job for ApplyList {
     /// transaction, and adding a member a second time changes nothing.
     async fn run(self, targeting: &Targeting, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
         let (store, clock) = (&targeting.0.store, &targeting.0.clock);
-        for _ in 0..SLICES_PER_RUN {
-            if stop.is_requested() {
-                break;
-            }
+        let next = || async {
             let index = targeting.0.index.get(claimed.app).await?;
             let (job, list, now) = (claimed.clone(), self.list.clone(), clock.now());
-            match store.write(claimed.app, move |tx| slice(tx, &job, &index, &list, now)).await? {
-                Left::More => {}
-                Left::Nothing => return Ok(()),
-            }
-        }
-        let (claimed, now) = (claimed.clone(), clock.now());
-        store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now)).await?;
-        Ok(())
+            store.write(claimed.app, move |tx| slice(tx, &job, &index, &list, now)).await
+        };
+        jobs::in_slices((store, clock), claimed, stop, next).await
     }
-}
-
-enum Left {
-    More,
-    Nothing,
 }
 
 fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: UtcMillis) -> Result<Left> {
