@@ -159,10 +159,10 @@ fn names_in(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// The module of the handler of each route, by the text of the table.
+/// The module of the handler of each route, by the text of the tables.
 fn modules() -> Vec<(String, String, String)> {
-    let table = include_str!("../../src/routes.rs");
-    let lines = table.lines().map(str::trim);
+    let tables = [include_str!("../../src/routes.rs"), include_str!("../../src/routes/operator.rs")];
+    let lines = tables.iter().flat_map(|table| table.lines()).map(str::trim);
     let parsed = lines.filter_map(|line| {
         let (method, rest) = line.split_once("(\"/")?;
         let (path, rest) = rest.split_once("\", ")?;
