@@ -10,7 +10,7 @@ use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
-const BY_APP_ALONE: [&str; 34] = [
+const BY_APP_ALONE: [&str; 36] = [
     // One row for each app.
     "select id, key, name, mode, created, users_associate, users_tags,",
     "select app.id, app.key, app_numbers.log_head from app cross join app_numbers",
@@ -56,6 +56,8 @@ const BY_APP_ALONE: [&str; 34] = [
     "select ordinal, id, language, country from channel where app = $1 and installed = 1",
     "select ordinal, id, named_user, profile from channel where app = $1",
     "select i.ordinal, u.read_messages from inbox_channel i",
+    "select ordinal, profile from channel where app = $1 and installed = 1",
+    "select user_id from inbox_channel where app = $1",
 ];
 
 /// Statements and the index that each of them is for.
