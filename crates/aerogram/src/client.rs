@@ -29,6 +29,11 @@ pub(crate) struct Client {
     authorization: Option<String>,
 }
 
+/// A body, behind its media type.
+type Typed = (&'static str, Bytes);
+
+const JSON: &str = "application/json";
+
 type Calling<'a> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'a>>;
 
 /// A successful answer.
@@ -93,17 +98,26 @@ impl Client {
         self.call(Method::GET, path, None).await
     }
 
+    pub(crate) async fn without_body(&self, method: Method, path: &str) -> Result<Reply> {
+        self.call(method, path, None).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Result<Reply> {
         self.call(Method::DELETE, path, None).await
     }
 
     pub(crate) async fn send(&self, method: Method, path: &str, body: &serde_json::Value) -> Result<Reply> {
-        self.call(method, path, Some(Bytes::from(body.to_string()))).await
+        self.call(method, path, Some((JSON, Bytes::from(body.to_string())))).await
     }
 
     /// Sends bytes without checking them; the server does.
     pub(crate) async fn send_raw(&self, method: Method, path: &str, body: Bytes) -> Result<Reply> {
-        self.call(method, path, Some(body)).await
+        self.call(method, path, Some((JSON, body))).await
+    }
+
+    /// Sends a file that is not JSON.
+    pub(crate) async fn upload(&self, path: &str, content_type: &'static str, body: Bytes) -> Result<Reply> {
+        self.call(Method::PUT, path, Some((content_type, body))).await
     }
 
     /// A streamed answer: its body is read piece by piece.
@@ -116,11 +130,11 @@ impl Client {
     }
 
     /// Boxed, so that the commands share it: each would have a copy of the client as a part of itself.
-    fn call<'a>(&'a self, method: Method, path: &'a str, body: Option<Bytes>) -> Calling<'a> {
+    fn call<'a>(&'a self, method: Method, path: &'a str, body: Option<Typed>) -> Calling<'a> {
         Box::pin(self.exchange(method, path, body))
     }
 
-    async fn exchange(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Reply> {
+    async fn exchange(&self, method: Method, path: &str, body: Option<Typed>) -> Result<Reply> {
         let exchange = async {
             let (head, body) = self.open(method, path, body).await?.into_parts();
             let body = collect(body).await?;
@@ -133,16 +147,18 @@ impl Client {
         answer.unwrap_or_else(|_| Err(anyhow!("{} did not answer within {} s.", self.base, PATIENCE.as_secs())))
     }
 
-    async fn open(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Response<Streaming>> {
+    async fn open(&self, method: Method, path: &str, body: Option<Typed>) -> Result<Response<Streaming>> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         request = request.header(ACCEPT, "application/json");
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization);
         }
-        if body.is_some() {
-            request = request.header(CONTENT_TYPE, "application/json");
+        let mut bytes = Bytes::new();
+        if let Some((content_type, body)) = body {
+            request = request.header(CONTENT_TYPE, content_type);
+            bytes = body;
         }
-        let request = request.body(body.unwrap_or_default()).context("The request cannot be built")?;
+        let request = request.body(bytes).context("The request cannot be built")?;
         self.http.open(request).await.map_err(|error| self.unreachable(&error))
     }
 

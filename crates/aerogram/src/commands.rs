@@ -1,16 +1,21 @@
 //! The commands. Each file holds one command's arguments and what it does.
 
+mod api;
 mod app;
 mod audience;
 mod audit;
 mod backup;
 mod channel;
+mod completions;
 mod console;
 mod copy;
 mod doctor;
 mod events;
+mod list;
 mod live;
 mod migrate;
+mod nodes;
+mod noun;
 mod oauth_client;
 mod platform;
 mod privacy;
@@ -18,6 +23,7 @@ mod push;
 mod pushes;
 mod report;
 mod sandbox;
+mod schedule;
 mod secrets;
 mod segments;
 mod sim;
@@ -67,6 +73,8 @@ pub(crate) enum Command {
     Secrets(secrets::Secrets),
     /// Check that the service and its files are in order
     Doctor(doctor::Doctor),
+    /// List the nodes, and what each is doing
+    Nodes(nodes::Nodes),
     /// Create, list and change apps
     App(app::App),
     /// Make, list and revoke tokens for servers
@@ -103,10 +111,27 @@ pub(crate) enum Command {
     User(user::User),
     /// Export or erase what is stored about a person
     Privacy(privacy::Privacy),
-    /// Create segments that many apps need
-    Segments(segments::Segments),
+    /// List, make and change segments
+    #[command(visible_alias = "segments")]
+    Segment(segments::Segments),
+    /// List, make, change and pause schedules
+    Schedule(schedule::Schedule),
+    /// List and make A/B tests
+    Experiment(noun::NounArgs),
+    /// List, make and change pipelines, which send by themselves
+    Pipeline(noun::NounArgs),
+    /// List, make and change templates
+    Template(noun::NounArgs),
+    /// List, make, fill and read uploaded lists
+    List(list::List),
+    /// Make any call of the API with the credentials that are set
+    Api(api::Api),
     /// Simulate the push providers on this machine
     Sim(Box<sim::Sim>),
+    /// Print what a shell needs to complete commands
+    Completions(completions::Completions),
+    /// Write the manual pages into a folder
+    Man(completions::Man),
 }
 
 /// The server a command talks to as its operator.
@@ -126,6 +151,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Copy(copy) => one_thread(Box::pin(copy.run())),
         Command::Secrets(secrets) => one_thread(Box::pin(secrets.run())),
         Command::Doctor(doctor) => one_thread(Box::pin(doctor.run(sources))),
+        Command::Nodes(nodes) => one_thread(Box::pin(nodes.run())),
         Command::App(app) => one_thread(Box::pin(app.run())),
         Command::Token(token) => one_thread(Box::pin(token.run())),
         Command::OauthClient(client) => one_thread(Box::pin(client.run())),
@@ -144,8 +170,16 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Channel(channel) => one_thread(Box::pin(channel.run())),
         Command::User(user) => one_thread(Box::pin(user.run())),
         Command::Privacy(privacy) => one_thread(Box::pin(privacy.run())),
-        Command::Segments(segments) => one_thread(Box::pin(segments.run())),
+        Command::Segment(segments) => one_thread(Box::pin(segments.run())),
+        Command::Schedule(schedule) => one_thread(Box::pin(schedule.run())),
+        Command::Experiment(noun) => one_thread(Box::pin(noun.run(&noun::EXPERIMENTS))),
+        Command::Pipeline(noun) => one_thread(Box::pin(noun.run(&noun::PIPELINES))),
+        Command::Template(noun) => one_thread(Box::pin(noun.run(&noun::TEMPLATES))),
+        Command::List(list) => one_thread(Box::pin(list.run())),
+        Command::Api(api) => one_thread(Box::pin(api.run())),
         Command::Sim(sim) => one_thread(Box::pin(sim.run())),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(),
     }
 }
 

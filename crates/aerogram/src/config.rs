@@ -303,6 +303,10 @@ impl fmt::Display for Unusable {
 impl std::error::Error for Unusable {}
 
 impl Unusable {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
     /// For a command that an app can use as well as the operator.
     pub(crate) fn no_login() -> Self {
         let ways = "Set an app with AEROGRAM_APP_KEY and AEROGRAM_MASTER_SECRET, or AEROGRAM_OPERATOR_TOKEN.";

@@ -45,21 +45,64 @@ pub(crate) fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) ->
 
 /// The same for a number of columns that is not known beforehand.
 pub(crate) fn columns<Row: AsRef<[String]>>(heading: &[impl AsRef<str>], rows: &[Row]) -> Result<()> {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.as_ref().get(column)).map(|cell| cell.chars().count());
-        cells.chain([heading[column].as_ref().chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
-    line(format_args!("{}", aligned(heading, &widths)))?;
-    for row in rows {
-        line(format_args!("{}", aligned(row.as_ref(), &widths)))?;
-    }
-    Ok(())
+    let shape: Vec<Column> = (0..heading.len()).map(|column| Column::of(column, heading, rows)).collect();
+    let room = terminal_width();
+    line(format_args!("{}", fitting(aligned(heading, &shape), room)))?;
+    rows.iter().try_for_each(|row| line(format_args!("{}", fitting(aligned(row.as_ref(), &shape), room))))
 }
 
-fn aligned(cells: &[impl AsRef<str>], widths: &[usize]) -> String {
-    let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{:<width$}", cell.as_ref()));
+/// How the cells of a column are drawn.
+#[derive(Clone, Copy)]
+struct Column {
+    width: usize,
+    /// Numbers end below each other.
+    is_numbers: bool,
+}
+
+impl Column {
+    fn of<Row: AsRef<[String]>>(column: usize, heading: &[impl AsRef<str>], rows: &[Row]) -> Self {
+        let cells = || rows.iter().filter_map(|row| row.as_ref().get(column));
+        let widths = cells().map(|cell| cell.chars().count());
+        let width = widths.chain([heading[column].as_ref().chars().count()]).max().unwrap_or(0);
+        let is_number = |cell: &String| cell == "-" || cell.parse::<f64>().is_ok_and(f64::is_finite);
+        Self { width, is_numbers: !rows.is_empty() && cells().all(is_number) }
+    }
+}
+
+fn aligned(cells: &[impl AsRef<str>], shape: &[Column]) -> String {
+    let padded = cells.iter().zip(shape).map(|(cell, &Column { width, is_numbers })| {
+        let cell = cell.as_ref();
+        if is_numbers { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+    });
     padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+/// How wide the terminal is that standard output is, if it is one.
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+}
+
+/// A line that would go on in the next one is cut: the columns that tell most come first.
+fn fitting(line: String, room: Option<usize>) -> String {
+    match room {
+        Some(room) if line.chars().count() > room => line.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
+        _ => line,
+    }
+}
+
+/// The characters of a text that fit into a line of a table.
+const MOST_CHARS: usize = 40;
+
+/// A text on one line.
+pub(crate) fn shortened(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_CHARS).collect();
+    if text.chars().count() > MOST_CHARS { format!("{line}…") } else { line }
+}
+
+/// Writes JSON for people.
+pub(crate) fn pretty(value: &serde_json::Value) -> Result<()> {
+    line(format_args!("{value:#}"))
 }
 
 #[cfg(test)]
@@ -78,7 +121,24 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_lines_have_no_trailing_blanks() {
-        assert_eq!(aligned(&["KEY", "NAME"], &[5, 9]), "KEY    NAME");
-        assert_eq!(aligned(&["grün", "x", ""], &[5, 1, 4]), "grün   x");
+        let column = |width| Column { width, is_numbers: false };
+        assert_eq!(aligned(&["KEY", "NAME"], &[column(5), column(9)]), "KEY    NAME");
+        assert_eq!(aligned(&["grün", "x", ""], &[column(5), column(1), column(4)]), "grün   x");
+    }
+
+    #[test]
+    fn numbers_end_below_each_other() {
+        let rows =
+            [["7".to_owned(), "a".to_owned()], ["1200".to_owned(), "7".to_owned()], ["-".to_owned(), String::new()]];
+        let shape = [0, 1].map(|column| Column::of(column, &["N", "NAME"], &rows));
+        assert_eq!(aligned(&["N", "NAME"], &shape), "   N  NAME");
+        assert_eq!(rows.each_ref().map(|row| aligned(row, &shape)), ["   7  a", "1200  7", "   -"]);
+    }
+
+    #[test]
+    fn a_line_fits_the_terminal() {
+        assert_eq!(fitting("abcdef".to_owned(), Some(4)), "abc…");
+        assert_eq!(fitting("abcdef".to_owned(), Some(6)), "abcdef");
+        assert_eq!(fitting("abcdef".to_owned(), None), "abcdef");
     }
 }

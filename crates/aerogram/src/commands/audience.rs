@@ -40,10 +40,11 @@ struct Explain {
     remote: Remote,
 }
 
+/// The answer to the question whom an audience reaches.
 #[derive(Deserialize)]
-struct Explanation {
+pub(super) struct Explanation {
     matched: u64,
-    reachable: u64,
+    pub(super) reachable: u64,
     #[serde(default)]
     online: u64,
     platforms: BTreeMap<String, Platform>,
@@ -94,24 +95,35 @@ impl Audience {
 }
 
 fn print(explanation: &Explanation) -> Result<()> {
-    let Explanation { matched, reachable, online, platforms, clause, warnings } = explanation;
+    let Explanation { matched, reachable, online, clause, .. } = explanation;
     output::line(format_args!("{matched} channels match, {reachable} of them would see a notification"))?;
     if *online > 0 {
         output::line(format_args!("{online} of them are online now"))?;
     }
-    for (name, Platform { matched, reachable, opted_out, without_address }) in platforms {
-        output::line(format_args!(
-            "  {name}: {matched} match, {reachable} reachable, {opted_out} opted out, {without_address} without address"
-        ))?;
-    }
+    explanation.platforms().try_for_each(|line| output::line(format_args!("{line}")))?;
     if let Some(clause) = clause {
         print_clause(clause, 0)?;
     }
-    for Warning { path, message, near } in warnings {
-        let hint = if near.is_empty() { String::new() } else { format!(" Did you mean {}?", near.join(" or ")) };
-        output::line(format_args!("warning: {path}: {message}{hint}"))?;
+    explanation.warnings().try_for_each(|line| output::line(format_args!("{line}")))
+}
+
+impl Explanation {
+    /// A line for each platform.
+    pub(super) fn platforms(&self) -> impl Iterator<Item = String> {
+        self.platforms.iter().map(|(name, Platform { matched, reachable, opted_out, without_address })| {
+            format!(
+                "  {name}: {matched} match, {reachable} reachable, {opted_out} opted out, {without_address} without address"
+            )
+        })
     }
-    Ok(())
+
+    /// A line for each part that probably is a mistake, with what was probably meant.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        self.warnings.iter().map(|Warning { path, message, near }| {
+            let hint = if near.is_empty() { String::new() } else { format!(" Did you mean {}?", near.join(" or ")) };
+            format!("warning: {path}: {message}{hint}")
+        })
+    }
 }
 
 fn print_clause(clause: &Clause, depth: usize) -> Result<()> {

@@ -1,44 +1,62 @@
-//! `aerogram push`: sends a push from the command line, and steers it afterwards.
+//! `aerogram push`: sends a push from the command line, to whom somebody has typed, after a look at whom it reaches; and steers it
+//! afterwards.
 
+mod follow;
 mod list;
+mod look;
 mod recipients;
 mod steer;
 
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use bytes::Bytes;
-use clap::Args;
+use clap::{Args, Subcommand};
 use http::Method;
+use model::ids::PushId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::config::{AppLogin, Remote};
+use crate::config::{AppLogin, Remote, Unusable};
 use crate::output;
+use look::Look;
 
-/// A text that is also the name of a subcommand goes behind `--`.
+/// A word that is as much unlike a subcommand is a text: fewer changes make one of the other.
+const ALIKE: usize = 2;
+
+/// Shows whom it reaches and what they would see, and asks before it sends.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Push {
     #[command(subcommand)]
     steer: Option<steer::Steer>,
     /// The text to show
-    #[arg(required_unless_present = "file")]
+    #[arg(required_unless_present_any = ["alert", "file"])]
+    text: Option<String>,
+    /// The text to show, whatever it is; the name of a subcommand, too
+    #[arg(long, value_name = "TEXT", conflicts_with = "text")]
     alert: Option<String>,
-    /// `all`, or a selector in JSON such as {"tag": "news"}
-    #[arg(long, value_name = "SELECTOR", default_value = "all", value_parser = audience)]
-    audience: Value,
+    /// Whom: `all`, or a selector in JSON such as {"tag": "news"}
+    #[arg(long, value_name = "SELECTOR", required_unless_present = "file", value_parser = audience)]
+    audience: Option<Value>,
     /// `all`, or some of ios, android, amazon, web, wns and open::NAME
     #[arg(long, value_name = "TYPES", value_delimiter = ',', default_value = "all")]
     device_types: Vec<String>,
     /// Read the whole push as JSON from a file, or from standard input with `-`
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["alert", "audience", "device_types"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["text", "alert", "audience", "device_types"])]
     file: Option<PathBuf>,
-    /// Check the push without sending it
+    /// Show whom it would reach and what they would see, and send nothing
+    #[arg(long, alias = "validate", conflicts_with_all = ["yes", "follow"])]
+    dry_run: bool,
+    /// Send without asking
+    #[arg(long, short)]
+    yes: bool,
+    /// Show how far it has got until it is done
     #[arg(long)]
-    validate: bool,
+    follow: bool,
 
     #[command(flatten)]
     login: AppLogin,
@@ -48,7 +66,7 @@ pub(crate) struct Push {
 
 #[derive(Deserialize)]
 struct Accepted {
-    push_ids: Vec<String>,
+    push_ids: Vec<PushId>,
 }
 
 impl Push {
@@ -56,16 +74,31 @@ impl Push {
         if let Some(steer) = &self.steer {
             return steer.run().await;
         }
+        let body = self.body()?;
         let client = Client::app(&self.remote, &self.login)?;
-        let path = if self.validate { "/api/push/validate" } else { "/api/push" };
-        let reply = client.send_raw(Method::POST, path, self.body()?).await?;
+        if self.dry_run {
+            let look = Look::at(&client, &body).await?;
+            if self.remote.json {
+                look.print_json()?
+            } else {
+                look.print(output::line)?
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !self.yes && !self.is_wanted(&Look::at(&client, &body).await?)? {
+            output::note(format_args!("Nothing was sent."));
+            return Ok(ExitCode::FAILURE);
+        }
+        let reply = client.send_raw(Method::POST, "/api/push", body).await?;
+        let Accepted { push_ids } = reply.read()?;
         if self.remote.json {
             reply.print()?;
-        } else if self.validate {
-            output::line(format_args!("The push is valid."))?;
         } else {
-            for id in reply.read::<Accepted>()?.push_ids {
-                output::line(format_args!("{id}"))?;
+            push_ids.iter().try_for_each(|id| output::line(format_args!("{id}")))?;
+        }
+        if self.follow {
+            for id in push_ids {
+                follow::until_done(&client, id, self.remote.json).await?;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -75,14 +108,49 @@ impl Push {
         if let Some(path) = &self.file {
             return super::read_input(path);
         }
-        let alert = self.alert.as_deref().context("A text is needed.")?;
-        let device_types = device_types(&self.device_types);
+        let text = match (&self.text, &self.alert) {
+            (Some(text), _) => not_meant_as_subcommand(text)?,
+            (None, Some(alert)) => alert,
+            (None, None) => bail!("A text is needed."),
+        };
         let body = json!({
             "audience": self.audience,
-            "device_types": device_types,
-            "notification": { "alert": alert },
+            "device_types": device_types(&self.device_types),
+            "notification": { "alert": text },
         });
         Ok(body.to_string().into())
+    }
+
+    /// Shows what is about to happen, and asks the person at the terminal.
+    fn is_wanted(&self, look: &Look) -> Result<bool> {
+        let mut input = io::stdin().lock();
+        if !input.is_terminal() {
+            let text = "Nothing was sent: nobody is here to be asked. Say --yes to send it, or --dry-run to see whom it would reach.";
+            return Err(Unusable::new(text).into());
+        }
+        look.print(|text| {
+            output::note(text);
+            Ok(())
+        })?;
+        let mut terminal = io::stderr().lock();
+        write!(terminal, "Send it? [y/N] ")?;
+        terminal.flush()?;
+        let mut answer = String::new();
+        input.read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+}
+
+/// A mistyped subcommand is not sent to anybody.
+fn not_meant_as_subcommand(text: &str) -> Result<&str> {
+    let known = steer::Steer::augment_subcommands(clap::Command::new("push"));
+    let near = known.get_subcommands().map(clap::Command::get_name);
+    match near.into_iter().find(|name| strsim::osa_distance(name, text) <= ALIKE.min(name.len() / 2)) {
+        Some(name) => {
+            let like = format!("'{text}' looks like the subcommand `aerogram push {name}`");
+            Err(Unusable::new(format!("Nothing was sent: {like}. To send it as a text, say --alert '{text}'.")).into())
+        }
+        None => Ok(text),
     }
 }
 

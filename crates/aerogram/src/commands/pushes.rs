@@ -10,9 +10,6 @@ use crate::client::{Client, Reply, query};
 use crate::config::{AppLogin, Remote, number_in};
 use crate::output;
 
-/// The characters of a text that fit into a line of a table.
-const MOST_CHARS: usize = 40;
-
 #[derive(Args, Debug)]
 pub(crate) struct Pushes {
     /// Only those with this in their name, title or text
@@ -112,12 +109,6 @@ impl Push {
         let delivered = format!("{} of {}", total.delivered, total.targeted);
         let opens = format!("{} + {}", opens.direct, opens.influenced);
         let author = author.clone().unwrap_or_else(|| "-".to_owned());
-        [push_id.clone(), created.clone(), state.clone(), delivered, opens, author, shortened(text)]
+        [push_id.clone(), created.clone(), state.clone(), delivered, opens, author, output::shortened(text)]
     }
-}
-
-/// On one line.
-fn shortened(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_CHARS).collect();
-    if text.chars().count() > MOST_CHARS { format!("{line}…") } else { line }
 }

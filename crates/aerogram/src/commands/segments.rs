@@ -1,4 +1,4 @@
-//! `aerogram segments common-models`: the segments that group related iOS models, made through the API.
+//! `aerogram segment`: segments, and those that group related iOS models.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -9,6 +9,7 @@ use http::Method;
 use model::segment::common_model_segments;
 use serde::Deserialize;
 
+use super::noun::{self, Verb};
 use crate::client::{Client, own_path};
 use crate::config::{AppLogin, Remote};
 use crate::output;
@@ -17,20 +18,19 @@ use crate::output;
 pub(crate) struct Segments {
     #[command(subcommand)]
     command: SegmentsCommand,
-}
 
-#[derive(Subcommand, Debug)]
-enum SegmentsCommand {
-    /// Create the segments "… - UA Generated", one per family of iOS models, except those that there are already
-    CommonModels(CommonModels),
-}
-
-#[derive(Args, Debug)]
-struct CommonModels {
     #[command(flatten)]
     login: AppLogin,
     #[command(flatten)]
     remote: Remote,
+}
+
+#[derive(Subcommand, Debug)]
+enum SegmentsCommand {
+    #[command(flatten)]
+    Verb(Verb),
+    /// Create the segments "… - UA Generated", one per family of iOS models, except those that there are already
+    CommonModels,
 }
 
 #[derive(Deserialize)]
@@ -51,9 +51,16 @@ struct Listed {
 
 impl Segments {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        let SegmentsCommand::CommonModels(CommonModels { login, remote }) = &self.command;
-        let client = Client::app(remote, login)?;
-        let known = names(&client).await?;
+        let client = Client::app(&self.remote, &self.login)?;
+        match &self.command {
+            SegmentsCommand::Verb(verb) => verb.run(&noun::SEGMENTS, &client, self.remote.json).await?,
+            SegmentsCommand::CommonModels => self.make_common_models(&client).await?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn make_common_models(&self, client: &Client) -> Result<()> {
+        let known = names(client).await?;
         for segment in common_model_segments() {
             if known.contains(&segment.display_name) {
                 output::note(format_args!("'{}' is there already and stays as it is.", segment.display_name));
@@ -61,13 +68,13 @@ impl Segments {
             }
             let body = serde_json::to_string(&segment).context("A segment cannot be printed")?;
             let reply = client.send_raw(Method::POST, "/api/segments", body.into()).await?;
-            if remote.json {
+            if self.remote.json {
                 reply.print()?;
             } else {
                 output::line(format_args!("{}  {}", reply.read::<Created>()?.segment_id, segment.display_name))?;
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 

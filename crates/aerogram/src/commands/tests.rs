@@ -117,7 +117,9 @@ fn keys_and_secrets_may_begin_with_hyphens() {
                 Err(Refusal::Usage(error)) => assert!(
                     matches!(
                         error.kind(),
-                        ErrorKind::MissingRequiredArgument | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+                        ErrorKind::MissingRequiredArgument
+                            | ErrorKind::MissingSubcommand
+                            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
                     ),
                     "{line:?}: {error}"
                 ),

@@ -48,7 +48,7 @@ fn commands_say_what_they_miss() {
     assert_eq!(no_token.status.code(), Some(1));
     assert!(stderr(&no_token).contains("set AEROGRAM_OPERATOR_TOKEN"), "{}", stderr(&no_token));
 
-    let no_app = aerogram(folder.path()).args(["push", "hello"]).output().unwrap();
+    let no_app = aerogram(folder.path()).args(["push", "hello", "--audience", "all", "--yes"]).output().unwrap();
     assert!(stderr(&no_app).contains("--app-key or AEROGRAM_APP_KEY"), "{}", stderr(&no_app));
 
     // Port 1 of the own machine: nobody listens there.

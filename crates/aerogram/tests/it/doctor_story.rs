@@ -132,7 +132,7 @@ fn the_doctor_sees_a_webhook_that_is_gone() {
     });
     let made = story.json(&["webhook", "add", KEY, &url, "--types", "PUSH_BODY"]);
     let id = made["webhook"]["webhook_id"].as_str().unwrap();
-    story.says(&["push", "Hello"]);
+    story.says(&["push", "Hello", "--audience", "all", "--yes"]);
     // The request and what follows from it come in their own time; asking again is all that can be done from outside.
     let seen = (0..1000).find_map(|_| {
         let output = story.command(&["doctor"]).output().unwrap();

@@ -19,11 +19,15 @@ mod file_story;
 #[cfg(test)]
 mod nodes_story;
 #[cfg(test)]
+mod noun_story;
+#[cfg(test)]
 mod operator_story;
 #[cfg(test)]
 mod postgres_story;
 #[cfg(test)]
 mod privacy_story;
+#[cfg(test)]
+mod push_story;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
@@ -32,6 +36,8 @@ mod sim_story;
 mod start_story;
 #[cfg(test)]
 mod stop_story;
+#[cfg(test)]
+mod terminal;
 #[cfg(test)]
 mod threat_model;
 #[cfg(test)]

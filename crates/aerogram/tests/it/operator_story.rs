@@ -69,7 +69,8 @@ fn an_app_with_known_secrets_is_made_without_showing_them_to_others() {
     let output = create.stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
     let created: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&created["app"]["key"], &created["app"]["mode"]), (&json!(key), &json!("production")));
-    let push = ["push", "Hello", "--app-key", key, "--master-secret", "moved-master-secret-01"];
+    let push =
+        ["push", "Hello", "--audience", "all", "--yes", "--app-key", key, "--master-secret", "moved-master-secret-01"];
     story.says(&push);
     let both = story.command(&["app", "create", "Moved", "--file", "app.json"]).output().unwrap();
     assert_eq!(both.status.code(), Some(2));
@@ -223,7 +224,7 @@ fn events_are_shown_as_they_happen() {
     let mut ready = String::new();
     BufReader::new(tail.stderr.take().unwrap()).read_line(&mut ready).unwrap();
     assert!(ready.starts_with("Waiting for events"), "{ready}");
-    let push = story.says(&["push", "Hello", "--audience", r#"{"tag": "news"}"#]);
+    let push = story.says(&["push", "Hello", "--yes", "--audience", r#"{"tag": "news"}"#]);
     let shown = tail.wait_with_output().unwrap();
     assert!(shown.status.success());
     let shown = String::from_utf8(shown.stdout).unwrap();
@@ -255,7 +256,7 @@ fn a_push_is_followed_into_the_sandbox() {
     BufReader::new(follower.stderr.take().unwrap()).read_line(&mut ready).unwrap();
     assert!(ready.starts_with("Waiting for deliveries"), "{ready}");
 
-    let push = story.says(&["push", "Hello", "--audience", r#"{"tag": "news"}"#]);
+    let push = story.says(&["push", "Hello", "--yes", "--audience", r#"{"tag": "news"}"#]);
     let mut line = String::new();
     BufReader::new(follower.stdout.take().unwrap()).read_line(&mut line).unwrap();
     follower.kill().unwrap();
@@ -268,9 +269,8 @@ fn a_push_is_followed_into_the_sandbox() {
     assert_eq!(listed["deliveries"], json!([delivery]));
     let shown = story.says(&["sandbox", "--channel", &channel]);
     assert!(shown.contains(&channel) && shown.contains("Hello"), "{shown}");
-    let wrong = story.refused(&["push", "Hello", "--audience", r#"{"tag": 7}"#]);
+    let wrong = story.refused(&["push", "Hello", "--yes", "--audience", r#"{"tag": 7}"#]);
     assert!(wrong.contains("400 Bad Request") && wrong.contains("audience.tag"), "{wrong}");
-    assert_eq!(story.says(&["push", "Hello", "--validate"]), "The push is valid.\n");
 
     let ever = ["--start", "2020-01-01", "--end", "2100-01-01 00:00"];
     let pushes = story.says(&[&["report", "pushes"][..], &ever].concat());
@@ -304,8 +304,7 @@ fn a_push_is_steered_while_its_provider_is_down() {
     story.says(&[&set[..], &["--service-account-file", "keys/account.json"]].concat());
     register(&story.server.url);
 
-    // The text is the name of a command, and goes behind two hyphens.
-    let push = story.says(&["push", "--", "pause"]);
+    let push = story.says(&["push", "Hello", "--audience", "all", "--yes"]);
     let push = push.trim();
     runtime.block_on(sim.wait_until(|stats| stats.of(Protocol::Fcm).unavailable > 0));
     assert!(story.says(&["push", "pause", push]).starts_with("paused\n"));
@@ -346,7 +345,7 @@ fn a_platform_is_paused_and_resumed_and_what_waits_for_it_is_listed() {
     assert_eq!(nothing.lines().count(), 1, "{nothing}");
     let paused = story.says(&["platform", "pause", KEY, "fcm", "--reason", "Wrong text."]);
     assert_eq!(paused, "Nothing is sent to fcm any more; pushes to it wait.\n");
-    let push = story.says(&["push", "Hello"]);
+    let push = story.says(&["push", "Hello", "--audience", "all", "--yes"]);
     let push = push.trim();
 
     // Nothing is configured: the app delivers to the sandbox.
@@ -367,7 +366,7 @@ fn a_platform_is_paused_and_resumed_and_what_waits_for_it_is_listed() {
     let row: Vec<&str> = waiting.lines().nth(1).unwrap().split_whitespace().collect();
     assert_eq!((row[0], row[1], &row[3..]), (KEY, push, &["sending", "0", "1", "fcm:", "Wrong", "text."][..]));
     assert_eq!(story.says(&["push", "list", "--state", "paused"]).lines().count(), 1);
-    story.says(&["push", "Hello again"]);
+    story.says(&["push", "Hello again", "--audience", "all", "--yes"]);
     let limited = story.says(&["push", "list", "--limit", "1"]);
     assert!(limited.contains(push) && limited.contains("There are more"), "{limited}");
 
@@ -390,7 +389,7 @@ fn a_second_process_on_the_same_file_is_refused() {
 
 /// What the SDK in an app does when it starts.
 #[tokio::main(flavor = "current_thread")]
-async fn register(url: &str) -> String {
+pub(crate) async fn register(url: &str) -> String {
     let channel = json!({ "channel": {
         "device_type": "android", "opt_in": true, "push_address": "address", "set_tags": true, "tags": ["news"],
     }});

@@ -71,7 +71,7 @@ fn a_push_reaches_simulated_devices_of_every_platform() {
     }
     let platforms = "ios,android,amazon,wns,web,open";
     says(&["sim", "devices", "--n", "60", "--platforms", platforms, "--simulator", sim.root()]);
-    let push = says(&["push", "Hello"]);
+    let push = says(&["push", "Hello", "--audience", "all", "--yes"]);
 
     // Each question takes long enough not to be a nuisance.
     let total = loop {

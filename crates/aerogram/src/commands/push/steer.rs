@@ -51,28 +51,28 @@ pub(super) struct AnyPush {
 }
 
 #[derive(Deserialize)]
-struct Status {
-    push: StatusOfPush,
+pub(super) struct Status {
+    pub(super) push: StatusOfPush,
 }
 
 #[derive(Deserialize)]
-struct StatusOfPush {
+pub(super) struct StatusOfPush {
     /// Only the operator need be told.
     app: Option<String>,
-    state: String,
-    total: PushProgress,
+    pub(super) state: String,
+    pub(super) total: PushProgress,
     platforms: BTreeMap<String, PushProgress>,
 }
 
 #[derive(Deserialize)]
-struct PushProgress {
-    targeted: u64,
+pub(super) struct PushProgress {
+    pub(super) targeted: u64,
     delivered: u64,
-    gone: u64,
-    failed: u64,
-    expired: u64,
+    pub(super) gone: u64,
+    pub(super) failed: u64,
+    pub(super) expired: u64,
     canceled: u64,
-    pending: u64,
+    pub(super) pending: u64,
     reason: Option<String>,
 }
 
@@ -120,7 +120,7 @@ impl AnyPush {
     }
 }
 
-fn show(reply: &Reply) -> Result<()> {
+pub(super) fn show(reply: &Reply) -> Result<()> {
     let StatusOfPush { app, state, total, platforms } = reply.read::<Status>()?.push;
     match app {
         Some(app) => output::line(format_args!("{state} (app {app})"))?,

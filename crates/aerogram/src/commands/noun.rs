@@ -1,0 +1,159 @@
+//! `aerogram segment|schedule|experiment|pipeline|template|list …`: what an app keeps, by the same five words.
+
+mod kinds;
+mod written;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::Value;
+
+pub(super) use kinds::{EXPERIMENTS, LISTS, Noun, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES};
+use written::{Setting, Written};
+
+use crate::client::{Client, Reply, own_path};
+use crate::config::{AppLogin, Name, Remote, Unusable, number_in};
+use crate::output;
+
+#[derive(Args, Debug)]
+pub(crate) struct NounArgs {
+    #[command(subcommand)]
+    verb: Verb,
+
+    #[command(flatten)]
+    login: AppLogin,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Verb {
+    /// List them
+    List(ListArgs),
+    /// Show one, as JSON
+    Show {
+        #[command(flatten)]
+        one: One,
+    },
+    /// Make one, from a file, standard input or `--set`
+    Create(Content),
+    /// Replace one by what a file, standard input or `--set` says
+    Update {
+        #[command(flatten)]
+        one: One,
+        #[command(flatten)]
+        content: Content,
+    },
+    /// Delete one
+    Delete {
+        #[command(flatten)]
+        one: One,
+        /// Say that you mean it
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ListArgs {
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number_in(1_usize..=100_000))]
+    limit: usize,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct One {
+    /// The id or name, as `list` shows it
+    #[arg(value_name = "ID")]
+    pub(super) id: Name,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Content {
+    /// A file with the JSON that the API takes, or `-` for standard input
+    #[arg(value_name = "PATH", required_unless_present = "set")]
+    file: Option<PathBuf>,
+    /// A part of it, such as name=Spring, `criteria={"tag": "news"}` or push.notification.alert=Hello: a text, or a value in JSON
+    #[arg(long, value_name = "PATH=VALUE", value_parser = Setting::read)]
+    set: Vec<Setting>,
+}
+
+impl NounArgs {
+    pub(crate) async fn run(&self, noun: &Noun) -> Result<ExitCode> {
+        let client = Client::app(&self.remote, &self.login)?;
+        self.verb.run(noun, &client, self.remote.json).await?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Verb {
+    pub(super) async fn run(&self, noun: &Noun, client: &Client, is_json: bool) -> Result<()> {
+        match self {
+            Verb::List(list) => list.run(noun, client, is_json).await,
+            Verb::Show { one } => {
+                let reply = client.get(&noun.path_of(&one.id)).await?;
+                if is_json { reply.print() } else { output::pretty(&reply.read::<Value>()?) }
+            }
+            Verb::Create(content) => {
+                let body = Written::read(content.file.as_deref(), &content.set)?.body()?;
+                let reply = client.send_raw(Method::POST, noun.path, body).await?;
+                if is_json { reply.print() } else { made(noun, &reply) }
+            }
+            Verb::Update { one, content } => {
+                let Some(method) = &noun.update else {
+                    let text = format!("The API does not change {}: delete it and create another.", noun.one);
+                    return Err(Unusable::new(text).into());
+                };
+                let body = Written::read(content.file.as_deref(), &content.set)?.body()?;
+                let reply = client.send_raw(method.clone(), &noun.path_of(&one.id), body).await?;
+                if is_json { reply.print() } else { output::line(format_args!("changed")) }
+            }
+            Verb::Delete { one, yes: false } => {
+                bail!("This deletes {} {}. Repeat it with --yes to confirm.", noun.one, one.id.as_str())
+            }
+            Verb::Delete { one, yes: true } => {
+                let reply = client.delete(&noun.path_to_delete(&one.id)).await?;
+                if is_json { reply.print() } else { output::line(format_args!("deleted")) }
+            }
+        }
+    }
+}
+
+impl ListArgs {
+    /// Pages are read until there are enough.
+    async fn run(&self, noun: &Noun, client: &Client, is_json: bool) -> Result<()> {
+        let (mut items, mut next) = (Vec::new(), Some(noun.path.to_owned()));
+        while let Some(path) = next.take().filter(|_| items.len() < self.limit) {
+            let mut page: Value = client.get(&path).await?.read()?;
+            match page[noun.items].take() {
+                Value::Array(some) => items.extend(some),
+                _ => bail!("The server's answer has no '{}' (do the versions match?)", noun.items),
+            }
+            next = page["next_page"].as_str().map(own_path);
+        }
+        let is_more = items.len() > self.limit || next.is_some();
+        items.truncate(self.limit);
+        if is_json {
+            return output::line(format_args!("{}", serde_json::json!({ noun.items: items })));
+        }
+        let rows: Vec<Vec<String>> = items.iter().map(|item| noun.row(item)).collect();
+        output::columns(&noun.heading(), &rows)?;
+        if is_more {
+            output::note(format_args!("There are more; --limit shows up to 100000."));
+        }
+        Ok(())
+    }
+}
+
+/// Writes the id of what was made, or of all if there were several.
+fn made(noun: &Noun, reply: &Reply) -> Result<()> {
+    let answer: Value = reply.read()?;
+    match &answer[noun.made] {
+        Value::String(id) => output::line(format_args!("{id}")),
+        Value::Array(ids) => ids.iter().filter_map(Value::as_str).try_for_each(|id| output::line(format_args!("{id}"))),
+        _ => output::line(format_args!("created")),
+    }
+}

@@ -1,0 +1,124 @@
+//! What an app keeps, without curl: listed, shown, made, changed and deleted from the command line.
+
+use serde_json::{Value, json};
+
+use crate::operator_story::{Story, register};
+
+/// The command that the id of every kind of thing is a word of.
+fn made(story: &Story, arguments: &[&str]) -> String {
+    let id = story.says(arguments);
+    assert_eq!(id.lines().count(), 1, "{id}");
+    id.trim().to_owned()
+}
+
+#[test]
+fn everything_an_app_keeps_has_the_same_five_words() {
+    let story = Story::begin();
+    let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hello"}});
+    let later = json!({"scheduled_time": "2099-01-01T00:00:00"});
+    let variant = |alert: &str| json!({"push": {"notification": {"alert": alert}}, "schedule": later});
+    let kinds: [(&str, Value, &str); 5] = [
+        ("segment", json!({"display_name": "First", "criteria": {"tag": "news"}}), "display_name"),
+        ("schedule", json!({"name": "First", "schedule": later, "push": push}), "name"),
+        ("template", json!({"name": "First", "variables": [], "push": {"notification": {"alert": "Hello"}}}), "name"),
+        (
+            "pipeline",
+            json!({"name": "First", "enabled": true, "immediate_trigger": "first_open",
+                "outcome": {"push": {"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}}}}),
+            "name",
+        ),
+        (
+            "experiment",
+            json!({"name": "First", "audience": "all", "device_types": "all", "variants": [variant("A"), variant("B")]}),
+            "name",
+        ),
+    ];
+    for (kind, body, name) in kinds {
+        let file = format!("{kind}.json");
+        std::fs::write(story.folder.path().join(&file), body.to_string()).unwrap();
+        let id = made(&story, &[kind, "create", &file]);
+        let listed = story.says(&[kind, "list"]);
+        assert!(listed.lines().count() == 2 && listed.contains(&id) && listed.contains("First"), "{kind}: {listed}");
+        let shown = story.says(&[kind, "show", &id]);
+        assert!(shown.contains("\"First\"") && shown.lines().count() > 3, "{kind}: {shown}");
+        let change = [kind, "update", &id, &file, "--set", &format!("{name}=Second")].map(str::to_owned);
+        let change: Vec<&str> = change.iter().map(String::as_str).collect();
+        if kind == "experiment" {
+            let output = story.command(&change).output().unwrap();
+            assert_eq!(output.status.code(), Some(2));
+        } else {
+            assert_eq!(story.says(&change), "changed\n");
+            assert!(story.says(&[kind, "list"]).contains("Second"), "{kind}");
+        }
+        let unsure = story.refused(&[kind, "delete", &id]);
+        assert!(unsure.contains(&id) && unsure.contains("--yes"), "{unsure}");
+        assert_eq!(story.says(&[kind, "delete", &id, "--yes"]), "deleted\n");
+        assert_eq!(story.says(&[kind, "list"]).lines().count(), 1, "{kind}");
+    }
+}
+
+#[test]
+fn parts_on_the_command_line_make_a_thing_without_a_file() {
+    let story = Story::begin();
+    let id = made(&story, &["segment", "create", "--set", "display_name=News", "--set", r#"criteria={"tag": "news"}"#]);
+    assert_eq!(story.json(&["segment", "show", &id])["criteria"], json!({"tag": "news"}));
+    let listed = story.json(&["segments", "list", "--limit", "1"]);
+    assert_eq!((listed["segments"].as_array().unwrap().len(), &listed["segments"][0]["id"]), (1, &json!(id)));
+    let refused = story.refused(&["segment", "create", "--set", "display_name=News"]);
+    assert!(refused.contains("400") && refused.contains("criteria"), "{refused}");
+    let schedule = ["schedule.scheduled_time=2099-01-01T00:00:00", "push.audience=all", "push.device_types=all"];
+    let set = schedule.iter().chain(&["push.notification.alert=Hello"]).flat_map(|part| ["--set", part]);
+    let id = made(&story, &["schedule", "create"].into_iter().chain(set).collect::<Vec<_>>());
+    assert!(story.refused(&["schedule", "pause", &id]).contains("The server answered"));
+}
+
+#[test]
+fn a_list_is_filled_and_read() {
+    let story = Story::begin();
+    let channel = register(&story.server.url);
+    story.says(&["list", "create", "--set", "name=vips"]);
+    let rows = format!("ios_channel,{channel}\nnamed_user,jo\n");
+    std::fs::write(story.folder.path().join("vips.csv"), rows).unwrap();
+    assert_eq!(story.says(&["list", "upload", "vips", "vips.csv"]), "uploaded\n");
+    let rows = story.says(&["list", "download", "vips"]);
+    assert!(rows.contains("named_user,jo") && rows.contains(&channel), "{rows}");
+    assert!(story.says(&["list", "errors", "vips"]).starts_with("line,error"));
+    assert!(story.says(&["list", "list"]).contains("vips"));
+}
+
+#[test]
+fn any_call_can_be_made() {
+    let story = Story::begin();
+    let channel = register(&story.server.url);
+    let listed: Value = serde_json::from_str(&story.says(&["api", "GET", "/api/channels"])).unwrap();
+    assert_eq!(listed["channels"][0]["channel_id"], channel.as_str());
+    let tags = json!({"audience": {"android_channel": channel}, "add": {"crm": ["vip"]}}).to_string();
+    story.says(&["api", "post", "/api/channels/tags", "-d", &tags]);
+    std::fs::write(story.folder.path().join("push.json"), r#"{"audience": "all"}"#).unwrap();
+    let refused = story.refused(&["api", "POST", "/api/push", "-d", "@push.json"]);
+    assert!(refused.contains("400") && refused.contains("device_types"), "{refused}");
+    let apps: Value = serde_json::from_str(&story.says(&["api", "GET", "/operator/apps"])).unwrap();
+    assert_eq!(apps["apps"].as_array().unwrap().len(), 1);
+    assert!(story.refused(&["api", "DELETE", "/api/segments/none"]).contains("404"));
+}
+
+#[test]
+fn nodes_are_listed() {
+    let story = Story::begin();
+    let nodes = story.says(&["nodes"]);
+    assert!(nodes.starts_with("NODE") && nodes.contains("alive") && nodes.contains("api,worker"), "{nodes}");
+    assert_eq!(story.json(&["nodes"])["nodes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn shells_and_man_learn_the_commands() {
+    let story = Story::begin();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(story.says(&["completions", shell]).contains("segment"), "{shell}");
+    }
+    let pages = story.folder.path().join("man");
+    std::fs::create_dir(&pages).unwrap();
+    story.says(&["man", "man"]);
+    let page = std::fs::read_to_string(pages.join("aerogram-push.1")).unwrap();
+    assert!(page.contains("audience") && page.contains(".TH"), "{page}");
+}

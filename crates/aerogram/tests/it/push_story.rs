@@ -1,0 +1,109 @@
+//! Sending from the command line: nobody is reached by accident.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::operator_story::{Story, register};
+use crate::terminal::Terminal;
+
+const ALL: [&str; 2] = ["--audience", "all"];
+
+/// The exit code and the complaint of a command that was given wrong.
+fn misused(story: &Story, arguments: &[&str]) -> String {
+    let output = story.command(arguments).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn n_pushes(story: &Story) -> usize {
+    story.json(&["pushes"])["pushes"].as_array().unwrap().len()
+}
+
+#[test]
+fn nothing_is_sent_by_accident() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let without_audience = misused(&story, &["push", "Hello"]);
+    assert!(without_audience.contains("--audience"), "{without_audience}");
+    for typed in ["statuss", "stauts", "pause", "lst"] {
+        let refused = misused(&story, &["push", "--audience", "all", "--yes", "--", typed]);
+        assert!(refused.contains("Nothing was sent") && refused.contains("--alert"), "{refused}");
+    }
+    let unasked = misused(&story, &["push", "Hello", "--audience", "all"]);
+    assert!(unasked.contains("--yes") && unasked.contains("--dry-run"), "{unasked}");
+    assert_eq!(n_pushes(&story), 0);
+    story.says(&["push", "--alert", "statuss", "--audience", "all", "--yes"]);
+    assert_eq!(n_pushes(&story), 1);
+}
+
+#[test]
+fn a_look_sends_nothing() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let look = story.says(&["push", "Hello", "--audience", r#"{"tag": "news"}"#, "--dry-run"]);
+    assert!(look.starts_with("It would reach 1 device:\n  android: 1 match, 1 reachable"), "{look}");
+    assert!(look.contains("They would see:\n") && look.contains("android: Hello ("), "{look}");
+    let look = story.says(&["push", "Hello", "--audience", r#"{"tag": "newz"}"#, "--dry-run"]);
+    assert!(look.starts_with("It would reach nobody.\n") && look.contains("Did you mean news?"), "{look}");
+    let look = story.json(&["push", "Hello", "--audience", "all", "--dry-run"]);
+    assert_eq!((&look["ok"], &look["pushes"][0]["reach"]["reachable"]), (&json!(true), &json!(1)));
+    assert!(look["pushes"][0]["preview"]["previews"].is_array());
+    let refused = story.refused(&["push", "Hello", "--audience", r#"{"tag": 7}"#, "--dry-run"]);
+    assert!(refused.contains("400 Bad Request") && refused.contains("audience.tag"), "{refused}");
+    assert_eq!(n_pushes(&story), 0);
+}
+
+#[test]
+fn somebody_at_a_terminal_is_asked() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let send = [&["push", "Hello"][..], &ALL].concat();
+    for answer in ["", "n", "nonsense"] {
+        let mut terminal = Terminal::start(story.command(&send));
+        terminal.wait_for("Send it? [y/N] ");
+        terminal.types(answer);
+        let (code, shown) = terminal.end();
+        assert_eq!(code, Some(1), "{shown}");
+        assert!(shown.contains("It would reach 1 device") && shown.contains("Nothing was sent."), "{shown}");
+    }
+    assert_eq!(n_pushes(&story), 0);
+    let mut terminal = Terminal::start(story.command(&send));
+    terminal.wait_for("Send it? [y/N] ");
+    terminal.types("y");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    let push = story.json(&["pushes"])["pushes"][0]["push_id"].as_str().unwrap().to_owned();
+    assert!(shown.contains(&push), "{shown}");
+}
+
+#[test]
+fn a_push_is_followed_until_it_is_done() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let followed = story.says(&[&["push", "Hello", "--yes", "--follow"][..], &ALL].concat());
+    let lines: Vec<&str> = followed.lines().collect();
+    assert_eq!(lines[1], "done", "{followed}");
+    assert!(lines.last().unwrap().starts_with("total"), "{followed}");
+    let followed = story.says(&[&["push", "Hello", "--yes", "--follow", "--json"][..], &ALL].concat());
+    let answers: Vec<Value> = followed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers[0]["push_ids"][0], answers[1]["push"]["push_id"]);
+    assert_eq!((&answers[1]["push"]["state"], &answers[1]["push"]["total"]["pending"]), (&json!("done"), &json!(0)));
+    let (code, shown) =
+        Terminal::start(story.command(&[&["push", "Hello", "--yes", "--follow"][..], &ALL].concat())).end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("done"), "{shown}");
+}
+
+#[test]
+fn a_file_may_hold_several_pushes() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let push =
+        |audience: Value| json!({"audience": audience, "device_types": "all", "notification": {"alert": "Hello"}});
+    let pushes = json!([push(json!("all")), push(json!({"tag": "nobody"}))]);
+    std::fs::write(story.folder.path().join("pushes.json"), pushes.to_string()).unwrap();
+    let look = story.says(&["push", "--file", "pushes.json", "--dry-run"]);
+    assert!(look.contains("It would reach 1 device") && look.contains("It would reach nobody."), "{look}");
+    assert_eq!(story.says(&["push", "--file", "pushes.json", "--yes"]).lines().count(), 2);
+}
