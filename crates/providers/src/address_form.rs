@@ -25,15 +25,19 @@ pub fn address_problem(
 ) -> Option<String> {
     match device_type {
         DeviceType::Ios => apns_problem(address),
-        DeviceType::Android if delivery == Some(DeliveryType::Fcm) => fcm_problem(address),
-        DeviceType::Android | DeviceType::Amazon => id_problem(address),
+        DeviceType::Android => match delivery {
+            Some(DeliveryType::Fcm) => fcm_problem(address),
+            Some(DeliveryType::UnifiedPush) => hosts.problem(address),
+            Some(DeliveryType::Hms | DeliveryType::Adm) | None => id_problem(address),
+        },
+        DeviceType::Amazon => id_problem(address),
         DeviceType::Wns => wns_problem(address),
         DeviceType::Web => hosts.problem(address),
         DeviceType::Sms | DeviceType::Mms | DeviceType::Email | DeviceType::Open(_) => None,
     }
 }
 
-/// Why nothing can be encrypted for a browser, as a sentence.
+/// Why nothing can be encrypted for a browser or a phone, as a sentence.
 pub fn keys_problem(subscription: &WebSubscription) -> Option<String> {
     let problem = "The key p256dh of the subscription is not a point on the curve P-256.";
     (!is_point(subscription)).then(|| problem.to_owned())
@@ -118,6 +122,9 @@ mod tests {
         assert!(is_accepted("wns", None, edge) && is_accepted("web", None, edge));
         for wrong in ["https://notify.windows.com.evil.example/", "https://db5.notify.windows.com:9/", "db5", ""] {
             assert!(!is_accepted("wns", None, wrong) && !is_accepted("web", None, wrong), "{wrong}");
+            assert!(!is_accepted("android", Some(DeliveryType::UnifiedPush), wrong), "{wrong}");
         }
+        let ntfy = "https://ntfy.sh/upAbCdEf123456?up=1";
+        assert!(is_accepted("android", Some(DeliveryType::UnifiedPush), ntfy));
     }
 }

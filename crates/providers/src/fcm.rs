@@ -7,5 +7,6 @@ pub(crate) mod outcome;
 mod token;
 
 pub use body::FcmPush;
+pub(crate) use body::data;
 pub use client::Client;
 pub use credentials::FcmCredentials;

@@ -2,6 +2,7 @@
 
 use model::device_type::DeviceType;
 use model::payload::amazon::AmazonOverride;
+use model::payload::android::AndroidOverride;
 use model::payload::notification::Notification;
 
 use crate::adm::AdmPush;
@@ -21,6 +22,8 @@ pub enum RenderedPush {
     Adm(AdmPush),
     Wns(WnsPush),
     WebPush(WebPush),
+    /// For Android devices, encrypted and sent as to browsers.
+    UnifiedPush(WebPush),
     Open(OpenPush),
 }
 
@@ -45,7 +48,7 @@ impl RenderedPush {
                 ios.map(|ios| RenderedPush::Apns(ApnsPush::new(rendering, &ios)))
             }
             DeviceType::Android => {
-                let android = or_silent(notification.and_then(Notification::for_android), has_message || has_banner);
+                let android = for_android(rendering).ok();
                 android.map(|android| RenderedPush::Fcm(FcmPush::new(rendering, &android)))
             }
             DeviceType::Amazon => {
@@ -54,7 +57,7 @@ impl RenderedPush {
             }
             DeviceType::Web => {
                 let web = or_silent(notification.and_then(Notification::for_web), has_message);
-                web.map(|web| RenderedPush::WebPush(WebPush::new(rendering, &web)))
+                web.map(|web| RenderedPush::WebPush(WebPush::for_browsers(rendering, &web)))
             }
             DeviceType::Wns => {
                 let wns = notification.and_then(Notification::for_wns);
@@ -71,10 +74,7 @@ impl RenderedPush {
 
     /// For Android devices reached through Amazon: the Android notification, as far as Amazon's messages can express it.
     pub fn for_android_by_amazon(rendering: &Rendering<'_>) -> Result<Self, NotSendable> {
-        let content = &rendering.content;
-        let has_more = content.message.is_some() || content.in_app.is_some();
-        let android = or_silent(content.notification.and_then(Notification::for_android), has_more);
-        let android = android.ok_or(NotSendable::NothingToSend)?;
+        let android = for_android(rendering)?;
         let amazon = AmazonOverride {
             alert: android.alert,
             title: android.title,
@@ -95,6 +95,11 @@ impl RenderedPush {
         Ok(RenderedPush::Adm(AdmPush::new(rendering, &amazon)))
     }
 
+    /// For Android devices reached by UnifiedPush.
+    pub fn for_android_by_unified_push(rendering: &Rendering<'_>) -> Result<Self, NotSendable> {
+        Ok(RenderedPush::UnifiedPush(WebPush::for_android(rendering, &for_android(rendering)?)))
+    }
+
     /// The exact request for one device.
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
         match self {
@@ -102,7 +107,7 @@ impl RenderedPush {
             RenderedPush::Fcm(push) => push.request(recipient),
             RenderedPush::Adm(push) => push.request(recipient),
             RenderedPush::Wns(push) => push.request(recipient),
-            RenderedPush::WebPush(push) => push.request(recipient),
+            RenderedPush::WebPush(push) | RenderedPush::UnifiedPush(push) => push.request(recipient),
             RenderedPush::Open(push) => push.request(recipient),
         }
     }
@@ -114,7 +119,7 @@ impl RenderedPush {
             RenderedPush::Fcm(push) => push.form(),
             RenderedPush::Adm(push) => push.form(),
             RenderedPush::Wns(push) => push.form(),
-            RenderedPush::WebPush(push) => push.form(),
+            RenderedPush::WebPush(push) | RenderedPush::UnifiedPush(push) => push.form(),
             RenderedPush::Open(push) => push.form(),
         };
         form.text_numbers()
@@ -128,9 +133,16 @@ impl RenderedPush {
             RenderedPush::Adm(_) => "adm",
             RenderedPush::Wns(_) => "wns",
             RenderedPush::WebPush(_) => "webpush",
+            RenderedPush::UnifiedPush(_) => "unifiedpush",
             RenderedPush::Open(_) => "open",
         }
     }
+}
+
+fn for_android(rendering: &Rendering<'_>) -> Result<AndroidOverride, NotSendable> {
+    let content = &rendering.content;
+    let has_more = content.message.is_some() || content.in_app.is_some();
+    or_silent(content.notification.and_then(Notification::for_android), has_more).ok_or(NotSendable::NothingToSend)
 }
 
 fn or_silent<Override: Default>(own: Option<Override>, has_more: bool) -> Option<Override> {

@@ -52,7 +52,9 @@ impl Sender {
             (Sender::Fcm(client), RenderedPush::Fcm(push)) => client.send(push, recipient, now).await,
             (Sender::Adm(client), RenderedPush::Adm(push)) => Box::pin(client.send(push, recipient, now)).await,
             (Sender::Wns(client), RenderedPush::Wns(push)) => Box::pin(client.send(push, recipient, now)).await,
-            (Sender::WebPush(client), RenderedPush::WebPush(push)) => Box::pin(client.send(push, recipient, now)).await,
+            (Sender::WebPush(client), RenderedPush::WebPush(push) | RenderedPush::UnifiedPush(push)) => {
+                Box::pin(client.send(push, recipient, now)).await
+            }
             (Sender::Apns(_) | Sender::Fcm(_) | Sender::Adm(_) | Sender::Wns(_) | Sender::WebPush(_), other) => {
                 let reason = format!("A message for {} cannot be sent this way.", other.transport());
                 Outcome::Rejected { reason }

@@ -73,7 +73,7 @@ impl MessageSize {
             RenderedPush::Fcm(_) => (data_bytes(body, "/message/data"), Some(MOST_FCM_BYTES)),
             RenderedPush::Adm(_) => (data_bytes(body, "/data"), Some(MOST_ADM_BYTES)),
             RenderedPush::Wns(_) => (body.len(), Some(MOST_WNS_BYTES)),
-            RenderedPush::WebPush(_) => (body.len(), Some(webpush::MOST_MESSAGE_BYTES)),
+            RenderedPush::WebPush(_) | RenderedPush::UnifiedPush(_) => (body.len(), Some(webpush::MOST_MESSAGE_BYTES)),
             RenderedPush::Open(_) => (body.len(), None),
         };
         Self { n_bytes, most }

@@ -1,4 +1,4 @@
-//! Web Push: browsers, through whichever push service each of them uses.
+//! Web Push: browsers, through whichever push service each of them uses, and Android devices by UnifiedPush.
 
 mod body;
 mod client;
@@ -8,6 +8,7 @@ mod hosts;
 pub(crate) mod outcome;
 mod point;
 mod service;
+mod unified_push;
 mod vapid;
 
 pub use body::WebPush;

@@ -34,7 +34,7 @@ use live::LivePart;
 use outcomes::UNNOTED_WAIT;
 use render::Renderer;
 use send_run::{RunContext, RunMode, SendRun};
-use transport::Transport;
+use transport::{Transport, UnifiedPush};
 
 pub use preview::{Preview, PreviewFor, PreviewedMessage, Previews};
 
@@ -115,10 +115,19 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     let renderer =
         Renderer::new(sending, &app_row.key, (&row, shared_push.clone()), (sent, texts), device_type.clone());
     let transport = Transport::choose(sending, &app_row, &device_type).await?;
+    let unified_push = UnifiedPush::choose(sending, &app_row, &device_type).await?;
     let in_time = |due: UtcMillis| expires.map_or(due, |expires| expires.min(due));
     let gate = Gate::of(sending, app, &device_type, &transport).await?;
-    let context =
-        RunContext { sending, app, push: push_id, device_type: &device_type, expires, transport: &transport, stop };
+    let context = RunContext {
+        sending,
+        app,
+        push: push_id,
+        device_type: &device_type,
+        expires,
+        transport: &transport,
+        unified_push: unified_push.as_ref(),
+        stop,
+    };
     let is_sandbox = matches!(transport, Transport::Sandbox);
     let proves_addresses = matches!(transport, Transport::Provider(_));
     let mut block = SendingBlock::new(block, shared_push, renderer.is_alerting(), proves_addresses);

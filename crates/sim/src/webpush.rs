@@ -39,10 +39,10 @@ struct Claims {
     sub: String,
 }
 
-/// Distinguishes the messages to one browser.
+/// Distinguishes the messages to one browser or phone.
 #[derive(Deserialize)]
 struct Payload {
-    #[serde(rename = "_")]
+    #[serde(rename = "_", alias = "com.urbanairship.push.PUSH_ID")]
     send_id: String,
 }
 

@@ -215,6 +215,31 @@ fn details() -> Vec<BadChannel> {
             ),
             ("no delivery type", "channel.android.delivery_type", device("android", r#""android":{}"#)),
             (
+                "UnifiedPush without keys",
+                "channel.android.subscription",
+                device("android", r#""android":{"delivery_type":"unifiedpush"}"#),
+            ),
+            (
+                "keys of a device that Google reaches",
+                "channel.android.subscription",
+                device(
+                    "android",
+                    &format!(
+                        r#""android":{{"delivery_type":"fcm","subscription":{{"p256dh":"{point}","auth":"AAAAAAAAAAAAAAAAAAAAAA"}}}}"#
+                    ),
+                ),
+            ),
+            (
+                "UnifiedPush for Amazon",
+                "channel.android.delivery_type",
+                device(
+                    "amazon",
+                    &format!(
+                        r#""android":{{"delivery_type":"unifiedpush","subscription":{{"p256dh":"{point}","auth":"AAAAAAAAAAAAAAAAAAAAAA"}}}}"#
+                    ),
+                ),
+            ),
+            (
                 "subscription key missing",
                 "channel.web.subscription.p256dh",
                 device("web", r#""web":{"subscription":{"auth":"AAAAAAAAAAAAAAAAAAAAAA"}}"#),

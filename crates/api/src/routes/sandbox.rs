@@ -33,7 +33,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 pub(super) const KEEP_ALIVE_COMMENT: &str = ": nothing new\n\n";
 
 /// The ways that a message can go.
-pub(super) const TRANSPORTS: [&str; 7] = ["apns", "fcm", "adm", "wns", "webpush", "open", "live"];
+pub(super) const TRANSPORTS: [&str; 8] = ["apns", "fcm", "adm", "wns", "webpush", "unifiedpush", "open", "live"];
 
 /// The parameters that choose deliveries, which lead on to further pages.
 const FILTERS: [&str; 6] = ["push_id", "channel_id", "device_type", "transport", "since", "q"];

@@ -19,6 +19,11 @@ fn device(device_type: &str, address: &str) -> Value {
     json!({"channel": {"device_type": device_type, "opt_in": true, "push_address": address}})
 }
 
+fn phone(address: &str, p256dh: &str) -> Value {
+    let android = json!({"delivery_type": "unifiedpush", "subscription": {"p256dh": p256dh, "auth": AUTH}});
+    json!({"channel": {"device_type": "android", "opt_in": true, "push_address": address, "android": android}})
+}
+
 async fn production(app: &TestApp) -> (Caller, String) {
     let another = app.another_app(Mode::Production).await;
     (app.nobody().basic(&another.key, &another.app_secret), another.key)
@@ -44,6 +49,11 @@ fn table() -> Vec<(Value, &'static str)> {
         (browser("https://evil.example/push/1", P256DH), "evil.example is not the host of a known push service"),
         (browser("http://fcm.googleapis.com/fcm/send/abc", P256DH), "https URL"),
         (browser("https://web.push.apple.com/Q2", &off_curve), "P-256"),
+        (phone("https://ntfy.sh/upAbCdEf?up=1", P256DH), ""),
+        (phone("https://updates.push.services.mozilla.com/wpush/v2/gBBBBB", P256DH), ""),
+        (phone("https://evil.example/up/1", P256DH), "evil.example is not the host of a known push service"),
+        (phone(FIREBASE, P256DH), "https URL"),
+        (phone("https://ntfy.sh/up2?up=1", &off_curve), "channel.android.subscription"),
     ]
 }
 
@@ -71,6 +81,7 @@ async fn production_apps_refuse_addresses_that_cannot_be_any() {
         let config = json!({"subject": "mailto:push@example.com", "endpoint": {"url": "http://127.0.0.1:9/"}});
         app.operator().put(&format!("/operator/apps/{key}/platforms/webpush"), config).await.expect(200);
         devices.post("/api/channels", browser("http://127.0.0.1:9/webpush/1", P256DH)).await.expect(201);
+        devices.post("/api/channels", phone("http://127.0.0.1:9/up/1", P256DH)).await.expect(201);
         devices.post("/api/channels", device("ios", "ab13")).await.expect(400);
     })
     .await;

@@ -72,13 +72,14 @@ struct Found {
 
 const DEVICE_TYPES: [(&str, &str); 6] =
     [("", "any"), ("ios", "iOS"), ("android", "Android"), ("amazon", "Amazon"), ("web", "Web"), ("wns", "Windows")];
-const TRANSPORTS: [(&str, &str); 7] = [
+const TRANSPORTS: [(&str, &str); 8] = [
     ("", "any"),
     ("apns", "Apple (APNs)"),
     ("fcm", "Google (FCM)"),
     ("adm", "Amazon (ADM)"),
     ("wns", "Microsoft (WNS)"),
     ("webpush", "web push"),
+    ("unifiedpush", "UnifiedPush"),
     ("open", "an open platform"),
 ];
 /// In minutes.

@@ -57,4 +57,6 @@ mod simulation;
 #[cfg(test)]
 mod steering;
 #[cfg(test)]
+mod unified_push;
+#[cfg(test)]
 mod web_push_story;

@@ -31,7 +31,7 @@ pub struct RegistrationBody {
     not_printed,
     parse = parse_channel,
     name = "RegisteredChannel",
-    keys = |fields| refuse_details_of_others(fields, device_type.as_ref())
+    keys = |fields| refuse_details_of_others(fields, device_type.as_ref(), &android)
 )]
 pub struct Registration {
     /// One of ios, android, amazon, web and wns.
@@ -81,18 +81,15 @@ impl Registration {
 
     /// The provider behind an Android address, if it is said.
     pub fn delivery_type(&self) -> Option<DeliveryType> {
-        match &self.android {
-            Change::Set(android) => Some(android.delivery_type),
-            Change::Keep | Change::Clear => None,
-        }
+        self.android.given().map(|android| android.delivery_type)
     }
 
-    /// The keys of a browser, if they are said.
-    pub fn subscription(&self) -> Option<&WebSubscription> {
-        match &self.web {
-            Change::Set(web) => web.subscription(),
-            Change::Keep | Change::Clear => None,
-        }
+    /// The keys that messages are encrypted with, if they are said, with the name of the object that has them: those of a browser,
+    /// or of an Android device that is reached by UnifiedPush.
+    pub fn subscription(&self) -> Option<(&'static str, &WebSubscription)> {
+        let of_browser = self.web.given().and_then(WebUpdate::subscription).map(|keys| ("web", keys));
+        let of_android = || self.android.given()?.subscription.as_ref().map(|keys| ("android", keys));
+        of_browser.or_else(of_android)
     }
 
     /// The whole state of the channel after this registration. Applying it once more changes nothing.
@@ -149,7 +146,7 @@ fn parse_device_type(at: &At<'_>) -> Option<DeviceType> {
     }
 }
 
-fn refuse_details_of_others(fields: &Fields<'_>, device_type: Option<&DeviceType>) {
+fn refuse_details_of_others(fields: &Fields<'_>, device_type: Option<&DeviceType>, android: &Change<AndroidDetails>) {
     let Some(device_type) = device_type else { return };
     let details: [(&str, &[DeviceType]); 3] = [
         ("ios", &[DeviceType::Ios]),
@@ -160,6 +157,10 @@ fn refuse_details_of_others(fields: &Fields<'_>, device_type: Option<&DeviceType
         if fields.has(key) && !types.contains(device_type) {
             fields.at().invalid_key::<()>(key, format!("'{key}' is not allowed for a channel of type {device_type}."));
         }
+    }
+    if android.given().is_some_and(|android| !android.delivery_type.is_for(device_type)) {
+        let message = format!("UnifiedPush reaches channels of type android, and this one is of type {device_type}.");
+        fields.at().invalid_key::<()>("android.delivery_type", message);
     }
 }
 

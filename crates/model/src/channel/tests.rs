@@ -108,7 +108,7 @@ fn what_is_not_given_stays_and_null_clears() {
         "carrier": "C", "android_api_version": 34, "android": {"delivery_type": "hms"}, "permissions": {"mic": "denied"},
     }))
     .apply(None);
-    assert_eq!(first.android, Some(AndroidDetails { delivery_type: DeliveryType::Hms }));
+    assert_eq!(first.android, Some(AndroidDetails { delivery_type: DeliveryType::Hms, subscription: None }));
     assert_eq!(registration(&json!({"device_type": "android"})).apply(Some(&first)), first);
 
     let cleared = registration(&json!({

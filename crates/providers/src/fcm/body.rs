@@ -80,7 +80,8 @@ impl FcmPush {
     }
 }
 
-fn data(rendering: &Rendering<'_>, android: &AndroidOverride) -> DataMessage {
+/// What the library of an Android app reads, whichever way it comes.
+pub(crate) fn data(rendering: &Rendering<'_>, android: &AndroidOverride) -> DataMessage {
     let mut data = DataMessage::new(rendering, android.extra.as_ref());
     data.looks(&Looks {
         alert: android.alert.as_deref(),

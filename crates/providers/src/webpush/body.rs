@@ -1,5 +1,5 @@
-//! The request to a browser's push service. The payload is our own format, read by our service worker; the sandbox shows it
-//! before it is encrypted for the browser.
+//! The request to a push service. The payload for browsers is our own format, read by our service worker; the sandbox shows it
+//! before it is encrypted.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use model::payload::extra::TextExtra;
@@ -14,11 +14,20 @@ use crate::request::PreparedRequest;
 
 const TTL: HeaderName = HeaderName::from_static("ttl");
 const URGENCY: HeaderName = HeaderName::from_static("urgency");
+const TOPIC: HeaderName = HeaderName::from_static("topic");
 
 /// Push services insist on a lifetime; four weeks is the longest that all of them keep.
 const USUAL_TTL_SECONDS: u64 = 2_419_200;
 
-/// One push for browsers, ready to be addressed to them.
+/// How push services treat a message that waits for its device.
+pub(super) struct Delivery {
+    /// In seconds.
+    pub(super) lifetime: Option<u64>,
+    pub(super) urgency: &'static str,
+    pub(super) topic: Option<HeaderValue>,
+}
+
+/// One push for browsers, or for phones by UnifiedPush, ready to be addressed to them.
 #[derive(Clone, Debug)]
 pub struct WebPush {
     body: Form,
@@ -81,14 +90,18 @@ impl<'a> Payload<'a> {
 }
 
 impl WebPush {
-    pub(crate) fn new(rendering: &Rendering<'_>, web: &WebOverride) -> Self {
-        let payload = Payload::new(rendering, web);
-        let ttl = rendering.lifetime(web.time_to_live.as_ref()).unwrap_or(USUAL_TTL_SECONDS);
-        let headers = HeaderMap::from_iter([
-            (TTL, HeaderValue::from(ttl.min(USUAL_TTL_SECONDS))),
-            (URGENCY, HeaderValue::from_static("normal")),
-        ]);
-        Self { body: Form::default().json(&payload).with_marks(rendering.has_marks), headers }
+    pub(super) fn new(body: Form, Delivery { lifetime, urgency, topic }: Delivery) -> Self {
+        let ttl = lifetime.unwrap_or(USUAL_TTL_SECONDS).min(USUAL_TTL_SECONDS);
+        let mut headers =
+            HeaderMap::from_iter([(TTL, HeaderValue::from(ttl)), (URGENCY, HeaderValue::from_static(urgency))]);
+        headers.extend(topic.map(|topic| (TOPIC, topic)));
+        Self { body, headers }
+    }
+
+    pub(crate) fn for_browsers(rendering: &Rendering<'_>, web: &WebOverride) -> Self {
+        let body = Form::default().json(&Payload::new(rendering, web)).with_marks(rendering.has_marks);
+        let lifetime = rendering.lifetime(web.time_to_live.as_ref());
+        Self::new(body, Delivery { lifetime, urgency: "normal", topic: None })
     }
 
     /// The payload alone, for connections of our own.
@@ -104,12 +117,12 @@ impl WebPush {
         &self.body
     }
 
-    /// A browser's address is the URL of its subscription.
+    /// The address is the URL of the subscription.
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
         PreparedRequest::with_headers(recipient.address.to_owned(), &self.headers, self.message(recipient))
     }
 
-    /// The message that the browser reads once it is decrypted.
+    /// The message that the device reads once it is decrypted.
     pub(crate) fn message(&self, recipient: &Recipient<'_>) -> Vec<u8> {
         self.body.fill(recipient)
     }

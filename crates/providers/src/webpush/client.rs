@@ -1,4 +1,5 @@
-//! Sending to browsers: each message encrypted for its browser and posted to the push service the browser named.
+//! Sending to browsers, and to phones by UnifiedPush: each message encrypted for its device and posted to the push service that the
+//! device named.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -92,7 +93,7 @@ impl Client {
         let uri: Uri = recipient
             .address
             .parse()
-            .map_err(|_| rejected("The address of the browser's subscription is not a URL.".to_owned()))?;
+            .map_err(|_| rejected("The address of the subscription is not a URL.".to_owned()))?;
         let service = inner.services.of(&uri).map_err(rejected)?;
         if let Some(rest) = inner.services.rest(&service, now) {
             let reason = format!("The push service at {} is left alone for a while.", service.origin);
@@ -123,7 +124,7 @@ impl Client {
 impl Inner {
     fn encrypted(&self, push: &WebPush, recipient: &Recipient<'_>) -> Result<Vec<u8>, Outcome> {
         let Some(subscription) = recipient.web_keys else {
-            let reason = "The browser registered without the keys of its subscription, so that nothing can be encrypted \
+            let reason = "The device registered without the keys of its subscription, so that nothing can be encrypted \
                           for it.";
             return Err(Outcome::Rejected { reason: reason.to_owned() });
         };

@@ -32,9 +32,9 @@ const LAST_RECORD: u8 = 2;
 /// Why a message cannot be encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CannotEncrypt {
-    #[error("The keys of the browser's subscription are not a point on the curve P-256 and 16 bytes.")]
+    #[error("The keys of the subscription are not a point on the curve P-256 and 16 bytes.")]
     Keys,
-    #[error("The message is longer than {MOST_MESSAGE_BYTES} bytes, the most that a browser's push service takes.")]
+    #[error("The message is longer than {MOST_MESSAGE_BYTES} bytes, the most that a push service takes.")]
     TooLong,
     #[error("The system gave no random bytes.")]
     NoRandomness,

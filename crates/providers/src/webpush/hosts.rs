@@ -1,5 +1,5 @@
-//! The hosts of push services that subscriptions of browsers may lead to. A browser names its push service itself, so that anybody
-//! who can register a device could have us send requests to any host, and wait for its answers.
+//! The hosts of push services that subscriptions may lead to. Browsers, and phones that are reached by UnifiedPush, name their push
+//! services themselves, so that anybody who can register a device could have us send requests to any host, and wait for answers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,17 +7,20 @@ use std::sync::Arc;
 
 use http::Uri;
 
-/// The services of the browsers that there are. Others that are made from Chromium use Google's, or Microsoft's on Windows.
-const PUBLIC: [&str; 5] = [
+/// The services of the browsers that there are, and the public one of UnifiedPush's best-known distributor. Other browsers that are
+/// made from Chromium use Google's, or Microsoft's on Windows.
+const PUBLIC: [&str; 6] = [
     // Chrome and most browsers made from it. Development versions of Chrome use the second one.
     "fcm.googleapis.com",
     "jmt17.google.com",
-    // Firefox.
+    // Firefox, and distributors of UnifiedPush that speak its protocol.
     "updates.push.services.mozilla.com",
     // Safari.
     "*.push.apple.com",
     // Edge.
     "*.notify.windows.com",
+    // ntfy, a distributor of UnifiedPush.
+    "ntfy.sh",
 ];
 
 const HTTPS: u16 = 443;
@@ -70,7 +73,9 @@ impl PushHosts {
     pub fn problem(&self, address: &str) -> Option<String> {
         let url = address.parse::<Uri>().ok().filter(|url| url.host().is_some() && url.scheme_str() == Some("https"));
         let Some(url) = url else {
-            return Some("The address of a browser is the https URL of its subscription at a push service.".to_owned());
+            let sentence =
+                "The address of a browser, and of a phone with UnifiedPush, is the https URL of its subscription.";
+            return Some(sentence.to_owned());
         };
         if self.accepts_others || self.number_of(&url).is_some() {
             return None;
@@ -149,6 +154,7 @@ mod tests {
             ("https://updates.push.services.mozilla.com/wpush/v2/gAAA", true),
             ("https://web.push.apple.com/QHx", true),
             ("https://wns2-par02p.notify.windows.com/w/?token=BQYAAA", true),
+            ("https://ntfy.sh/upAbCd?up=1", true),
             ("https://push.example.com/1", true),
             ("https://a.b.corp.example/1", true),
             ("http://fcm.googleapis.com/fcm/send/abc", false),

@@ -125,14 +125,14 @@ impl Services {
     /// The service of a subscription; the error is a sentence.
     pub(super) fn of(&self, subscription: &Uri) -> Result<Arc<Service>, String> {
         let Some(origin) = origin(subscription) else {
-            return Err("The address of the browser's subscription is not an absolute URL.".to_owned());
+            return Err("The address of the subscription is not an absolute URL.".to_owned());
         };
         if let Some(service) = self.known.lock().get(&origin) {
             return Ok(service.clone());
         }
         let (is_own, lane) = (self.is_own(Some(&origin)), self.lane(subscription));
         if subscription.scheme_str() != Some("https") && !is_own {
-            return Err(format!("The address of the browser's subscription, at {origin}, is not an https URL."));
+            return Err(format!("The address of the subscription, at {origin}, is not an https URL."));
         }
         if lane == self.lane_of_others() && !self.hosts.accepts_others() {
             return Err(format!("{origin} is not a known push service; the setting push_hosts can add it."));

@@ -23,6 +23,7 @@ use super::feed::still_reachable;
 use super::outcomes::{LiveSet, Outcomes};
 use super::render::{FILLING_AT_ONCE, Localized, NotLive, Renderer};
 use super::send_run::RunContext;
+use super::target::is_by_unified_push;
 use super::transport::Transport;
 use crate::personal;
 
@@ -69,7 +70,10 @@ impl LivePart {
             }
             Transport::Sandbox if is_redacted => Self { alone: only, beside: RoaringBitmap::new(), is_redacted },
             Transport::Sandbox => Self { beside: any - &only, alone: only, is_redacted },
-            Transport::Missing { .. } => Self { alone: any, beside: RoaringBitmap::new(), is_redacted },
+            Transport::Missing { .. } => {
+                let phones = phones(context, &any - &only).await?;
+                Self { alone: any - phones, beside: RoaringBitmap::new(), is_redacted }
+            }
         })
     }
 
@@ -130,6 +134,17 @@ impl LivePart {
         sending.0.metrics.delivered(device_type, "live", "delivered", outcomes.delivered.len());
         Ok(Some(outcomes))
     }
+}
+
+/// Those of some channels that are reached by UnifiedPush.
+async fn phones(context: &RunContext<'_>, channels: RoaringBitmap) -> Result<RoaringBitmap> {
+    if context.unified_push.is_none() || channels.is_empty() {
+        return Ok(RoaringBitmap::new());
+    }
+    let (app, ordinals): (_, Vec<_>) = (context.app, channels.iter().map(Ordinal).collect());
+    let profiles = context.sending.0.store.read(move |tx| recipients::profiles_among(tx, app, &ordinals)).await?;
+    let phones = profiles.into_iter().filter(|(_, profile)| is_by_unified_push(profile));
+    Ok(phones.map(|(ordinal, _)| ordinal.0).collect())
 }
 
 async fn read(context: &RunContext<'_>, part: &RoaringBitmap) -> Result<Vec<LiveRecipient>> {

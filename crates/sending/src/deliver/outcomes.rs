@@ -19,6 +19,8 @@ use super::render::Localized;
 #[derive(Clone, Default)]
 pub(super) struct Outcomes {
     pub(super) delivered: RoaringBitmap,
+    /// All whose phones were reached by UnifiedPush, with whatever outcome.
+    pub(super) by_unified_push: RoaringBitmap,
     /// Delivered, and known to the provider by another address from now on, unless they registered since.
     pub(super) moved: Vec<(Ordinal, String, UtcMillis)>,
     /// The platform says that the device is gone: the channel is uninstalled, unless it registered later than that.
@@ -151,6 +153,16 @@ impl OutcomeTally {
     pub(super) fn add_expired(&mut self, ordinals: &[Ordinal]) {
         self.rest.expired.extend(ordinals.iter().map(|ordinal| ordinal.0));
         self.n_finished += ordinals.len();
+    }
+
+    /// Files a phone under the outcome of its request by UnifiedPush. Its push service speaks for no other device.
+    pub(super) fn file_of_phone(&mut self, ordinal: Ordinal, outcome: Outcome, asked_at: UtcMillis) {
+        self.rest.by_unified_push.insert(ordinal.0);
+        let outcome = match outcome {
+            Outcome::Retry { after, reason, everybody: _ } => Outcome::Retry { after, reason, everybody: false },
+            outcome => outcome,
+        };
+        self.file(&[ordinal], outcome, asked_at);
     }
 
     /// Files recipients under the outcome of their request. `Unauthorized` is not about them, and stays with the caller.
@@ -289,7 +301,7 @@ impl Outcomes {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let Self { delivered, moved: _, gone, missing, failed, refused: _, expired, reason, sandbox, live: _ } = self;
+        let Self { delivered, gone, missing, failed, expired, reason, sandbox, .. } = self;
         let are_empty = delivered.is_empty() && missing.is_empty() && failed.is_empty() && expired.is_empty();
         are_empty && gone.is_empty() && reason.is_none() && sandbox.is_empty()
     }

@@ -14,7 +14,7 @@ use model::payload::{Appearance, Push};
 use model::problem::{Problem, ProblemKind};
 use model::time::UtcMillis;
 use personalization::ValueMap;
-use providers::{MessageSize, NotSendable, PreparedRequest, Recipient, RenderedPush, Rendering};
+use providers::{MessageSize, NotSendable, PreparedRequest, Recipient, Rendering};
 use roaring::RoaringBitmap;
 use store::apps::App;
 use store::recipients::{self, Wanted};
@@ -22,6 +22,7 @@ use store::{Tx, channels, named_users};
 use targeting::open_types;
 use uuid::Uuid;
 
+use super::render::DeliveredBy;
 use super::target::{Need, Target};
 use crate::push::{RequestPath, refuse_expiries_beyond_providers, refuse_unfit, refuse_unsupported};
 use crate::{Sending, pages, personal};
@@ -223,20 +224,24 @@ impl Previewer<'_> {
         let locale = target.locale.as_deref();
         let localization =
             locale.and_then(|(language, country)| self.push.localization_for(language.as_deref(), country.as_deref()));
-        let by_amazon = *device_type == DeviceType::Android && target.delivery_type() == DeliveryType::Adm;
-        self.preview(device_type, localization, by_amazon, &target.filled(Self::PUSH))
+        let by = match target.delivery_type() {
+            DeliveryType::Adm => DeliveredBy::Amazon,
+            DeliveryType::UnifiedPush => DeliveredBy::UnifiedPush,
+            DeliveryType::Fcm | DeliveryType::Hms => DeliveredBy::Own,
+        };
+        self.preview(device_type, localization, by, &target.filled(Self::PUSH))
     }
 
     fn of_type(&self, device_type: &DeviceType, localization: Option<usize>) -> Preview {
         let (delivery, channel) = (DeliveryId::from_uuid(Uuid::nil()), ChannelId::from_uuid(Uuid::nil()));
-        self.preview(device_type, localization, false, &Recipient::new(delivery, channel, SOME_ADDRESS))
+        self.preview(device_type, localization, DeliveredBy::Own, &Recipient::new(delivery, channel, SOME_ADDRESS))
     }
 
     fn preview(
         &self,
         device_type: &DeviceType,
         localization: Option<usize>,
-        by_amazon: bool,
+        by: DeliveredBy,
         recipient: &Recipient<'_>,
     ) -> Preview {
         let content = self.push.content_of(localization);
@@ -254,11 +259,7 @@ impl Previewer<'_> {
             campaigns: self.push.campaigns.as_ref(),
             page_url: &page_url,
         };
-        let rendered = match by_amazon {
-            true => RenderedPush::for_android_by_amazon(&rendering),
-            false => RenderedPush::new(&rendering, device_type),
-        };
-        let message = rendered.map(|rendered| {
+        let message = by.render(&rendering, device_type).map(|rendered| {
             let request = rendered.request(recipient);
             let size = MessageSize::of(&rendered, &request);
             PreviewedMessage { transport: rendered.transport(), size, request }

@@ -25,6 +25,28 @@ pub(super) type Localized = Option<usize>;
 
 pub(super) type Rendered = Result<Arc<RenderedPush>, NotSendable>;
 
+/// The form of a message: that of the platform, or of another one for some Android devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum DeliveredBy {
+    Own,
+    Amazon,
+    UnifiedPush,
+}
+
+impl DeliveredBy {
+    pub(super) fn render(
+        self,
+        rendering: &Rendering<'_>,
+        device_type: &DeviceType,
+    ) -> Result<RenderedPush, NotSendable> {
+        match self {
+            Self::Own => RenderedPush::new(rendering, device_type),
+            Self::Amazon => RenderedPush::for_android_by_amazon(rendering),
+            Self::UnifiedPush => RenderedPush::for_android_by_unified_push(rendering),
+        }
+    }
+}
+
 /// The most of a message for live connections. Nodes keep messages of hours in memory, and a device that comes back is sent many at
 /// once; it is several times what any provider takes.
 const MOST_LIVE_BYTES: usize = 16 * 1024;
@@ -82,8 +104,7 @@ pub(super) struct Renderer<'a> {
     texts: Option<&'a VaryingTexts>,
     device_type: DeviceType,
     public_url: &'a str,
-    rendered: HashMap<Localized, Rendered>,
-    rendered_for_amazon: HashMap<Localized, Rendered>,
+    rendered: HashMap<(DeliveredBy, Localized), Rendered>,
     /// Messages for live connections that the sandbox keeps, where there are any.
     kept_live: HashMap<Localized, Option<Arc<MarkedLive>>>,
 }
@@ -105,7 +126,6 @@ impl<'a> Renderer<'a> {
             device_type,
             public_url: &sending.0.public_url,
             rendered: HashMap::new(),
-            rendered_for_amazon: HashMap::new(),
             kept_live: HashMap::new(),
         }
     }
@@ -151,23 +171,12 @@ impl<'a> Renderer<'a> {
         deadline(self.push, localized, &self.device_type, self.sent_at).is_some_and(|deadline| deadline <= now)
     }
 
-    pub(super) fn rendered(&mut self, localized: Localized, now: UtcMillis) -> Rendered {
-        if let Some(rendered) = self.rendered.get(&localized) {
+    pub(super) fn rendered(&mut self, by: DeliveredBy, localized: Localized, now: UtcMillis) -> Rendered {
+        if let Some(rendered) = self.rendered.get(&(by, localized)) {
             return rendered.clone();
         }
-        let rendered = self.with(localized, now, |rendering| RenderedPush::new(rendering, &self.device_type));
-        let rendered = rendered.map(Arc::new);
-        self.rendered.insert(localized, rendered.clone());
-        rendered
-    }
-
-    /// For those Android devices that Amazon reaches.
-    pub(super) fn rendered_for_amazon(&mut self, localized: Localized, now: UtcMillis) -> Rendered {
-        if let Some(rendered) = self.rendered_for_amazon.get(&localized) {
-            return rendered.clone();
-        }
-        let rendered = self.with(localized, now, RenderedPush::for_android_by_amazon).map(Arc::new);
-        self.rendered_for_amazon.insert(localized, rendered.clone());
+        let rendered = self.with(localized, now, |rendering| by.render(rendering, &self.device_type)).map(Arc::new);
+        self.rendered.insert((by, localized), rendered.clone());
         rendered
     }
 

@@ -23,7 +23,7 @@ use super::block::{Look, SendingBlock};
 use super::feed::Feed;
 use super::outcomes::{OF_BATCHES, OF_MESSAGES, OutcomeTally};
 use super::render::{FILLING_AT_ONCE, Renderer};
-use super::transport::{To, Transport};
+use super::transport::{Transport, UnifiedPush};
 use crate::Sending;
 use crate::health::RefusalOf;
 use crate::push::SendPermission;
@@ -51,6 +51,7 @@ pub(super) struct RunContext<'a> {
     pub(super) device_type: &'a DeviceType,
     pub(super) expires: Option<UtcMillis>,
     pub(super) transport: &'a Transport,
+    pub(super) unified_push: Option<&'a UnifiedPush>,
     pub(super) stop: &'a Stop,
 }
 
@@ -61,9 +62,11 @@ pub(super) struct SendRun<'a> {
     feed: Feed,
     /// Recipients that get over live connections what the sandbox keeps.
     live_beside: RoaringBitmap,
-    /// The messages for the provider of the platform by lane, and those for Amazon: none takes room from another.
+    /// The messages for the provider of the platform by lane, those for Amazon, and those for phones by the lanes of their push
+    /// services: none takes room from another.
     own: Vec<Queue<'a>>,
     by_amazon: Queue<'a>,
+    to_phones: Vec<Queue<'a>>,
     tally: OutcomeTally,
     /// Recipients in all queues.
     n_ready: usize,
@@ -153,6 +156,7 @@ impl<'a> SendRun<'a> {
             Transport::Provider(provider) => provider.n_lanes(),
             Transport::Open(_) | Transport::Sandbox | Transport::Missing { .. } => 1,
         };
+        let n_phone_lanes = context.unified_push.map_or(0, UnifiedPush::n_lanes);
         Self {
             context,
             renderer,
@@ -161,6 +165,7 @@ impl<'a> SendRun<'a> {
             live_beside,
             own: (0..n_lanes).map(|_| Queue::default()).collect(),
             by_amazon: Queue::default(),
+            to_phones: (0..n_phone_lanes).map(|_| Queue::default()).collect(),
             tally: OutcomeTally::default(),
             n_ready: 0,
             n_in_flight: 0,
@@ -255,10 +260,9 @@ impl<'a> SendRun<'a> {
 
     /// Notices how much may be sent now, and what ends a run from outside.
     fn check_limits(&mut self, now: UtcMillis) {
-        for lane in 0..self.own.len() {
-            self.own[lane].n_allowed = self.requests_allowed(To::Own(lane));
+        for to in self.receivers() {
+            self.queue(to).n_allowed = self.requests_allowed(to);
         }
-        self.by_amazon.n_allowed = self.requests_allowed(To::Amazon);
         if self.stop_reason.is_some() {
             return;
         }

@@ -39,7 +39,7 @@ pub(super) enum Need {
     Badge,
     BrowserKeys,
     Identifiers,
-    DeliveryType,
+    Android,
 }
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ enum Details {
     Badge(i64),
     BrowserKeys(WebSubscription),
     Identifiers(BTreeMap<String, String>),
-    DeliveryType(DeliveryType),
+    Android(AndroidDetails),
 }
 
 impl Need {
@@ -56,7 +56,7 @@ impl Need {
         match device_type {
             DeviceType::Ios if counts_badges(push) => Need::Badge,
             DeviceType::Web => Need::BrowserKeys,
-            DeviceType::Android => Need::DeliveryType,
+            DeviceType::Android => Need::Android,
             DeviceType::Open(_) => Need::Identifiers,
             DeviceType::Ios
             | DeviceType::Amazon
@@ -94,10 +94,6 @@ impl Need {
             #[serde(default)]
             identifiers: BTreeMap<String, String>,
         }
-        #[derive(Deserialize)]
-        struct OfAndroid {
-            android: Option<AndroidDetails>,
-        }
         let Some(profile) = profile else { return Ok(Details::Nothing) };
         let details = match self {
             Need::Nothing => None,
@@ -109,9 +105,7 @@ impl Need {
                 parse::<OfWeb>(profile)?.web.and_then(|web| web.subscription).map(Details::BrowserKeys)
             }
             Need::Identifiers => parse::<OfOpen>(profile)?.open.map(|open| Details::Identifiers(open.identifiers)),
-            Need::DeliveryType => {
-                parse::<OfAndroid>(profile)?.android.map(|android| Details::DeliveryType(android.delivery_type))
-            }
+            Need::Android => parse::<OfAndroid>(profile)?.android.map(Details::Android),
         };
         Ok(details.unwrap_or(Details::Nothing))
     }
@@ -119,6 +113,17 @@ impl Need {
 
 fn parse<'p, T: Deserialize<'p>>(profile: &'p str) -> Result<T> {
     serde_json::from_str(profile).map_err(Error::internal)
+}
+
+#[derive(Deserialize)]
+struct OfAndroid {
+    android: Option<AndroidDetails>,
+}
+
+/// Whether the profile of an Android channel says that UnifiedPush reaches it. One that cannot be read does not.
+pub(super) fn is_by_unified_push(profile: &str) -> bool {
+    let android = parse::<OfAndroid>(profile).ok().and_then(|profile| profile.android);
+    android.is_some_and(|android| android.delivery_type == DeliveryType::UnifiedPush)
 }
 
 /// Whether the badge of a device follows from the one it had.
@@ -150,8 +155,8 @@ impl Target {
 
     /// The provider behind an Android address.
     pub(super) fn delivery_type(&self) -> DeliveryType {
-        match self.details {
-            Details::DeliveryType(delivery_type) => delivery_type,
+        match &self.details {
+            Details::Android(android) => android.delivery_type,
             Details::Nothing | Details::Badge(_) | Details::BrowserKeys(_) | Details::Identifiers(_) => {
                 DeliveryType::Fcm
             }
@@ -165,7 +170,8 @@ impl Target {
     pub(super) fn filled(&self, push: PushId) -> providers::Recipient<'_> {
         let mut filled = providers::Recipient::new(self.delivery_id(push), self.channel, &self.address);
         match &self.details {
-            Details::Nothing | Details::DeliveryType(_) => {}
+            Details::Nothing => {}
+            Details::Android(android) => filled.web_keys = android.subscription.as_ref(),
             Details::Badge(badge) => filled.badge = *badge,
             Details::BrowserKeys(keys) => filled.web_keys = Some(keys),
             Details::Identifiers(identifiers) => filled.identifiers = Some(identifiers),
@@ -211,8 +217,13 @@ mod tests {
             stored(&format!(r#"{{"device_type": "android", "opt_in": true, "push_address": "A1"{details}}}"#))
         };
         let adm = android(r#", "android": {"delivery_type": "adm"}"#);
-        assert_eq!(target(Need::DeliveryType, &adm).delivery_type(), DeliveryType::Adm);
-        assert_eq!(target(Need::DeliveryType, &android("")).delivery_type(), DeliveryType::Fcm);
+        assert_eq!(target(Need::Android, &adm).delivery_type(), DeliveryType::Adm);
+        assert_eq!(target(Need::Android, &android("")).delivery_type(), DeliveryType::Fcm);
+        let keys = format!(r#"{{"p256dh": "BA{}", "auth": "{}"}}"#, "A".repeat(85), "A".repeat(22));
+        let phone = android(&format!(r#", "android": {{"delivery_type": "unifiedpush", "subscription": {keys}}}"#));
+        let read = target(Need::Android, &phone);
+        assert_eq!(read.delivery_type(), DeliveryType::UnifiedPush);
+        assert!(read.filled(push).web_keys.is_some() && is_by_unified_push(&phone) && !is_by_unified_push(&adm));
         assert_eq!(target(Need::Badge, &android("")).locale, Some(Box::new((Some("de".to_owned()), None))));
     }
 

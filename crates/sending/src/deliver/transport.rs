@@ -1,6 +1,6 @@
 //! How the recipients of one platform are reached: its provider, the sandbox, or not at all.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::Result;
 use model::app::Mode;
@@ -16,7 +16,7 @@ use store::apps::App;
 
 use super::batch::Batch;
 use super::target::Target;
-use crate::senders::RouteUse;
+use crate::senders::{Route, RouteUse};
 use crate::{PlatformName, Sending};
 
 pub(super) enum Transport {
@@ -30,6 +30,14 @@ pub(super) enum Transport {
     Missing { reason: String },
 }
 
+/// The way to the phones that are reached by UnifiedPush, whatever there is for the other Android devices of the app: the messages
+/// go to push services that the phones name, signed with the key pair that the app has for browsers.
+pub(super) struct UnifiedPush {
+    pub(super) route: Arc<Route>,
+    /// From the first phone on: blocks without any leave the whole room to browsers.
+    in_use: OnceLock<RouteUse>,
+}
+
 pub(super) struct Provider {
     pub(super) route: RouteUse,
     /// The way to those Android devices that Amazon reaches.
@@ -39,6 +47,7 @@ pub(super) struct Provider {
 /// One request, with the means to send it.
 pub(super) enum OutgoingRequest<'a> {
     Message { provider: &'a Provider, target: Target, content: Arc<RenderedPush>, way: Way, read_at: UtcMillis },
+    ToPhone { by: &'a UnifiedPush, target: Target, content: Arc<RenderedPush>, read_at: UtcMillis },
     Batch { config: &'a OpenPlatformConfig, batch: Batch, read_at: UtcMillis },
 }
 
@@ -56,6 +65,8 @@ pub(super) enum To {
     Own(usize),
     /// Amazon, for devices of another platform.
     Amazon,
+    /// The push services of phones, in one of their lanes.
+    Phone(usize),
 }
 
 impl Way {
@@ -71,6 +82,7 @@ impl Way {
 /// The result of a request.
 pub(super) enum Answered<'a> {
     Message { provider: &'a Provider, target: Target, way: Way, outcome: Outcome, read_at: UtcMillis },
+    OfPhone { by: &'a UnifiedPush, target: Target, outcome: Outcome, read_at: UtcMillis },
     Batch { answers: Vec<(Vec<Ordinal>, Outcome)>, n_messages: usize, read_at: UtcMillis },
 }
 
@@ -83,7 +95,8 @@ impl Transport {
             (Some(config), _) => match sending.0.senders.route(app, device_type, &config) {
                 Some(route) => {
                     let has_others = *device_type == DeviceType::Android;
-                    let amazon = if has_others { amazon(sending, app).await? } else { None };
+                    let amazon = if has_others { route_of(sending, app, &DeviceType::Amazon).await? } else { None };
+                    let amazon = amazon.map(|amazon| amazon.enter());
                     Ok(Transport::Provider(Provider { route: route.enter(), amazon }))
                 }
                 None => missing(format!("There is no way to deliver to the platform {device_type}.")),
@@ -94,11 +107,43 @@ impl Transport {
     }
 }
 
+impl UnifiedPush {
+    /// `None` for other device types, and without a key pair.
+    pub(super) async fn choose(sending: &Sending, app: &App, device_type: &DeviceType) -> Result<Option<Self>> {
+        match device_type {
+            DeviceType::Android => {
+                let route = route_of(sending, app, &DeviceType::Web).await?;
+                Ok(route.map(|route| Self { route, in_use: OnceLock::new() }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn n_lanes(&self) -> usize {
+        self.sender().n_lanes()
+    }
+
+    /// The lane of the messages to an endpoint.
+    pub(super) fn lane(&self, endpoint: &str) -> usize {
+        self.sender().lane(endpoint)
+    }
+
+    /// How many requests may be under way in a lane.
+    pub(super) fn share(&self, lane: usize) -> usize {
+        self.in_use.get_or_init(|| self.route.enter()).share(lane)
+    }
+
+    /// There is only one key pair.
+    fn sender(&self) -> &providers::Sender {
+        self.route.sender(self.route.key())
+    }
+}
+
 impl<'a> OutgoingRequest<'a> {
     /// How many messages are in it.
     pub(super) fn len(&self) -> usize {
         match self {
-            OutgoingRequest::Message { .. } => 1,
+            OutgoingRequest::Message { .. } | OutgoingRequest::ToPhone { .. } => 1,
             OutgoingRequest::Batch { batch, .. } => batch.len(),
         }
     }
@@ -113,6 +158,10 @@ impl<'a> OutgoingRequest<'a> {
                 };
                 Answered::Message { provider, target, way, outcome, read_at }
             }
+            OutgoingRequest::ToPhone { by, target, content, read_at } => {
+                let outcome = by.sender().send(&content, &target.filled(push), now).await;
+                Answered::OfPhone { by, target, outcome, read_at }
+            }
             OutgoingRequest::Batch { config, batch, read_at } => {
                 let n_messages = batch.len();
                 // Large, and rare compared to single messages, whose futures would otherwise be as large.
@@ -125,11 +174,13 @@ impl<'a> OutgoingRequest<'a> {
 
 const NO_AMAZON: &str = "The device is reached through Amazon, for which the app has no credentials.";
 const NO_HUAWEI: &str = "The device is reached through Huawei's push service, which this service does not speak.";
+pub(super) const NO_KEY_PAIR: &str =
+    "The device is reached by UnifiedPush, which needs the key pair of the platform webpush with a subject.";
 
-async fn amazon(sending: &Sending, app: &App) -> Result<Option<RouteUse>> {
-    let config = sending.platform_config(app.id, &DeviceType::Amazon).await?;
-    let route = config.and_then(|config| sending.0.senders.route(app, &DeviceType::Amazon, &config));
-    Ok(route.map(|route| route.enter()))
+/// The route of another platform, for some devices of this one.
+async fn route_of(sending: &Sending, app: &App, platform: &DeviceType) -> Result<Option<Arc<Route>>> {
+    let config = sending.platform_config(app.id, platform).await?;
+    Ok(config.and_then(|config| sending.0.senders.route(app, platform, &config)))
 }
 
 impl Provider {
@@ -145,6 +196,7 @@ impl Provider {
                 None => Err(NO_AMAZON),
             },
             DeliveryType::Hms => Err(NO_HUAWEI),
+            DeliveryType::UnifiedPush => Err(NO_KEY_PAIR),
         }
     }
 
@@ -157,12 +209,14 @@ impl Provider {
         self.route.sender(self.route.key()).lane(address)
     }
 
-    /// How many requests may be under way.
-    pub(super) fn share(&self, to: To) -> usize {
-        match to {
-            To::Own(lane) => self.route.share(lane),
-            To::Amazon => self.amazon.as_ref().map_or(0, |amazon| amazon.share(0)),
-        }
+    /// How many requests may be under way in a lane.
+    pub(super) fn share(&self, lane: usize) -> usize {
+        self.route.share(lane)
+    }
+
+    /// The same of those to Amazon.
+    pub(super) fn share_of_amazon(&self) -> usize {
+        self.amazon.as_ref().map_or(0, |amazon| amazon.share(0))
     }
 
     pub(super) fn leave_amazon_alone(&self, until: UtcMillis) {

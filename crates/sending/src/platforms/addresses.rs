@@ -3,7 +3,7 @@
 use base::{Error, Result};
 use boxed::boxed;
 use model::app::Mode;
-use model::channel::{Change, Registration};
+use model::channel::{Change, DeliveryType, Registration};
 use model::device_type::DeviceType;
 use model::ids::AppId;
 use providers::{address_problem, keys_problem};
@@ -26,11 +26,17 @@ impl Sending {
             }
             Change::Keep | Change::Clear => None,
         };
-        let problem = problem.map(|problem| ("channel.push_address", problem));
-        let of_keys = || registration.subscription().and_then(keys_problem);
-        let problem = problem.or_else(|| of_keys().map(|problem| ("channel.web.subscription", problem)));
-        match problem {
-            Some((path, problem)) if !self.is_elsewhere(app, device_type).await? => Err(Error::invalid(path, problem)),
+        let problem = problem.map(|problem| ("channel.push_address".to_owned(), problem));
+        let of_keys = || {
+            let (details, keys) = registration.subscription()?;
+            keys_problem(keys).map(|problem| (format!("channel.{details}.subscription"), problem))
+        };
+        let reached_as = match registration.delivery_type() {
+            Some(DeliveryType::UnifiedPush) => &DeviceType::Web,
+            Some(DeliveryType::Fcm | DeliveryType::Hms | DeliveryType::Adm) | None => device_type,
+        };
+        match problem.or_else(of_keys) {
+            Some((path, problem)) if !self.is_elsewhere(app, reached_as).await? => Err(Error::invalid(&path, problem)),
             Some(_) | None => Ok(()),
         }
     }

@@ -20,6 +20,7 @@ impl Looks {
             "apns" => Self::of_apple(&body["aps"]),
             "fcm" => Self::of_data(&body["message"]["data"]),
             "adm" => Self::of_data(&body["data"]),
+            "unifiedpush" => Self::of_data(body),
             "webpush" => Self::of_browser(body),
             "open" => Self::of_open(&body["values"][0]["payload"]),
             "wns" => Self { text: body.as_str().map(texts_of_markup), ..Self::default() },

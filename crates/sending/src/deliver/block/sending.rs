@@ -29,7 +29,7 @@ pub(in crate::deliver) struct SendingBlock {
     shared_push: SharedPush,
     /// Whether devices show or sound something.
     is_alerting: bool,
-    /// Whether a provider that knows its devices takes the messages: only then an address is proven by one.
+    /// Whether a provider that knows its devices takes the messages: only then, and by UnifiedPush, an address is proven by one.
     proves_addresses: bool,
 }
 
@@ -106,10 +106,12 @@ impl SendingBlock {
             move_in(tx, &mut context, *ordinal, address, *since)?;
         }
         uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
-        if self.proves_addresses {
-            served_in(tx, app, &outcomes.served())?;
-            refused_in(tx, &mut context, &outcomes.refused)?;
-        }
+        let served = match self.proves_addresses {
+            true => outcomes.served(),
+            false => &outcomes.delivered & &outcomes.by_unified_push,
+        };
+        served_in(tx, app, &served)?;
+        refused_in(tx, &mut context, &outcomes.refused)?;
         context.journal.write(tx, app)?;
         Ok(())
     }

@@ -42,6 +42,16 @@ impl<'a> SendRun<'a> {
                     }
                 }
             }
+            Answered::OfPhone { by, target, outcome, read_at } => {
+                let queue = self.queue(To::Phone(target.lane));
+                queue.n_requests -= 1;
+                queue.moved = Some(Instant::now());
+                self.n_in_flight -= 1;
+                if outcome == Outcome::Delivered {
+                    by.route.served(false);
+                }
+                self.tally.file_of_phone(target.ordinal, outcome, read_at);
+            }
             Answered::Batch { answers, n_messages, read_at } => {
                 self.queue(To::Own(0)).n_requests -= 1;
                 self.n_in_flight -= n_messages;

@@ -9,6 +9,7 @@ use model::event::RejectionStatus;
 use model::ids::Ordinal;
 use model::time::UtcMillis;
 use providers::platform::Provider;
+use roaring::RoaringBitmap;
 
 use super::{DOUBTED_TRIES, RunContext, SendRun, StopReason};
 use crate::deliver::block::Next;
@@ -94,11 +95,16 @@ impl SendRun<'_> {
             Transport::Open(_) | Transport::Sandbox | Transport::Missing { .. } => Suspicion::None,
         };
         let mut outcomes = self.tally.close(suspicion);
-        if let Transport::Provider(provider) = self.context.transport
-            && !provider.route.has_served()
-        {
-            outcomes.refused.clear();
-        }
+        let phones = outcomes.by_unified_push.clone();
+        let proves_own = match self.context.transport {
+            Transport::Provider(provider) => provider.route.has_served(),
+            Transport::Open(_) | Transport::Sandbox | Transport::Missing { .. } => false,
+        };
+        let proves_phones = self.context.unified_push.is_some_and(|by| by.route.has_served());
+        outcomes.refused.retain(|refusal| match phones.contains(refusal.ordinal.0) {
+            true => proves_phones,
+            false => proves_own,
+        });
         let now = self.context.sending.0.clock.now();
         for (localized, channels) in self.tally.take_live() {
             // A message that is too large for live connections is only in the sandbox.
@@ -106,9 +112,14 @@ impl SendRun<'_> {
         }
         self.has_served |= !outcomes.delivered.is_empty();
         let (metrics, device_type) = (&self.context.sending.0.metrics, self.context.device_type);
-        metrics.delivered(device_type, transport, "delivered", outcomes.delivered.len());
-        metrics.delivered(device_type, transport, "gone", outcomes.gone.len() as u64);
-        metrics.delivered(device_type, transport, "failed", outcomes.failed.len());
+        let gone: RoaringBitmap = outcomes.gone.iter().map(|(ordinal, _)| ordinal.0).collect();
+        for (outcome, channels) in
+            [("delivered", &outcomes.delivered), ("gone", &gone), ("failed", &outcomes.failed.all())]
+        {
+            let n_phones = channels.intersection_len(&phones);
+            metrics.delivered(device_type, "unifiedpush", outcome, n_phones);
+            metrics.delivered(device_type, transport, outcome, channels.len() - n_phones);
+        }
         metrics.delivered(device_type, transport, "retried", self.tally.take_retried());
         outcomes
     }

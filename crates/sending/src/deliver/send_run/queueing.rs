@@ -1,7 +1,9 @@
 //! Queueing: recipients that were read become requests as there is room for them.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model::channel::DeliveryType;
 use model::ids::Ordinal;
 use model::sandbox::SandboxAnswer;
 use model::time::UtcMillis;
@@ -13,9 +15,9 @@ use store::sandbox::SandboxDelivery;
 use super::{Probe, Queue, SendRun, UNRECORDED};
 use crate::deliver::batch::{self, Batch};
 use crate::deliver::feed::{CHUNK, Chunk};
-use crate::deliver::render::{Localized, Renderer};
+use crate::deliver::render::{DeliveredBy, Localized, Renderer};
 use crate::deliver::target::Target;
-use crate::deliver::transport::{OutgoingRequest, Provider, To, Transport, Way};
+use crate::deliver::transport::{NO_KEY_PAIR, OutgoingRequest, Provider, To, Transport, UnifiedPush, Way};
 use crate::sandbox;
 
 /// Requests to one open platform that may be under way at once, per block.
@@ -33,6 +35,7 @@ const UNREADABLE: &str = "What is stored about the device cannot be read; the lo
 /// Recipients whose turn comes together, with the means to reach them, and when they were read.
 pub(super) enum Ready<'a> {
     Message { provider: &'a Provider, target: Target, read_at: UtcMillis },
+    ForPhone { by: &'a UnifiedPush, target: Target, read_at: UtcMillis },
     Batch { config: &'a OpenPlatformConfig, localized: Localized, targets: Vec<Target>, read_at: UtcMillis },
     ForSandbox { target: Target, fault: Option<SandboxAnswer>, read_at: UtcMillis },
     Unreachable { target: Target, reason: &'a str },
@@ -41,16 +44,17 @@ pub(super) enum Ready<'a> {
 impl Ready<'_> {
     fn len(&self) -> usize {
         match self {
-            Ready::Message { .. } | Ready::ForSandbox { .. } | Ready::Unreachable { .. } => 1,
+            Ready::Message { .. } | Ready::ForPhone { .. } | Ready::ForSandbox { .. } | Ready::Unreachable { .. } => 1,
             Ready::Batch { targets, .. } => targets.len(),
         }
     }
 
     fn ordinals(&self) -> Vec<Ordinal> {
         match self {
-            Ready::Message { target, .. } | Ready::ForSandbox { target, .. } | Ready::Unreachable { target, .. } => {
-                vec![target.ordinal]
-            }
+            Ready::Message { target, .. }
+            | Ready::ForPhone { target, .. }
+            | Ready::ForSandbox { target, .. }
+            | Ready::Unreachable { target, .. } => vec![target.ordinal],
             Ready::Batch { targets, .. } => targets.iter().map(|target| target.ordinal).collect(),
         }
     }
@@ -58,9 +62,10 @@ impl Ready<'_> {
     /// The content that they get.
     fn localized(&self, renderer: &Renderer<'_>) -> Localized {
         match self {
-            Ready::Message { target, .. } | Ready::ForSandbox { target, .. } | Ready::Unreachable { target, .. } => {
-                renderer.localized(&target.locale)
-            }
+            Ready::Message { target, .. }
+            | Ready::ForPhone { target, .. }
+            | Ready::ForSandbox { target, .. }
+            | Ready::Unreachable { target, .. } => renderer.localized(&target.locale),
             Ready::Batch { localized, .. } => *localized,
         }
     }
@@ -76,10 +81,8 @@ impl Queue<'_> {
 impl<'a> SendRun<'a> {
     /// Recipients that are read ahead and can be sent to soon.
     pub(super) fn n_moving(&self) -> usize {
-        if self.own.len() == 1 {
-            return self.n_ready;
-        }
-        let stalled = self.own.iter().filter(|queue| queue.is_stalled());
+        let lanes = [&self.own, &self.to_phones].into_iter().filter(|lanes| lanes.len() > 1);
+        let stalled = lanes.flatten().filter(|queue| queue.is_stalled());
         self.n_ready - stalled.map(|queue| queue.ready.len()).sum::<usize>()
     }
 
@@ -95,13 +98,11 @@ impl<'a> SendRun<'a> {
 
     /// Only where there are several lanes: recipients of the only one wait in the block.
     fn defer(&mut self, n_kept: impl Fn(&Queue<'_>) -> usize) {
-        if self.own.len() == 1 {
-            return;
-        }
-        for lane in 0..self.own.len() {
-            let n_kept = n_kept(&self.own[lane]);
-            while self.own[lane].ready.len() > n_kept {
-                let Some(ready) = self.own[lane].ready.pop_back() else { break };
+        let lanes = [&mut self.own, &mut self.to_phones].into_iter().filter(|lanes| lanes.len() > 1);
+        for queue in lanes.flatten() {
+            let n_kept = n_kept(queue);
+            while queue.ready.len() > n_kept {
+                let Some(ready) = queue.ready.pop_back() else { break };
                 self.n_ready -= ready.len();
                 let later = Outcome::Retry { after: None, reason: WAITS_FOR_SERVICE.to_owned(), everybody: false };
                 self.tally.file(&ready.ordinals(), later, UtcMillis(0));
@@ -116,6 +117,7 @@ impl<'a> SendRun<'a> {
             self.tally.file(&unreadable, Outcome::Rejected { reason: UNREADABLE.to_owned() }, read_at);
         }
         self.n_ready += targets.len();
+        let targets = self.take_in_phones(targets, read_at);
         match self.context.transport {
             Transport::Open(config) => {
                 let localized = |target: &Target| self.renderer.localized(&target.locale);
@@ -141,9 +143,23 @@ impl<'a> SendRun<'a> {
                 self.own[0].ready.extend(ready);
             }
             Transport::Missing { reason } => {
-                self.own[0].ready.extend(targets.into_iter().map(|target| Ready::Unreachable { target, reason }));
+                let reason = |target: &Target| if is_phone(target) { NO_KEY_PAIR } else { reason };
+                let ready = targets.into_iter().map(|target| Ready::Unreachable { reason: reason(&target), target });
+                self.own[0].ready.extend(ready);
             }
         }
+    }
+
+    /// Queues the recipients that are reached by UnifiedPush, where the app has a way to them, and returns the others.
+    fn take_in_phones(&mut self, targets: Vec<Target>, read_at: UtcMillis) -> Vec<Target> {
+        let Some(by) = self.context.unified_push.filter(|_| targets.iter().any(is_phone)) else { return targets };
+        let (phones, others): (Vec<_>, Vec<_>) = targets.into_iter().partition(is_phone);
+        for mut target in phones {
+            target.lane = by.lane(&target.address).min(self.to_phones.len() - 1);
+            self.to_phones[target.lane].ready.push_back(Ready::ForPhone { by, target, read_at });
+        }
+        self.defer_overflow();
+        others
     }
 
     /// Puts a recipient first that has to be sent to once more.
@@ -152,17 +168,23 @@ impl<'a> SendRun<'a> {
         self.queue(way.to(target.lane)).ready.push_front(Ready::Message { provider, target, read_at });
     }
 
+    /// All that have queues.
+    pub(super) fn receivers(&self) -> impl Iterator<Item = To> + use<> {
+        let phones = (0..self.to_phones.len()).map(To::Phone);
+        (0..self.own.len()).map(To::Own).chain([To::Amazon]).chain(phones)
+    }
+
     pub(super) fn queue(&mut self, to: To) -> &mut Queue<'a> {
         match to {
             To::Own(lane) => &mut self.own[lane],
             To::Amazon => &mut self.by_amazon,
+            To::Phone(lane) => &mut self.to_phones[lane],
         }
     }
 
     /// The next request, if one may be sent now. Recipients that need none are dealt with on the way.
     pub(super) fn next_request(&mut self, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
-        let lanes = (0..self.own.len()).map(To::Own).chain([To::Amazon]);
-        for to in lanes {
+        for to in self.receivers() {
             if let Some(request) = self.next_request_to(to, now) {
                 return Some(request);
             }
@@ -198,10 +220,19 @@ impl<'a> SendRun<'a> {
 
     /// How many requests may be under way.
     pub(super) fn requests_allowed(&self, to: To) -> usize {
+        let own_lane = match (to, self.context.unified_push) {
+            // Whether the provider of the platform is well does not matter to them.
+            (To::Phone(lane), Some(by)) if !self.to_phones[lane].ready.is_empty() => return by.share(lane),
+            (To::Phone(_), _) => return 0,
+            (To::Own(lane), _) => Some(lane),
+            (To::Amazon, _) => None,
+        };
         match (self.context.transport, self.probe) {
             (Transport::Provider(_) | Transport::Open(_), Probe::Waiting(_)) => 1,
             (Transport::Provider(_) | Transport::Open(_), Probe::Passed) => 0,
-            (Transport::Provider(provider), Probe::No) => provider.share(to),
+            (Transport::Provider(provider), Probe::No) => {
+                own_lane.map_or_else(|| provider.share_of_amazon(), |lane| provider.share(lane))
+            }
             (Transport::Open(_), Probe::No) => OPEN_REQUESTS,
             (Transport::Sandbox | Transport::Missing { .. }, _) => usize::MAX,
         }
@@ -224,28 +255,34 @@ impl<'a> SendRun<'a> {
                 Ok(way) => self.message(provider, target, way, read_at, now),
                 Err(reason) => self.reject(&[target], reason),
             },
-            Ready::Batch { config, localized, targets, read_at } => match self.renderer.rendered(localized, now) {
-                Ok(content) => {
-                    let mut filled = Vec::with_capacity(targets.len());
-                    let mut targets = targets.into_iter();
-                    for (n_before, mut target) in targets.by_ref().enumerate() {
-                        if self.fill_in(&mut target, &content, now) {
-                            filled.push(target);
+            Ready::ForPhone { by, mut target, read_at } => {
+                let content = self.filled_in(&mut target, DeliveredBy::UnifiedPush, now)?;
+                Some(OutgoingRequest::ToPhone { by, target, content, read_at })
+            }
+            Ready::Batch { config, localized, targets, read_at } => {
+                match self.renderer.rendered(DeliveredBy::Own, localized, now) {
+                    Ok(content) => {
+                        let mut filled = Vec::with_capacity(targets.len());
+                        let mut targets = targets.into_iter();
+                        for (n_before, mut target) in targets.by_ref().enumerate() {
+                            if self.fill_in(&mut target, &content, now) {
+                                filled.push(target);
+                            }
+                            if n_before + 1 >= FILLED_AT_LEAST && self.is_turn_over() {
+                                break;
+                            }
                         }
-                        if n_before + 1 >= FILLED_AT_LEAST && self.is_turn_over() {
-                            break;
+                        let rest: Vec<_> = targets.collect();
+                        if !rest.is_empty() {
+                            self.n_ready += rest.len();
+                            self.own[0].ready.push_front(Ready::Batch { config, localized, targets: rest, read_at });
                         }
+                        let batch = (!filled.is_empty()).then(|| Batch::new(content, filled))?;
+                        Some(OutgoingRequest::Batch { config, batch, read_at })
                     }
-                    let rest: Vec<_> = targets.collect();
-                    if !rest.is_empty() {
-                        self.n_ready += rest.len();
-                        self.own[0].ready.push_front(Ready::Batch { config, localized, targets: rest, read_at });
-                    }
-                    let batch = (!filled.is_empty()).then(|| Batch::new(content, filled))?;
-                    Some(OutgoingRequest::Batch { config, batch, read_at })
+                    Err(reason) => self.reject(&targets, &reason.to_string()),
                 }
-                Err(reason) => self.reject(&targets, &reason.to_string()),
-            },
+            }
             Ready::ForSandbox { target, fault: None, .. } => self.keep(target, now),
             Ready::ForSandbox { target, fault: Some(answer), read_at } => {
                 self.tally.file(&[target.ordinal], sandbox::outcome(answer), read_at);
@@ -263,17 +300,23 @@ impl<'a> SendRun<'a> {
         read_at: UtcMillis,
         now: UtcMillis,
     ) -> Option<OutgoingRequest<'a>> {
-        let localized = self.renderer.localized(&target.locale);
-        let content = match way {
-            Way::Key(_) => self.renderer.rendered(localized, now),
-            Way::Amazon(_) => self.renderer.rendered_for_amazon(localized, now),
+        let by = match way {
+            Way::Key(_) => DeliveredBy::Own,
+            Way::Amazon(_) => DeliveredBy::Amazon,
         };
-        match content {
-            Ok(content) => {
-                let is_filled_in = self.fill_in(&mut target, &content, now);
-                is_filled_in.then_some(OutgoingRequest::Message { provider, target, content, way, read_at })
+        let content = self.filled_in(&mut target, by, now)?;
+        Some(OutgoingRequest::Message { provider, target, content, way, read_at })
+    }
+
+    /// The content for a recipient, whose own texts are worked out; `None` if there is none, which is dealt with.
+    fn filled_in(&mut self, target: &mut Target, by: DeliveredBy, now: UtcMillis) -> Option<Arc<RenderedPush>> {
+        let localized = self.renderer.localized(&target.locale);
+        match self.renderer.rendered(by, localized, now) {
+            Ok(content) => self.fill_in(target, &content, now).then_some(content),
+            Err(reason) => {
+                self.reject(std::slice::from_ref(target), &reason.to_string());
+                None
             }
-            Err(reason) => self.reject(&[target], &reason.to_string()),
         }
     }
 
@@ -298,29 +341,23 @@ impl<'a> SendRun<'a> {
     /// Keeps the request for the developer to look at.
     fn keep(&mut self, mut target: Target, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
         let push = self.context.push;
-        let localized = self.renderer.localized(&target.locale);
-        match self.renderer.rendered(localized, now) {
-            Ok(rendered) => {
-                if !self.fill_in(&mut target, &rendered, now) {
-                    return None;
-                }
-                self.tally.keep(SandboxDelivery {
-                    delivery: target.delivery_id(push),
-                    push,
-                    channel: target.channel,
-                    device_type: self.context.device_type.to_string(),
-                    transport: rendered.transport().to_owned(),
-                    at: now,
-                    request: rendered.request(&target.filled(push)).to_json().to_string(),
-                });
-                self.tally.delivered(target.ordinal);
-                if self.live_beside.contains(target.ordinal.0) {
-                    self.keep_live(&target, localized, now);
-                }
-                None
-            }
-            Err(reason) => self.reject(&[target], &reason.to_string()),
+        let by = if is_phone(&target) { DeliveredBy::UnifiedPush } else { DeliveredBy::Own };
+        let rendered = self.filled_in(&mut target, by, now)?;
+        self.tally.keep(SandboxDelivery {
+            delivery: target.delivery_id(push),
+            push,
+            channel: target.channel,
+            device_type: self.context.device_type.to_string(),
+            transport: rendered.transport().to_owned(),
+            at: now,
+            request: rendered.request(&target.filled(push)).to_json().to_string(),
+        });
+        self.tally.delivered(target.ordinal);
+        if self.live_beside.contains(target.ordinal.0) {
+            let localized = self.renderer.localized(&target.locale);
+            self.keep_live(&target, localized, now);
         }
+        None
     }
 
     /// What the sandbox could keep can be rendered for live connections.
@@ -340,4 +377,9 @@ impl<'a> SendRun<'a> {
         self.tally.file(&ordinals, Outcome::Rejected { reason: reason.to_owned() }, UtcMillis(0));
         None
     }
+}
+
+/// Whether a recipient is reached by UnifiedPush.
+fn is_phone(target: &Target) -> bool {
+    target.delivery_type() == DeliveryType::UnifiedPush
 }
