@@ -12,6 +12,7 @@ pub mod client;
 pub mod conformance;
 pub mod event_receiver;
 pub mod firefox;
+pub mod live;
 pub mod postgres;
 pub mod receiver;
 pub mod rows;

@@ -1,6 +1,7 @@
 //! Nothing is lost: the process is killed without warning at the worst moments, and every device still gets its push.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::time::Duration;
 
 use model::ids::ChannelId;
@@ -16,9 +17,9 @@ use testkit::store::{Home, databases};
 
 use crate::server::Server;
 
-const KEY: &str = "crashing-app-0123456ab";
-const APP_SECRET: &str = "crashing-app-secret-12";
-const MASTER_SECRET: &str = "crashing-app-master-12";
+pub(crate) const KEY: &str = "crashing-app-0123456ab";
+pub(crate) const APP_SECRET: &str = "crashing-app-secret-12";
+pub(crate) const MASTER_SECRET: &str = "crashing-app-master-12";
 const TOKEN: &str = "operator-of-the-crashing-app";
 
 const N_DEVICES: usize = 100_000;
@@ -26,7 +27,7 @@ const N_DEVICES: usize = 100_000;
 const WINDOW: usize = 4096;
 const BLOCK: usize = 65_536;
 /// For what must happen by itself; when it does not, the test fails instead of hanging.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// One installation whose process comes and goes.
 struct Installation {
@@ -37,23 +38,7 @@ struct Installation {
 
 impl Installation {
     fn start(&self, roles: &str) -> (Server, Caller) {
-        let database = match &self.home.url {
-            DatabaseUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
-            DatabaseUrl::Postgres(url) => url.clone(),
-        };
-        let arguments = [
-            ("--database", database.as_str()),
-            ("--roles", roles),
-            ("--app-key", KEY),
-            ("--app-secret", APP_SECRET),
-            ("--master-secret", MASTER_SECRET),
-            ("--operator-token", TOKEN),
-        ];
-        let mut arguments: Vec<&str> = arguments.iter().flat_map(|(flag, value)| [*flag, *value]).collect();
-        arguments.push("--allow-private-addresses");
-        let server = Server::start(self.folder.path(), &arguments);
-        let caller = Caller::new(server.url.clone());
-        (server, caller)
+        start(self.folder.path(), &self.home, roles)
     }
 
     /// An open platform whose endpoint is our receiver, and one channel on it.
@@ -89,6 +74,29 @@ impl Installation {
             })
             .await;
     }
+}
+
+/// Starts a node with some roles on a database.
+pub(crate) fn start(folder: &Path, home: &Home, roles: &str) -> (Server, Caller) {
+    let database = match &home.url {
+        DatabaseUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
+        DatabaseUrl::Postgres(url) => url.clone(),
+    };
+    let secrets_key = "A".repeat(43);
+    let arguments = [
+        ("--database", database.as_str()),
+        ("--secrets-key", &secrets_key),
+        ("--roles", roles),
+        ("--app-key", KEY),
+        ("--app-secret", APP_SECRET),
+        ("--master-secret", MASTER_SECRET),
+        ("--operator-token", TOKEN),
+    ];
+    let mut arguments: Vec<&str> = arguments.iter().flat_map(|(flag, value)| [*flag, *value]).collect();
+    arguments.push("--allow-private-addresses");
+    let server = Server::start(folder, &arguments);
+    let caller = Caller::new(server.url.clone());
+    (server, caller)
 }
 
 fn address(message: &Value) -> &str {

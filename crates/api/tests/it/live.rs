@@ -1,7 +1,6 @@
 //! Live connections, with an independent client of WebSockets: who is reached, in which order, what a device that comes back is
 //! told, and the other forms.
 
-mod client;
 mod ending;
 mod forms;
 mod inbox;
@@ -15,8 +14,7 @@ use std::time::Duration;
 use ::model::app::Mode;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
-
-use client::{Device, Socket};
+use testkit::live::{Device, Socket};
 
 use crate::events_intake::upload;
 

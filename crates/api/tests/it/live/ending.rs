@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use testkit::app::on_each_database;
+use testkit::live::{Device, Socket};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::client::{Device, Socket};
 use super::push;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

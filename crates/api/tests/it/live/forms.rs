@@ -5,8 +5,8 @@ use http::Method;
 use providers::http::Streaming;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
+use testkit::live::{Device, Socket};
 
-use super::client::{Device, Socket};
 use super::push;
 
 pub(super) async fn stream(app: &TestApp, device: &Device, last: Option<&str>) -> Streaming {

@@ -3,8 +3,8 @@
 use providers::http::Streaming;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
+use testkit::live::{Device, Socket};
 
-use super::client::{Device, Socket};
 use super::forms::{events, poll, stream};
 use crate::inbox::{Phone, send};
 use crate::personalization::set;

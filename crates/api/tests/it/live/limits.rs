@@ -4,9 +4,9 @@ use ::model::app::Mode;
 use api::Limits;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, limits, on_each_database};
+use testkit::live::{Device, Socket};
 use testkit::store::databases;
 
-use super::client::{Device, Socket};
 use super::{push, send, status};
 
 const N_CONNECTIONS: usize = 8;

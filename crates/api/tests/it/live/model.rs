@@ -10,9 +10,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::json;
 use store::DatabaseUrl;
 use testkit::app::{TestApp, on_each_database};
+use testkit::live::{Device, Socket};
 use testkit::store::{Database, databases};
 
-use super::client::{Device, Socket};
 use super::send;
 
 const N_DEVICES: usize = 3;

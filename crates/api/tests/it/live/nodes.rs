@@ -4,10 +4,10 @@ use serde_json::json;
 use store::DatabaseUrl;
 use testkit::app::{TestApp, on_each_database};
 use testkit::cable::Cable;
+use testkit::live::{Device, Socket};
 use testkit::postgres;
 use testkit::store::{Database, databases};
 
-use super::client::{Device, Socket};
 use super::push;
 
 #[tokio::test]

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use store::DatabaseUrl;
 use testkit::app::{TestApp, on_each_database};
+use testkit::live::{Device, Socket};
 use testkit::store::{Database, databases};
 
-use super::client::{Device, Socket};
 use super::{push, status};
 
 /// Longer than a node waits before it writes again.

@@ -1,4 +1,4 @@
-//! A device with a live connection, by a library that is not ours.
+//! Devices with live connections, by a library of WebSockets that is not ours.
 
 use std::time::Duration;
 
@@ -6,65 +6,79 @@ use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http::{HeaderValue, Method};
 use serde_json::{Value, json};
-use testkit::app::TestApp;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-/// Keeps a test from hanging.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+use crate::app::TestApp;
+use crate::client::Caller;
 
-pub(super) struct Device {
-    pub(super) channel: String,
-    pub(super) token: String,
+/// Keeps a test from hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Device {
+    pub channel: String,
+    pub token: String,
 }
 
 impl Device {
     /// Registers a channel that is opted in, and gets its token.
-    pub(super) async fn register(app: &TestApp, mut channel: Value) -> Self {
+    pub async fn register(app: &TestApp, mut channel: Value) -> Self {
         channel["opt_in"] = json!(true);
         let answer = app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
-        Self::of(app, answer["channel_id"].as_str().unwrap()).await
+        Self::of(app, answer["channel_id"].as_str().expect("an id")).await
     }
 
-    pub(super) async fn of(app: &TestApp, channel: &str) -> Self {
-        let device = app.device();
+    pub async fn of(app: &TestApp, channel: &str) -> Self {
+        Self::at(&app.device(), channel).await
+    }
+
+    /// The same for a caller with the app secret.
+    pub async fn at(device: &Caller, channel: &str) -> Self {
         let request = device.request(Method::GET, "/api/auth/device").header("X-UA-Channel-ID", channel);
-        let answer = device.send(request.body(Bytes::new()).unwrap()).await.expect(200);
-        Self { channel: channel.to_owned(), token: answer["token"].as_str().unwrap().to_owned() }
+        let answer = device.send(request.body(Bytes::new()).expect("a request")).await.expect(200);
+        Self { channel: channel.to_owned(), token: answer["token"].as_str().expect("a token").to_owned() }
     }
 
-    pub(super) async fn post(&self, app: &TestApp, path: &str, body: &Value) -> (u16, Value) {
+    pub async fn post(&self, app: &TestApp, path: &str, body: &Value) -> (u16, Value) {
         let reply = app.nobody().bearer(&self.token).post(path, body).await;
         (reply.status.as_u16(), reply.json())
     }
 }
 
-pub(super) struct Socket(WebSocketStream<TcpStream>);
+pub struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {
     /// Connects as a page in a browser does, with the token among the protocols.
-    pub(super) async fn open(app: &TestApp, device: &Device, after: Option<&str>) -> Self {
+    pub async fn open(app: &TestApp, device: &Device, after: Option<&str>) -> Self {
         let query = after.map(|after| format!("?after={after}")).unwrap_or_default();
         Self::with(app, &query, &device.token).await.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    pub(super) async fn with(app: &TestApp, query: &str, token: &str) -> Result<Self, Error> {
-        let url = app.url(&format!("/live{query}")).replace("http://", "ws://");
+    pub async fn with(app: &TestApp, query: &str, token: &str) -> Result<Self, Error> {
+        Self::at(&app.url(""), query, token).await
+    }
+
+    /// The same with a service at a URL.
+    pub async fn at(service: &str, query: &str, token: &str) -> Result<Self, Error> {
+        let url = format!("{service}/live{query}").replace("http://", "ws://");
         let mut request = url.clone().into_client_request()?;
         let protocols = format!("aerogram.live.1, token.{token}");
-        request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_str(&protocols).unwrap());
-        let address = url.trim_start_matches("ws://").split('/').next().unwrap().to_owned();
-        let stream = TcpStream::connect(address).await.unwrap();
+        request.headers_mut().insert(
+            "Sec-WebSocket-Protocol",
+            HeaderValue::from_str(&protocols).expect("a token of visible characters"),
+        );
+        let address = url.trim_start_matches("ws://").split('/').next().unwrap_or_default().to_owned();
+        let stream = TcpStream::connect(address).await.expect("somebody listens");
         let (socket, answer) = client_async(request, stream).await?;
         assert_eq!(answer.headers()["Sec-WebSocket-Protocol"], "aerogram.live.1");
         Ok(Self(socket))
     }
 
     /// The next message. Pings are answered on the way.
-    pub(super) async fn next(&mut self) -> Value {
+    pub async fn next(&mut self) -> Value {
         match self.event().await {
             Ok(message) => message,
             Err(code) => panic!("the connection was closed with {code}"),
@@ -72,11 +86,11 @@ impl Socket {
     }
 
     /// The next message, or the code with which the connection was closed.
-    pub(super) async fn event(&mut self) -> Result<Value, u16> {
+    pub async fn event(&mut self) -> Result<Value, u16> {
         loop {
             let message = timeout(PATIENCE, self.0.next()).await.expect("a message in time");
             match message {
-                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(text.as_str()).unwrap()),
+                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(text.as_str()).expect("JSON")),
                 Some(Ok(Message::Close(frame))) => return Err(frame.map_or(1005, |frame| frame.code.into())),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => panic!("{error}"),
@@ -85,8 +99,19 @@ impl Socket {
         }
     }
 
+    /// What still comes from a service that was killed.
+    pub async fn rest(mut self) -> Vec<Value> {
+        let mut rest = Vec::new();
+        while let Some(Ok(message)) = timeout(PATIENCE, self.0.next()).await.expect("the end in time") {
+            if let Message::Text(text) = message {
+                rest.push(serde_json::from_str(text.as_str()).expect("JSON"));
+            }
+        }
+        rest
+    }
+
     /// The code with which the connection is closed, after any messages.
-    pub(super) async fn closed(&mut self) -> u16 {
+    pub async fn closed(&mut self) -> u16 {
         loop {
             if let Err(code) = self.event().await {
                 return code;
@@ -95,18 +120,18 @@ impl Socket {
     }
 
     /// Closes the connection, and waits until the service has, too.
-    pub(super) async fn leave(mut self) {
+    pub async fn leave(mut self) {
         // The service may have begun to close it.
         let _ = self.0.close(None).await;
         let ending = async { while let Some(Ok(_)) = self.0.next().await {} };
         timeout(PATIENCE, ending).await.expect("the end in time");
     }
 
-    pub(super) async fn say(&mut self, message: &Value) {
-        self.0.send(Message::text(message.to_string())).await.unwrap();
+    pub async fn say(&mut self, message: &Value) {
+        self.0.send(Message::text(message.to_string())).await.expect("an open connection");
     }
 
-    pub(super) async fn send(&mut self, message: Message) {
-        self.0.send(message).await.unwrap();
+    pub async fn send(&mut self, message: Message) {
+        self.0.send(message).await.expect("an open connection");
     }
 }
