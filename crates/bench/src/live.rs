@@ -4,6 +4,7 @@
 mod sockets;
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
@@ -20,11 +21,14 @@ use crate::usage::thread_cpu;
 use sockets::{Device, LiveSocket, file_limit, open_all, raise_files};
 
 const CONNECTIONS: u32 = 100_000;
-/// Files that both processes need besides the connections. One app gets half of the others.
+/// Files that the server needs besides the connections. One app gets half of the others, so that the clients, which are one
+/// process with the same limit, have enough.
 const OTHER_FILES: u64 = 1_500;
 /// Connections of one channel.
 const OF_CHANNEL: usize = 4;
 const ROUNDS: usize = 6;
+/// Messages of a round, at least: CPU time is counted in hundredths of a second.
+const MESSAGES_OF_ROUND: usize = 100_000;
 const RESUMES: usize = 10_000;
 const MESSAGES: usize = 300;
 
@@ -34,7 +38,10 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let n_wanted = size.of(CONNECTIONS) as usize;
     let n_connections = n_wanted.min(allowed as usize);
     if n_connections < n_wanted {
-        report::progress(&format!("the limit of open files allows {n_connections} of {n_wanted} connections"));
+        report::line(
+            "connections that the limit of open files allows here, half of them for one app",
+            &format!("{} of {}", number(n_connections as f64), number(n_wanted as f64)),
+        )?;
     }
     let folder = tempfile::tempdir()?;
     let server = Server::start(folder.path())?;
@@ -42,7 +49,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let devices = register(&server, n_connections.div_ceil(OF_CHANNEL)).await?;
     let before = server.process().memory()?.resident;
     report::progress("opening connections");
-    let mut sockets = open_all(server.address, &devices, n_connections, None).await?;
+    let mut sockets = open_all(server.address, &devices, 0..n_connections, None).await?;
     report::heading(format_args!("{} live connections", number(n_connections as f64)))?;
     let taken = server.process().memory()?.resident.saturating_sub(before) as f64 / n_connections as f64;
     report::goal(
@@ -54,8 +61,9 @@ pub(crate) async fn run(size: Size) -> Result<()> {
 
     broadcast(&server, &mut sockets).await?;
     let last = sockets.first().map(|socket| socket.at.clone()).context("there is no connection")?;
-    sockets.truncate(n_connections.saturating_sub(RESUMES));
-    resume(&server, &devices, &last).await?;
+    let returning = n_connections.saturating_sub(RESUMES)..n_connections;
+    sockets.truncate(returning.start);
+    resume(&server, &devices, returning, &last).await?;
     drop(sockets);
     latency(&server, &server, &devices[0], "on one node").await?;
     server.stop()?;
@@ -98,18 +106,21 @@ async fn broadcast(server: &Server, sockets: &mut [LiveSocket]) -> Result<()> {
                       "notification": {"alert": "The doors open at eight. See you there!"}});
     let push = request("POST", "/api/push", &master_authorization(), &push.to_string());
     let bare = BareSockets::open(sockets.len().min(2_000)).await?;
+    let n_pushes = MESSAGES_OF_ROUND.div_ceil(sockets.len().max(1));
     let (mut ours, mut theirs, mut last) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         report::progress(&format!("round {} of {ROUNDS}", round + 1));
-        let (cpu, began) = (server.process().cpu()?, Instant::now());
-        connection.expect(&push).await?;
-        let mut n_bytes = 0;
-        for socket in sockets.iter_mut() {
-            n_bytes = socket.message().await?;
+        let (cpu, mut n_bytes) = (server.process().cpu()?, 0);
+        for _ in 0..n_pushes {
+            let began = Instant::now();
+            connection.expect(&push).await?;
+            for socket in sockets.iter_mut() {
+                n_bytes = socket.message().await?;
+            }
+            last.push(began.elapsed());
         }
-        last.push(began.elapsed());
         let spent = server.process().cpu()?.saturating_sub(cpu);
-        ours.push(sockets.len() as f64 / spent.as_secs_f64().max(0.01));
+        ours.push((n_pushes * sockets.len()) as f64 / spent.as_secs_f64());
         theirs.push(bare.messages_per_second(n_bytes)?);
     }
     let (ours, theirs) = (median(ours), median(theirs));
@@ -122,10 +133,11 @@ async fn broadcast(server: &Server, sockets: &mut [LiveSocket]) -> Result<()> {
     )
 }
 
-async fn resume(server: &Server, devices: &[Device], after: &str) -> Result<()> {
-    let n_resumes = RESUMES.min(devices.len() * OF_CHANNEL);
+/// The connections with these numbers were closed, and come back.
+async fn resume(server: &Server, devices: &[Device], numbers: Range<usize>, after: &str) -> Result<()> {
+    let n_resumes = numbers.len();
     let began = Instant::now();
-    let sockets = open_all(server.address, devices, n_resumes, Some(after)).await?;
+    let sockets = open_all(server.address, devices, numbers, Some(after)).await?;
     let time = began.elapsed();
     drop(sockets);
     let name = format!("{} devices come back", number(n_resumes as f64));

@@ -1,6 +1,7 @@
 //! Clients of live connections that cost next to nothing: the handshake as bytes, and frames of a server, which have no masks.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Range;
 
 use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -13,6 +14,8 @@ const AT_ONCE: usize = 200;
 /// Connections from one address. The first address gets half of all, and the next half of the rest.
 const OF_ADDRESS: usize = 1_000;
 const MOST_FILES: u64 = 1_000_000;
+/// The longest: clients that answer no pings are closed after two.
+const PING_SECONDS: u32 = 600;
 
 pub(super) struct Device {
     pub(super) channel: String,
@@ -40,15 +43,15 @@ pub(super) fn file_limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Opens connections of all devices in turn, until there are so many.
+/// Opens the connections with these numbers, of all devices in turn.
 pub(super) async fn open_all(
     server: SocketAddr,
     devices: &[Device],
-    n_connections: usize,
+    numbers: Range<usize>,
     after: Option<&str>,
 ) -> Result<Vec<LiveSocket>> {
-    let all = (0..n_connections).map(|n| LiveSocket::open(server, &devices[n % devices.len()], n, after));
-    stream::iter(all).buffer_unordered(AT_ONCE).try_collect().await
+    let all = numbers.map(|n| LiveSocket::open(server, &devices[n % devices.len()], n, after));
+    stream::iter(all).buffered(AT_ONCE).try_collect().await
 }
 
 impl LiveSocket {
@@ -58,9 +61,9 @@ impl LiveSocket {
         let host = u8::try_from(1 + n / OF_ADDRESS).context("there are more connections than addresses")?;
         socket.bind(SocketAddr::from((Ipv4Addr::new(127, 0, 1, host), 0)))?;
         let mut stream = socket.connect(server).await.context("the server does not answer")?;
-        let query = after.map(|after| format!("?after={after}")).unwrap_or_default();
+        let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
         let request = format!(
-            "GET /live{query} HTTP/1.1\r\nHost: bench\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+            "GET /live?ping={PING_SECONDS}{after} HTTP/1.1\r\nHost: bench\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
              Authorization: Bearer {}\r\n\r\n",
             device.token
