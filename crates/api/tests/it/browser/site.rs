@@ -1,4 +1,4 @@
-//! A shop of another origin than the service, under a policy that allows as little as possible, whose page uses the SDK.
+//! Sites of another origin than the service whose pages use the SDK. The shop is under a policy that allows as little as possible.
 
 use std::sync::Arc;
 
@@ -10,7 +10,10 @@ use tokio::net::{TcpListener, TcpStream};
 const SCRIPT: &str = "
 import { Aerogram } from '{service}/sdk/1/aerogram.js';
 const query = new URLSearchParams(location.search);
-Object.assign(window, { messages: [], shown: [], clicks: [], errors: [], sockets: 0 });
+Object.assign(window, { messages: [], shown: [], clicks: [], errors: [], sockets: 0, longTasks: [] });
+new PerformanceObserver((list) => {
+  for (const task of list.getEntries()) longTasks.push(Math.round(task.duration));
+}).observe({ type: 'longtask', buffered: true });
 const Real = window.WebSocket;
 window.WebSocket = class extends Real { constructor(...all) { super(...all); window.sockets += 1; } };
 const push = await Aerogram.init({ url: '{service}', appKey: '{key}', consent: query.get('consent') ?? undefined });
@@ -32,36 +35,58 @@ window.push = push;
 const PAGE: &str = "<!doctype html><html lang=en><title>Shop</title><meta name=viewport content='width=device-width'>\
     <link rel=icon href='data:,'><script type=module src=/page.js></script><main><h1>Shop</h1><aerogram-prompt></aerogram-prompt>\
     <aerogram-bell></aerogram-bell></main></html>";
+const WORKER_PATH: &str = "/aerogram-sw.js";
 const WORKER: &str = "importScripts('{service}/sdk/1/aerogram-sw.js');";
 
 pub(super) struct Site {
     origin: String,
 }
 
-struct Texts {
+/// The path of a file, its media type and its text.
+pub(super) type File = (&'static str, &'static str, String);
+
+struct Files {
     policy: String,
-    script: String,
-    worker: String,
+    files: Vec<File>,
 }
 
 impl Site {
     pub(super) async fn start(app: &TestApp) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let origin = format!("http://{}", listener.local_addr().unwrap());
         let service = app.url("");
         let filled = |text: &str| text.replace("{service}", &service).replace("{key}", &app.app.key);
-        let live = service.replace("http://", "ws://");
         let policy = format!(
-            "default-src 'none'; script-src 'self' {service}; connect-src {service} {live}; img-src data:; worker-src 'self'; \
+            "default-src 'none'; script-src 'self' {service}; connect-src {service} {}; img-src data:; worker-src 'self'; \
              frame-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
-             trusted-types aerogram page"
+             trusted-types aerogram page",
+            service.replace("http://", "ws://")
         );
-        let texts = Arc::new(Texts { policy, script: filled(SCRIPT), worker: filled(WORKER) });
+        let files = vec![
+            ("/", "text/html", PAGE.to_owned()),
+            ("/page.js", "text/javascript", filled(SCRIPT)),
+            (WORKER_PATH, "text/javascript", filled(WORKER)),
+        ];
+        Self::serve(Files { policy, files }).await
+    }
+
+    /// A site with files of its own, whose pages may have scripts in them.
+    pub(super) async fn with(app: &TestApp, files: Vec<File>) -> Self {
+        let (service, live) = (app.url(""), app.url("").replace("http://", "ws://"));
+        let policy = format!(
+            "default-src 'none'; script-src 'self' 'unsafe-inline' {service}; connect-src {service} {live}; img-src data:; \
+             worker-src 'self'"
+        );
+        Self::serve(Files { policy, files }).await
+    }
+
+    async fn serve(files: Files) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let files = Arc::new(files);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let texts = texts.clone();
+                let files = files.clone();
                 // A browser that has gone needs no answer.
-                tokio::spawn(async move { texts.answer(stream).await.ok() });
+                tokio::spawn(async move { files.answer(stream).await.ok() });
             }
         });
         Self { origin }
@@ -83,7 +108,7 @@ impl Site {
     }
 }
 
-impl Texts {
+impl Files {
     /// One request for each connection.
     async fn answer(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let mut head = Vec::new();
@@ -92,14 +117,14 @@ impl Texts {
         }
         let head = String::from_utf8_lossy(&head);
         let path = head.split(' ').nth(1).unwrap_or_default();
-        let (status, kind, text) = match path.split('?').next().unwrap_or_default() {
-            "/" => ("200 OK", "text/html", PAGE),
-            "/page.js" => ("200 OK", "text/javascript", &*self.script),
-            "/aerogram-sw.js" => ("200 OK", "text/javascript", &*self.worker),
-            _ => ("404 Not Found", "text/plain", ""),
+        let path = path.split('?').next().unwrap_or_default();
+        let found = self.files.iter().find(|(of_file, _, _)| *of_file == path);
+        let (status, kind, text) = match found {
+            Some((_, kind, text)) => ("200 OK", *kind, text.as_str()),
+            None => ("404 Not Found", "text/plain", ""),
         };
         // A worker has a policy of its own.
-        let policy = if text == self.worker { "default-src *" } else { &self.policy };
+        let policy = if path == WORKER_PATH { "default-src *" } else { &self.policy };
         let n_bytes = text.len();
         let answer = format!(
             "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Security-Policy: {policy}\r\n\
