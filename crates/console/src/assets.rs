@@ -1,5 +1,5 @@
-//! Styles, scripts and pictures: part of the program, packed once, and named by their content so that browsers keep them for a
-//! year.
+//! Styles, scripts and pictures: part of the program, packed once, and named by the content of all of them so that browsers keep
+//! them for a year, and scripts find each other.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -11,7 +11,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue};
-use ring::digest::{SHA256, digest};
+use maud::{Markup, html};
+use ring::digest::{Context, SHA256};
 
 use crate::error::{Error, Result};
 
@@ -21,9 +22,10 @@ struct Asset {
     text: &'static str,
 }
 
-const ASSETS: [Asset; 3] = [
+const ASSETS: [Asset; 4] = [
     Asset { name: "app.css", kind: "text/css; charset=utf-8", text: include_str!("assets/app.css") },
     Asset { name: "app.js", kind: "text/javascript; charset=utf-8", text: include_str!("assets/app.js") },
+    Asset { name: "build.js", kind: "text/javascript; charset=utf-8", text: include_str!("assets/build.js") },
     Asset { name: "icon.svg", kind: "image/svg+xml", text: include_str!("assets/icon.svg") },
 ];
 
@@ -33,11 +35,14 @@ struct Ready {
     packed: Bytes,
 }
 
-static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| ASSETS.iter().map(ready).collect());
+static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
+    let mut content = Context::new(&SHA256);
+    ASSETS.iter().for_each(|asset| content.update(asset.text.as_bytes()));
+    let tag: String = content.finish().as_ref()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    ASSETS.iter().map(|asset| ready(asset, &tag)).collect()
+});
 
-fn ready(asset: &'static Asset) -> Ready {
-    let hash = digest(&SHA256, asset.text.as_bytes());
-    let tag: String = hash.as_ref()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+fn ready(asset: &'static Asset, tag: &str) -> Ready {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     // Writing into memory does not fail.
     let packed = packer.write_all(asset.text.as_bytes()).and_then(|()| packer.finish()).unwrap_or_default();
@@ -47,6 +52,11 @@ fn ready(asset: &'static Asset) -> Ready {
 /// Where an asset is found.
 pub(crate) fn path(name: &str) -> &'static str {
     READY.iter().find(|ready| ready.asset.name == name).map_or("", |ready| &ready.path)
+}
+
+/// Belongs to a form with the attribute `data-build`: what depends on other fields follows what is typed.
+pub(crate) fn build_script() -> Markup {
+    html! { script type="module" src=(path("build.js")) {} }
 }
 
 /// The asset at a path. Another version of the program has other paths.

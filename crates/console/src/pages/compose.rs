@@ -23,6 +23,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::assets::build_script;
 use crate::calls::Call;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode, query};
@@ -171,6 +172,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<
             p.line { "You change " a href=(visit.to(&format!("/schedules/{}", encode(id)))) { "a schedule" } ", which goes on as it is until then." }
         }
         div.compose {
+            (build_script())
             form #compose data-build data-autosave[typed.text("schedule").is_none()] method="post" action=(visit.to("/compose")) {
                 (kept())
                 // What Enter in a field does: browsers take the first button of a form.

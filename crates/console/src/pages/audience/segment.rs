@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::segments::{Created, Whole};
 use crate::answer::Answer;
+use crate::assets::build_script;
 use crate::error::{Error, Result};
 use crate::form::{Fields, query};
 use crate::pages::compose::reach::Reach;
@@ -134,6 +135,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
     let body = html! {
         p.line { a href=(visit.to("/audience")) { "All segments" } }
         div.compose {
+            (build_script())
             form #segment data-build method="post" action=(action) {
                 (kept())
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Count" }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::written::{Automation, UNITS};
 use super::{facts, trigger};
 use crate::answer::Answer;
+use crate::assets::build_script;
 use crate::error::{Error, Result};
 use crate::form::Fields;
 use crate::pages::compose::reach::Reach;
@@ -101,6 +102,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
     let body = html! {
         p.line { a href=(visit.to("/automation")) { "All automations" } }
         div.compose {
+            (build_script())
             form #automation data-build method="post" action=(action) {
                 (kept())
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show what it does" }

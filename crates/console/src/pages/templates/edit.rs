@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{One, Template, filled};
 use crate::answer::Answer;
+use crate::assets::build_script;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode, encoded};
 use crate::pages::compose::content::Content;
@@ -149,6 +150,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
     let body = html! {
         p.line { a href=(visit.to("/templates")) { "All templates" } }
         div.compose {
+            (build_script())
             form #template data-build method="post" action=(action) {
                 (kept())
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show it" }
