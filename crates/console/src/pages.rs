@@ -34,4 +34,5 @@ pub(crate) mod start;
 pub(crate) mod team;
 pub(crate) mod templates;
 pub(crate) mod tokens;
+pub(crate) mod web_pages;
 pub(crate) mod webhooks;

@@ -19,7 +19,7 @@ use crate::live;
 use crate::pages::{
     accounts, apps, audience, audit, automation, calendar, compose, doctor, drafts, events, experiments, find, first,
     help, home, login, message, messages, nodes, people, person, platforms, profile, provider, recipients, reports,
-    requests, sandbox, schedules, settings, start, team, templates, tokens, webhooks,
+    requests, sandbox, schedules, settings, start, team, templates, tokens, web_pages, webhooks,
 };
 use crate::visit::{Refused, Visit};
 
@@ -130,6 +130,9 @@ fn all() -> Vec<Page> {
         post("/console/{app}/platforms/{platform}", ADMIN, platforms::save),
         post("/console/{app}/platforms/{platform}/keys/{fingerprint}/remove", ADMIN, platforms::remove_key),
         post("/console/{app}/platforms/{platform}/{action}", ADMIN, platforms::act),
+        get("/console/{app}/web-pages", ADMIN, web_pages::show),
+        post("/console/{app}/web-pages", ADMIN, web_pages::allow),
+        post("/console/{app}/web-pages/forbid", ADMIN, web_pages::forbid),
         get("/console/{app}/webhooks", ADMIN, webhooks::list),
         post("/console/{app}/webhooks", ADMIN, webhooks::create),
         get("/console/{app}/webhooks/{webhook}", ADMIN, webhooks::show),

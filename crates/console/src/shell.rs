@@ -23,27 +23,57 @@ struct Entry {
     key: Option<&'static str>,
 }
 
-const APP_PAGES: &[Entry] = &[
-    Entry { name: "Home", path: "", least: Role::Viewer, key: Some("h") },
-    Entry { name: "Compose", path: "/compose", least: Role::Editor, key: Some("c") },
-    Entry { name: "Messages", path: "/messages", least: Role::Viewer, key: Some("m") },
-    Entry { name: "Templates", path: "/templates", least: Role::Editor, key: None },
-    Entry { name: "Calendar", path: "/calendar", least: Role::Viewer, key: None },
-    Entry { name: "Schedules", path: "/schedules", least: Role::Viewer, key: None },
-    Entry { name: "Automation", path: "/automation", least: Role::Viewer, key: None },
-    Entry { name: "Experiments", path: "/experiments", least: Role::Viewer, key: None },
-    Entry { name: "Audience", path: "/audience", least: Role::Viewer, key: Some("a") },
-    Entry { name: "People", path: "/people", least: Role::Support, key: Some("p") },
-    Entry { name: "Reports", path: "/reports", least: Role::Viewer, key: Some("r") },
-    Entry { name: "Sandbox", path: "/sandbox", least: Role::Support, key: Some("s") },
-    Entry { name: "Requests", path: "/requests", least: Role::Support, key: Some("q") },
-    Entry { name: "Events", path: "/events", least: Role::Support, key: Some("e") },
-    Entry { name: "Platforms", path: "/platforms", least: Role::Admin, key: None },
-    Entry { name: "Webhooks", path: "/webhooks", least: Role::Admin, key: None },
-    Entry { name: "Tokens", path: "/tokens", least: Role::Admin, key: None },
-    Entry { name: "Team", path: "/team", least: Role::Admin, key: None },
-    Entry { name: "Audit", path: "/audit", least: Role::Admin, key: None },
-    Entry { name: "Settings", path: "/settings", least: Role::Admin, key: None },
+const fn entry(name: &'static str, path: &'static str, least: Role) -> Entry {
+    Entry { name, path, least, key: None }
+}
+
+const fn entry_with_key(name: &'static str, path: &'static str, least: Role, key: &'static str) -> Entry {
+    Entry { name, path, least, key: Some(key) }
+}
+
+/// The pages of an app, in groups.
+const APP_PAGES: [(&str, &[Entry]); 4] = [
+    (
+        "Messages",
+        &[
+            entry_with_key("Home", "", Role::Viewer, "h"),
+            entry_with_key("Compose", "/compose", Role::Editor, "c"),
+            entry_with_key("Messages", "/messages", Role::Viewer, "m"),
+            entry("Templates", "/templates", Role::Editor),
+            entry("Calendar", "/calendar", Role::Viewer),
+            entry("Schedules", "/schedules", Role::Viewer),
+            entry("Automation", "/automation", Role::Viewer),
+            entry("Experiments", "/experiments", Role::Viewer),
+        ],
+    ),
+    (
+        "People",
+        &[
+            entry_with_key("Audience", "/audience", Role::Viewer, "a"),
+            entry_with_key("People", "/people", Role::Support, "p"),
+            entry_with_key("Reports", "/reports", Role::Viewer, "r"),
+        ],
+    ),
+    (
+        "What happens",
+        &[
+            entry_with_key("Sandbox", "/sandbox", Role::Support, "s"),
+            entry_with_key("Requests", "/requests", Role::Support, "q"),
+            entry_with_key("Events", "/events", Role::Support, "e"),
+        ],
+    ),
+    (
+        "The app",
+        &[
+            entry("Platforms", "/platforms", Role::Admin),
+            entry("Web pages", "/web-pages", Role::Admin),
+            entry("Webhooks", "/webhooks", Role::Admin),
+            entry("Tokens", "/tokens", Role::Admin),
+            entry("Team", "/team", Role::Admin),
+            entry("Audit", "/audit", Role::Admin),
+            entry("Settings", "/settings", Role::Admin),
+        ],
+    ),
 ];
 const OWNER_PAGES: [(&str, &str); 5] = [
     ("Apps", "/console/-/apps"),
@@ -165,9 +195,13 @@ fn navigation(visit: &Visit) -> Markup {
     let is_here = |path: &str| (visit.path == path).then_some("page");
     html! {
         @if visit.app.is_some() {
-            @for entry in APP_PAGES.iter().filter(|entry| visit.may(entry.least)) {
-                @let path = visit.to(entry.path);
-                a href=(path) aria-current=[is_here(&path)] data-key=[entry.key] { (entry.name) }
+            @for (group, entries) in APP_PAGES {
+                @let entries: Vec<&Entry> = entries.iter().filter(|entry| visit.may(entry.least)).collect();
+                @if !entries.is_empty() { p.group { (group) } }
+                @for entry in entries {
+                    @let path = visit.to(entry.path);
+                    a href=(path) aria-current=[is_here(&path)] data-key=[entry.key] { (entry.name) }
+                }
             }
         }
         @if is_owner {

@@ -53,4 +53,6 @@ mod tokens;
 #[cfg(test)]
 mod visitor;
 #[cfg(test)]
+mod web_pages;
+#[cfg(test)]
 mod webhooks;
