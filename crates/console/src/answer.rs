@@ -11,7 +11,7 @@ use ring::digest::{SHA256, digest};
 
 use crate::error::{Error, Result};
 use crate::form::query;
-use crate::pages::login;
+use crate::pages::{login, too_long};
 use crate::protection::protect;
 use crate::shell;
 use crate::visit::Visit;
@@ -98,6 +98,9 @@ pub(crate) async fn finish(visit: &Arc<Visit>, answer: Result<Answer>) -> Respon
             Answer::To { path: format!("/console/login{}", query([("next", next.as_str())])), cookie: None }
         }
         Err(Error::NotSignedIn) if login::is_worth_keeping(&visit.form) => login::again(visit),
+        Err(error) if is_too_long(visit, &error) => {
+            too_long::again(visit, &error).unwrap_or_else(|error| of_error(visit, &error))
+        }
         Err(error) => of_error(visit, &error),
     };
     let response = match answer {
@@ -106,6 +109,11 @@ pub(crate) async fn finish(visit: &Arc<Visit>, answer: Result<Answer>) -> Respon
         Answer::Raw(response) => Ok(response),
     };
     protected(response.unwrap_or_else(|error| bare(&error)))
+}
+
+/// Whether what was typed came through and can be shown again.
+fn is_too_long(visit: &Visit, error: &Error) -> bool {
+    error.status() == StatusCode::PAYLOAD_TOO_LARGE && visit.is_signed_in() && login::is_worth_keeping(&visit.form)
 }
 
 fn of_error(visit: &Visit, error: &Error) -> Answer {

@@ -34,5 +34,6 @@ pub(crate) mod start;
 pub(crate) mod team;
 pub(crate) mod templates;
 pub(crate) mod tokens;
+pub(crate) mod too_long;
 pub(crate) mod web_pages;
 pub(crate) mod webhooks;

@@ -29,8 +29,10 @@ use crate::form::{Fields, multipart};
 use crate::protection::refuse_cross_site;
 use crate::routes::Needs;
 
-/// The largest form without a file.
+/// The largest form without a file that a page takes.
 const MOST_FORM_BYTES: usize = 256 * 1024;
+/// The largest one that is read: what is too long for a page is shown again, to be shortened.
+const MOST_READ_BYTES: usize = 1024 * 1024;
 /// The largest form with one; larger files are uploaded by calls of the API.
 const MOST_FILE_BYTES: usize = 8 * 1024 * 1024;
 /// Of strangers, who log in, and may bring along what they have written before.
@@ -84,13 +86,18 @@ impl Visit {
         if let Err(error) = admitted {
             // Who was logged out while writing gets it back after logging in.
             if matches!(error, Error::NotSignedIn) && visit.method == Method::POST {
-                visit.form = read_form(console, &parts, body, false).await.unwrap_or_default();
+                visit.form = read_form(console, &parts, body, false).await.map(|form| form.fields).unwrap_or_default();
             }
             return Err(Box::new(Refused { visit, error }));
         }
         if ![Method::GET, Method::HEAD].contains(&visit.method) {
             match read_form(console, &parts, body, visit.is_signed_in()).await {
-                Ok(form) => visit.form = form,
+                Ok(Form { fields, is_too_long }) => {
+                    visit.form = fields;
+                    if is_too_long {
+                        return Err(Box::new(Refused { visit, error: too_long() }));
+                    }
+                }
                 Err(error) => return Err(Box::new(Refused { visit, error })),
             }
         }
@@ -253,16 +260,22 @@ impl Visit {
     }
 }
 
+/// A form as it arrived.
+struct Form {
+    fields: Fields,
+    is_too_long: bool,
+}
+
 /// The fields of a form, which has to arrive soon. Strangers share a few places, so that they cannot take those of visitors, and so
 /// do forms with a file.
-async fn read_form(console: &Console, parts: &Parts, body: Body, is_signed_in: bool) -> Result<Fields> {
+async fn read_form(console: &Console, parts: &Parts, body: Body, is_signed_in: bool) -> Result<Form> {
     let refused = |status, sentence: &str| Error::Refused { status, sentence: sentence.to_owned() };
     let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let has_file = is_signed_in && kind.starts_with("multipart/form-data");
     let (places, most_bytes, patience) = match (is_signed_in, has_file) {
         (false, _) => (Some(&console.door), MOST_STRANGERS_BYTES, PATIENCE),
         (true, true) => (Some(&console.uploads), MOST_FILE_BYTES, FILE_PATIENCE),
-        (true, false) => (None, MOST_FORM_BYTES, PATIENCE),
+        (true, false) => (None, MOST_READ_BYTES, PATIENCE),
     };
     let busy = |_| Error::Later {
         status: StatusCode::TOO_MANY_REQUESTS,
@@ -271,18 +284,31 @@ async fn read_form(console: &Console, parts: &Parts, body: Body, is_signed_in: b
     };
     let _place = places.map(|places| places.clone().try_acquire_owned().map_err(busy)).transpose()?;
     let read = tokio::time::timeout(patience, Limited::new(body, most_bytes).collect()).await;
-    match read {
-        Ok(Ok(body)) if has_file => multipart::parse(kind, &body.to_bytes())
-            .ok_or_else(|| refused(StatusCode::BAD_REQUEST, "The file is not a text in UTF-8; save it as such.")),
-        Ok(Ok(body)) if kind.starts_with("application/x-www-form-urlencoded") => {
-            Ok(Fields::parse(&String::from_utf8_lossy(&body.to_bytes())))
-        }
-        Ok(Ok(_)) => Ok(Fields::default()),
-        Ok(Err(_)) => {
-            Err(refused(StatusCode::PAYLOAD_TOO_LARGE, "The form is too large, or did not arrive completely."))
-        }
-        Err(_) => Err(refused(StatusCode::REQUEST_TIMEOUT, "The form did not arrive in time.")),
+    let body = match read {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(_)) if has_file => return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, FILE_TOO_LARGE)),
+        Ok(Err(_)) => return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, FORM_TOO_LARGE)),
+        Err(_) => return Err(refused(StatusCode::REQUEST_TIMEOUT, "The form did not arrive in time.")),
+    };
+    if has_file {
+        let fields = multipart::parse(kind, &body);
+        let fields = fields
+            .ok_or_else(|| refused(StatusCode::BAD_REQUEST, "The file is not a text in UTF-8; save it as such."))?;
+        return Ok(Form { fields, is_too_long: false });
     }
+    let is_form = kind.starts_with("application/x-www-form-urlencoded");
+    let fields = if is_form { Fields::parse(&String::from_utf8_lossy(&body)) } else { Fields::default() };
+    Ok(Form { fields, is_too_long: body.len() > MOST_FORM_BYTES })
+}
+
+const FILE_TOO_LARGE: &str = "The file has more than 8 MiB, or did not arrive completely. Go back and try it once more; a larger list \
+                              goes to PUT /api/lists/<name>/csv.";
+const FORM_TOO_LARGE: &str = "What you have typed is too long for a form, or did not arrive completely. Nothing was sent or saved. \
+                              Go back, where your browser still has it, and shorten it; the API takes up to 5 MiB.";
+
+fn too_long() -> Error {
+    let sentence = "What you have typed has more than 256 KiB, which is too long for a form.";
+    Error::Refused { status: StatusCode::PAYLOAD_TOO_LARGE, sentence: sentence.to_owned() }
 }
 
 /// A visit that ends at the door.

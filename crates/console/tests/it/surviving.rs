@@ -97,6 +97,37 @@ async fn refusals_keep_what_was_typed() {
 }
 
 #[tokio::test]
+async fn what_is_too_long_can_be_shortened() {
+    on_each_database(async |app| {
+        let editor = Visitor::with_role(&app, "editor").await;
+        let compose = compose(&app);
+        let long = format!("<p>{}</p>", "long ".repeat(60_000));
+        let typed = with(&[("keep", "yes"), ("inbox_title", "More"), ("inbox_body", &long), ("do", "save")]);
+        let refused = editor.post(&compose, &typed).await;
+        refused.expect(413);
+        for words in
+            ["more than 256 KiB", "The longest field is “inbox body”, with 293 KiB", r#"name="do" value="check""#]
+        {
+            refused.shows(words);
+        }
+        has_all(&refused);
+        assert!(refused.text.contains(&long.replace('<', "&lt;").replace('>', "&gt;")), "it is there to be shortened");
+        assert_eq!(app.master().get("/api/drafts").await.expect(200)["drafts"], json!([]));
+        // The rest goes on as it was.
+        has_all(&back_to_form(&editor, &refused, &compose).await);
+        // A form that cannot be shown again, and one that is too long to be read.
+        let faults = format!("/console/{}/audience/segments/new", app.app.key);
+        let refused = editor.post(&faults, &[("display_name", &long)]).await;
+        assert!(!refused.expect(413).contains("textarea"), "{}", refused.text);
+        let refused = editor.post(&compose, &with(&[("keep", "yes"), ("inbox_body", &long.repeat(4))])).await;
+        refused.expect(413);
+        refused.shows("your browser still has it");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_draft_is_kept_while_somebody_writes_and_a_second_tab_is_told() {
     on_each_database(async |app| {
         let editor = Visitor::with_role(&app, "editor").await;
