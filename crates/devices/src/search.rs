@@ -48,14 +48,31 @@ pub fn with_address(tx: &mut Tx<'_>, app: AppId, address: &str) -> Result<Vec<Ch
     Ok(rows)
 }
 
+/// Ids with letters of another case are other ids, and people type names as they come: `Kim` finds `kim-7`, too.
 fn users(tx: &mut Tx<'_>, app: AppId, text: &str) -> Result<Findings> {
     let mut findings = Findings::default();
-    let Ok(start) = NamedUserId::new(text) else { return Ok(findings) };
-    let page = named_users::page(tx, app, Some(&start), MOST_USERS)?;
-    for user in page.into_iter().take_while(|user| user.id.as_str().starts_with(text)) {
-        findings.add(Found { kind: FoundKind::NamedUser, id: user.id.as_str().to_owned(), title: None, matched: None });
+    for beginning in spellings(text) {
+        let Ok(start) = NamedUserId::new(&beginning) else { continue };
+        let page = named_users::page(tx, app, Some(&start), MOST_USERS)?;
+        for user in page.into_iter().take_while(|user| user.id.as_str().starts_with(&beginning)) {
+            let id = user.id.as_str().to_owned();
+            findings.add(Found { kind: FoundKind::NamedUser, id, title: None, matched: None });
+        }
     }
     Ok(findings)
+}
+
+/// As it was typed, in small letters, with a capital at the beginning, and in capitals; each once.
+fn spellings(text: &str) -> Vec<String> {
+    let small = text.to_lowercase();
+    let capital = small.chars().take(1).flat_map(char::to_uppercase).chain(small.chars().skip(1)).collect();
+    let mut spellings = vec![text.to_owned()];
+    for spelling in [small, capital, text.to_uppercase()] {
+        if !spellings.contains(&spelling) {
+            spellings.push(spelling);
+        }
+    }
+    spellings
 }
 
 /// Its device type, and whose it is.

@@ -94,6 +94,14 @@ async fn at_most_ten_of_a_kind_are_shown() {
         assert_eq!(search(&app.master(), "kim-2").await.as_array().unwrap().len(), 10);
         assert_eq!(search(&app.master(), "kim-29").await[0]["id"], "kim-29");
         assert_eq!(search(&app.master(), "im-29").await, json!([]), "only the beginning of a named user counts");
+        for typed in ["Kim-29", "KIM-29"] {
+            assert_eq!(search(&app.master(), typed).await[0]["id"], "kim-29", "{typed}");
+        }
+        let body = json!({"audience": {"named_user_id": ["Ada-1", "ADA-2", "ada-3"]}, "add": {"loyalty": "gold"}});
+        app.master().post("/api/named_users/tags", body).await.expect(200);
+        let found = search(&app.master(), "ada").await;
+        let ids: Vec<_> = found.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, ["ada-3", "Ada-1", "ADA-2"], "as it was typed comes first");
     })
     .await;
 }

@@ -87,7 +87,6 @@ impl Found {
         match self.kind.as_str() {
             // They are found by a whole id or a whole address only.
             "channel" => true,
-            "named_user" => self.id == text,
             _ => self.id.eq_ignore_ascii_case(text) || self.title.as_deref() == Some(text),
         }
     }
@@ -103,6 +102,7 @@ impl Found {
             "schedule" => visit.to(&format!("/schedules/{id}")),
             "pipeline" => visit.to(&format!("/automation{}", query([("id", id)]))),
             "experiment" => visit.to(&format!("/experiments/{id}")),
+            "template" if visit.may(Role::Editor) => visit.to(&format!("/templates/{id}")),
             _ => return None,
         })
     }
@@ -171,7 +171,10 @@ mod tests {
         };
         let users = [found("named_user", "kim", None), found("named_user", "kim-7", None)];
         assert_eq!(exact(&users, "kim").map(|found| found.id.as_str()), Some("kim"));
-        assert!(exact(&users, "ki").is_none() && exact(&users, "Kim").is_none());
+        assert_eq!(exact(&users, "Kim").map(|found| found.id.as_str()), Some("kim"));
+        assert!(exact(&users, "ki").is_none());
+        let cases = [found("named_user", "kim", None), found("named_user", "Kim", None)];
+        assert!(exact(&cases, "Kim").is_none(), "two people");
         let alike = [found("push", "1", Some("Hello")), found("push", "2", Some("Hello"))];
         assert!(exact(&alike, "Hello").is_none());
         assert_eq!(exact(&alike, "2").map(|found| found.id.as_str()), Some("2"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::person::records::{Channel, NamedUser, OneChannel};
+use super::person::records::{Channel, NamedUser, OneChannel, OneUser};
 use crate::answer::Answer;
 use crate::dates::{time, time_or};
 use crate::error::{Error, Result};
@@ -41,8 +41,6 @@ struct Channels {
 }
 
 const PER_PAGE: &str = "50";
-/// Named users whose id begins with what was typed.
-const MOST_ALIKE: &str = "20";
 /// No id or address of a person is longer; endpoints of browsers are the longest.
 const MOST_CHARACTERS: usize = 2048;
 
@@ -65,10 +63,10 @@ async fn search(visit: &Visit, text: &str) -> Result<Answer> {
     let of = |kind: &'static str| results.iter().filter(move |found| found.kind == kind).map(|found| found.id.as_str());
     let (users, channels): (Vec<&str>, Vec<&str>) = (of("named_user").collect(), of("channel").collect());
     match (users.as_slice(), channels.as_slice()) {
-        ([user], []) if *user == text => Answer::to(user_page(visit, text)),
+        ([user], []) if user.eq_ignore_ascii_case(text) => Answer::to(user_page(visit, user)),
         ([], [channel]) => Answer::to(channel_page(visit, channel)),
         _ => {
-            let users = if users.is_empty() { Vec::new() } else { users_like(visit, text).await? };
+            let users = users_found(visit, &users).await?;
             let mut rows = Vec::with_capacity(channels.len());
             for id in channels {
                 let row: Option<OneChannel> = visit.find(&format!("/api/channels/{id}")).await?;
@@ -79,11 +77,14 @@ async fn search(visit: &Visit, text: &str) -> Result<Answer> {
     }
 }
 
-/// The users whose ids begin with a text.
-async fn users_like(visit: &Visit, text: &str) -> Result<Vec<NamedUser>> {
-    let Users { named_users, .. } =
-        visit.get(&format!("/api/named_users{}", query([("start", text), ("limit", MOST_ALIKE)]))).await?;
-    Ok(named_users.into_iter().filter(|user| user.named_user_id.starts_with(text)).collect())
+/// The users with these ids.
+async fn users_found(visit: &Visit, ids: &[&str]) -> Result<Vec<NamedUser>> {
+    let mut users = Vec::with_capacity(ids.len());
+    for id in ids {
+        let found: Option<OneUser> = visit.find(&format!("/api/named_users{}", query([("id", *id)]))).await?;
+        users.extend(found.map(|found| found.named_user));
+    }
+    Ok(users)
 }
 
 fn found(visit: &Visit, text: &str, users: &[NamedUser], channels: &[Channel]) -> Markup {
@@ -93,7 +94,7 @@ fn found(visit: &Visit, text: &str, users: &[NamedUser], channels: &[Channel]) -
             div.empty {
                 p { "Nobody was found for " strong { (text) } "." }
                 p { "Ids and addresses have to be complete, but for the ids of named users, of which the beginning is enough. \
-                     Letter case matters. Somebody who was erased, or who registered with another app, is not here." }
+                     Somebody who was erased, or who registered with another app, is not here." }
                 p { a href=(visit.path) { "Show everybody" } }
             }
         }
@@ -151,7 +152,7 @@ fn search_box(text: &str) -> Markup {
 fn user_table(visit: &Visit, users: &[NamedUser]) -> Markup {
     html! {
         div.scroll {
-            table {
+            table.stack {
                 caption.hidden { "Named users, in the order of their ids" }
                 thead { tr { @for name in ["Named user", "Devices", "Last seen", "Since"] { th scope="col" { (name) } } } }
                 tbody {
@@ -159,8 +160,8 @@ fn user_table(visit: &Visit, users: &[NamedUser]) -> Markup {
                         tr {
                             td.wide { a href=(user_page(visit, &user.named_user_id)) { (user.named_user_id) } }
                             td { (user.devices_in_words()) }
-                            td { (time_or(user.last_seen(), "never")) }
-                            td { (time(&user.created)) }
+                            td data-is="Last seen" { (time_or(user.last_seen(), "never")) }
+                            td data-is="Since" { (time(&user.created)) }
                         }
                     }
                 }
@@ -172,7 +173,7 @@ fn user_table(visit: &Visit, users: &[NamedUser]) -> Markup {
 fn channel_table(visit: &Visit, channels: &[Channel]) -> Markup {
     html! {
         div.scroll {
-            table {
+            table.stack {
                 caption.hidden { "Devices, in the order in which they registered" }
                 thead {
                     tr {
@@ -189,8 +190,8 @@ fn channel_table(visit: &Visit, channels: &[Channel]) -> Markup {
                                 @else { span.quiet { "none" } }
                             }
                             td { (standing(channel)) }
-                            td { (time_or(channel.last_registration.as_deref(), "never")) }
-                            td { (time(&channel.created)) }
+                            td data-is="Last seen" { (time_or(channel.last_registration.as_deref(), "never")) }
+                            td data-is="Since" { (time(&channel.created)) }
                         }
                     }
                 }

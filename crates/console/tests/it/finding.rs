@@ -53,6 +53,8 @@ async fn everything_is_found_by_id_and_name() {
         }
         several.shows("/api/search?q=storm");
         find(&support, "ki").await.shows("kim-7");
+        find(&support, "Kim-7").await.expect_to(&format!("{home}/people/user?id=kim-7"));
+        support.get(&format!("{home}/people?q=KIM-7")).await.expect_to(&format!("{home}/people/user?id=kim-7"));
         // Who may not see people does not find them.
         for text in ["ki", "kim-7", PHONE, "AB01"] {
             find(&viewer, text).await.shows("Nothing was found");
@@ -77,6 +79,8 @@ async fn a_search_leads_to_a_single_schedule_and_automation() {
         let pipeline = json!({"name": "Hello", "enabled": true, "immediate_trigger": "first_open",
                               "outcome": {"push": {"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}}}});
         app.master().post("/api/pipelines", pipeline).await.expect(201);
+        let template = json!({"name": "Greeting", "variables": [], "push": {"notification": {"alert": "Hi"}}});
+        let template = app.master().post("/api/templates", template).await.expect(201);
         let viewer = Visitor::with_role(&app, "viewer").await;
         let home = format!("/console/{}", app.app.key);
         let found = viewer.get(&format!("{home}/find?q=Weekend")).await;
@@ -87,6 +91,10 @@ async fn a_search_leads_to_a_single_schedule_and_automation() {
         let found = viewer.get(&format!("{home}/find?q=Hello")).await;
         assert!(found.location().starts_with(&format!("{home}/automation?id=")), "{}", found.text);
         viewer.get(found.location()).await.shows("Hello");
+        // Who may not open a template sees that there is one.
+        viewer.get(&format!("{home}/find?q=Greeting")).await.shows("<h2>Templates</h2>");
+        let page = format!("{home}/templates/{}", template["template_id"].as_str().unwrap());
+        Visitor::with_role(&app, "editor").await.get(&format!("{home}/find?q=Greeting")).await.expect_to(&page);
         app.stop().await;
     })
     .await;
