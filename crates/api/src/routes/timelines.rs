@@ -42,6 +42,7 @@ fn entries_schema(_: &mut SchemaGenerator) -> Schema {
                 "channel_id": {"type": "string", "format": "uuid", "description":
                     "The device that it is about. An event of a named user without a device has none."},
                 "push_id": {"type": "string", "format": "uuid", "description": "What was sent."},
+                "title": {"type": "string", "description": "The name of the push, or else its title, as long as it is kept."},
                 "alert": {"type": "string", "description": "The text of the push, as long as it is kept."},
                 "outcome": {"type": "string", "enum": ["delivered", "failed", "gone", "held_back"]},
                 "reason": {"type": "string", "description": "Why it failed or was held back."},

@@ -86,7 +86,7 @@ fn named(entry: &Value) -> String {
 /// The event of an entry, as the stream shows it.
 fn event_of(entry: &Value) -> Value {
     let mut event = entry.as_object().unwrap().clone();
-    for head in ["at", "kind", "channel_id", "push_id", "alert", "outcome", "reason", "opened", "what"] {
+    for head in ["at", "kind", "channel_id", "push_id", "title", "alert", "outcome", "reason", "opened", "what"] {
         event.remove(head);
     }
     Value::Object(event)
@@ -127,6 +127,7 @@ async fn a_timeline_tells_the_story_of_a_channel() {
         ];
         assert_eq!(entries.iter().map(named).collect::<Vec<_>>(), expected);
         let send = &entries[6];
+        assert_eq!(send.get("title"), None);
         assert_eq!((&send["push_id"], &send["alert"], &send["opened"]), (&sent, &json!("Hello"), &json!(true)));
         assert_eq!(entries[1]["before"], json!({"push_opt_in": "true"}));
         assert_eq!(entries[1]["after"], json!({"push_opt_in": "false"}));
@@ -146,6 +147,26 @@ async fn a_timeline_tells_the_story_of_a_channel() {
         assert_eq!(kinds("&kind=change").await, [&expected[..3], &expected[7..]].concat());
         assert_eq!(kinds("&types=OPEN,tag_change").await, [expected[5], expected[7]]);
         assert_eq!(kinds("&types=OPEN&kind=change").await, [""; 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_is_called_what_the_list_of_messages_calls_it() {
+    on_each_database(async |app| {
+        let channel = CHANNELS[0];
+        register(&app, channel, true, "1").await;
+        let notification = json!({"alert": "Half price", "ios": {"title": "Sale"}});
+        let titled = json!({"audience": "all", "device_types": "all", "notification": notification});
+        let mut named = titled.clone();
+        named["name"] = json!("Spring");
+        for body in [titled, named] {
+            app.master().post("/api/push", body).await.expect(200);
+            app.step_all().await;
+        }
+        let entries = timeline(&app, &format!("channels/{channel}"), 50, "&kind=send").await;
+        let shown: Vec<_> = entries.iter().map(|entry| (&entry["title"], &entry["alert"])).collect();
+        assert_eq!(shown, [(&json!("Spring"), &json!("Half price")), (&json!("Sale"), &json!("Half price"))]);
     })
     .await;
 }

@@ -39,6 +39,8 @@ struct Head<'a> {
 struct Sent {
     push_id: PushId,
     #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     alert: Option<String>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +121,8 @@ impl<'p> Entries<'p> {
         let device_type = event.ordinal.and_then(|ordinal| self.device_type(ordinal));
         let push = self.pushes.get(&push_id).and_then(Option::as_ref);
         let alert = push.zip(device_type).and_then(|(push, device_type)| push.text_on(device_type));
-        Ok(Sent { push_id, alert, outcome: outcome.name(), reason, opened })
+        let title = push.and_then(|push| push.name.clone().or_else(|| push.shown_texts().title));
+        Ok(Sent { push_id, title, alert, outcome: outcome.name(), reason, opened })
     }
 
     fn device_type(&self, ordinal: Ordinal) -> Option<&'p DeviceType> {

@@ -84,6 +84,7 @@ pub(crate) struct Entry {
     pub(crate) kind: String,
     pub(crate) channel_id: Option<String>,
     pub(crate) push_id: Option<String>,
+    pub(crate) title: Option<String>,
     pub(crate) alert: Option<String>,
     pub(crate) outcome: Option<String>,
     pub(crate) reason: Option<String>,

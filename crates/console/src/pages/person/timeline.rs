@@ -65,11 +65,12 @@ fn line(visit: &Visit, entry: &Entry, channels: &[Channel]) -> Markup {
 
 fn sent(visit: &Visit, entry: &Entry) -> Markup {
     let outcome = entry.outcome.as_deref().unwrap_or_default();
-    let text = entry.alert.as_deref().unwrap_or("a message without a text");
+    let text = entry.title.as_deref().or(entry.alert.as_deref()).unwrap_or("a message without a text");
     html! {
-        @match &entry.push_id {
-            Some(push) => a href=(visit.to(&format!("/messages/{push}"))) { (text) },
-            None => (text),
+        @match (entry.body["experiment_id"].as_str().filter(|_| outcome == "held_back"), &entry.push_id) {
+            (Some(experiment), _) => a href=(visit.to(&format!("/experiments/{experiment}"))) { "the messages of an experiment" },
+            (None, Some(push)) => a href=(visit.to(&format!("/messages/{push}"))) { (text) },
+            (None, None) => (text),
         }
         " " (outcomes::badge(outcome))
         @if entry.opened { " " (badge_saying("opened", "opened")) }
