@@ -1,5 +1,6 @@
 //! One message: what it says, how far it is, what became of it on each platform, and how it was received.
 
+mod opens;
 mod said;
 
 use std::collections::BTreeMap;
@@ -11,14 +12,16 @@ use model::account::Role;
 use model::ids::PushId;
 use serde::Deserialize;
 
-use super::messages::{Progress, Pushes};
+use super::messages::{Listed, Progress, Pushes};
 use crate::answer::Answer;
 use crate::chart::funnel;
 use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::parts::copy;
+use crate::parts::devices::platform as device_type;
 use crate::parts::numbers::{figure, grouped, percent, progress};
 use crate::parts::outcomes;
+use crate::parts::people::person;
 use crate::parts::segment_of_push;
 use crate::parts::states::badge;
 use crate::visit::Visit;
@@ -31,7 +34,6 @@ struct One {
 
 #[derive(Deserialize)]
 struct Status {
-    name: Option<String>,
     state: String,
     push_type: String,
     created: String,
@@ -53,15 +55,17 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let One { push } = visit.get(&format!("/api/push/{id}")).await?;
     let detail: Option<Detail> = visit.find(&format!("/api/reports/perpush/detail/{id}")).await?;
     let said = Said::of(&visit, id).await?;
-    let author = author(&visit, id).await?;
-    let title = push.name.clone().or_else(|| said.headline());
+    let listed = listed(&visit, id).await?;
+    let title = listed.as_ref().and_then(Listed::known_as).unwrap_or("Message");
     let body = html! {
         p.line { (badge(&push.state)) " " (words(&push.push_type)) " · " (time(&push.created))
-            @if let Some(author) = &author { " · sent by " (author) }
+            @if let Some(author) = listed.as_ref().and_then(|listed| listed.author.as_deref()) { " · sent by " (person(author)) }
             @if let Some(expires) = &push.expires { " · expires " (time(expires)) }
         }
         @if visit.may(Role::Sender) { (actions(&visit, &push.state)) }
-        (said.show(&visit, id).await)
+        @if let Some(why) = push.total.why_nobody(&push.state) {
+            div.notice.warn { p { "No device got a notification. " (why) } }
+        }
         div.figures {
             (figure("Devices", &grouped(push.total.targeted), None))
             (figure("Delivered", &grouped(push.total.delivered), Some(&percent(push.total.delivered, push.total.targeted))))
@@ -73,18 +77,20 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
                 (figure("Opened after it", &grouped(detail.influenced_responses), Some("within 12 hours")))
             }
         }
+        (said.show(&visit, id).await)
         @if visit.may(Role::Support) { (people(&visit, id, &push)) }
+        (opens::over_time(&visit, id).await?)
         section { h2 { "From the audience to opened" } (funnel(&steps(&push.total, detail.as_ref()))) }
         section { h2 { "Platforms" } (platforms(&push.platforms)) }
         p.quiet { "Id " (copy::inline(&id.to_string(), "the id of the message")) }
     };
-    Answer::page(title.unwrap_or_else(|| "Message".to_owned()), body)
+    Answer::page(title, body)
 }
 
-/// Who has sent it, which the list of messages says.
-async fn author(visit: &Visit, id: PushId) -> Result<Option<String>> {
+/// Who has sent it, and what it is called, which the list of messages says.
+async fn listed(visit: &Visit, id: PushId) -> Result<Option<Listed>> {
     let Pushes { pushes, .. } = visit.get(&format!("/api/pushes?start={id}&limit=1")).await?;
-    Ok(pushes.into_iter().find(|push| push.push_id == id.to_string()).and_then(|push| push.author))
+    Ok(pushes.into_iter().find(|push| push.push_id == id.to_string()))
 }
 
 /// What kind of push the API says it is, for people.
@@ -155,33 +161,35 @@ fn people(visit: &Visit, id: PushId, push: &Status) -> Markup {
     }
 }
 
+const COUNTS: [&str; 7] = ["Devices", "Delivered", "Failed", "Gone", "Expired", "Canceled", "Waiting"];
+
+fn counts(at: &Progress) -> [u64; 7] {
+    [at.targeted, at.delivered, at.failed, at.gone, at.expired, at.canceled, at.pending]
+}
+
 fn platforms(platforms: &BTreeMap<String, Progress>) -> Markup {
     if platforms.is_empty() {
         return html! { div.empty { p { "Nobody is in its audience, or the audience is still worked out." } } };
     }
     html! {
         div.scroll tabindex="0" {
-            table {
+            table.stack {
                 caption.hidden { "What became of the message on each platform" }
                 thead {
                     tr {
                         th scope="col" { "Platform" } th scope="col" { "Progress" }
-                        @for name in ["Devices", "Delivered", "Failed", "Gone", "Expired", "Canceled", "Waiting"] {
-                            th.number scope="col" { (name) }
-                        }
+                        @for name in COUNTS { th.number scope="col" { (name) } }
                     }
                 }
                 tbody {
                     @for (platform, at) in platforms {
                         tr {
-                            th scope="row" { (platform) }
+                            th.wide scope="row" { (device_type(platform)) }
                             td {
                                 (progress(at.targeted - at.pending.min(at.targeted), at.targeted))
                                 @if let Some(reason) = &at.reason { p.quiet { (reason) } }
                             }
-                            @for count in [at.targeted, at.delivered, at.failed, at.gone, at.expired, at.canceled, at.pending] {
-                                td.number { (grouped(count)) }
-                            }
+                            @for (name, count) in COUNTS.into_iter().zip(counts(at)) { td.number data-is=(name) { (grouped(count)) } }
                         }
                     }
                 }

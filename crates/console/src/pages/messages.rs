@@ -10,11 +10,11 @@ use crate::answer::Answer;
 use crate::dates::{time, wall_time};
 use crate::error::Result;
 use crate::form::query;
-use crate::parts::fields::choice;
+use crate::parts::fields::{Field, choice};
 use crate::parts::numbers::{grouped, percent, progress};
 use crate::parts::pager::pager;
 use crate::parts::people::person;
-use crate::parts::states::badge;
+use crate::parts::states::{badge, badge_saying};
 use crate::visit::Visit;
 
 #[derive(Deserialize)]
@@ -88,6 +88,9 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
             }
             (choice("state", "State", &STATES, wanted("state").1))
             (choice("origin", "Sent by", &ORIGINS, wanted("origin").1))
+            @for (name, label) in [("from", "From"), ("to", "Before")] {
+                (Field { kind: "date", ..Field::text(name, label).value(wanted(name).1).optional() }.show(None))
+            }
             button { "Show" }
             @if is_filtered { a href=(visit.path) { "Show all" } }
         }
@@ -103,10 +106,9 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
 
 /// What was sent, and what is being written.
 pub(crate) fn views(visit: &Visit) -> Markup {
-    // Tests are called so by the call that sends them.
-    let tests = query([("q", "Test:")]);
+    let tests = query([("origin", "test")]);
     let choices = [("/messages", "", "Sent"), ("/messages", &*tests, "Tests"), ("/drafts", "", "Drafts")];
-    let is_tests = visit.query.text("q") == Some("Test:");
+    let is_tests = visit.query.text("origin") == Some("test");
     html! {
         @if visit.may(Role::Editor) {
             nav.tabs aria-label="Messages and drafts" {
@@ -143,7 +145,7 @@ pub(crate) fn table(visit: &Visit, pushes: &[Listed]) -> Markup {
     }
     html! {
         div.scroll tabindex="0" {
-            table {
+            table.stack {
                 caption.hidden { "Messages, the newest first" }
                 thead {
                     tr {
@@ -161,9 +163,21 @@ pub(crate) fn table(visit: &Visit, pushes: &[Listed]) -> Markup {
     }
 }
 
+impl Progress {
+    /// Why no device was to get a notification, which is no success: most often the audience has a mistake.
+    pub(crate) fn why_nobody(&self, state: &str) -> Option<&str> {
+        self.reason.as_deref().filter(|_| state == "done" && self.targeted == 0)
+    }
+}
+
 impl Listed {
+    /// What people call it.
+    pub(crate) fn known_as(&self) -> Option<&str> {
+        self.name.as_deref().or(self.title.as_deref()).or(self.alert.as_deref())
+    }
+
     fn words(&self) -> &str {
-        self.name.as_deref().or(self.title.as_deref()).or(self.alert.as_deref()).unwrap_or("without a text")
+        self.known_as().unwrap_or("without a text")
     }
 
     /// For a choice, which the browser cannot show in the zone of the viewer: `2024-05-01 14:00 · Storm tonight`.
@@ -176,17 +190,22 @@ impl Listed {
 fn row(visit: &Visit, push: &Listed) -> Markup {
     let name = push.words();
     let more = push.alert.as_deref().filter(|alert| *alert != name);
+    let why_nobody = push.total.why_nobody(&push.state);
     let is_under_way = push.total.pending > 0 && push.state != "canceled";
     html! {
         tr {
             td.wide {
                 a href=(visit.to(&format!("/messages/{}", push.push_id))) { (name) }
                 @if let Some(more) = more { p.quiet.clip { (more) } }
+                @if let Some(why) = why_nobody { p.quiet { (why) } }
             }
-            td { (badge(&push.state)) @if is_under_way { (progress(push.total.targeted - push.total.pending, push.total.targeted)) } }
-            td.number { (grouped(push.total.targeted)) }
-            td.number { (grouped(push.total.delivered)) }
-            td.number { (grouped(push.opens.direct)) " " span.quiet { (percent(push.opens.direct, push.total.delivered)) } }
+            td {
+                @if why_nobody.is_some() { (badge_saying("held", "notified nobody")) } @else { (badge(&push.state)) }
+                @if is_under_way { (progress(push.total.targeted - push.total.pending, push.total.targeted)) }
+            }
+            td.number data-is="Devices" { (grouped(push.total.targeted)) }
+            td.number data-is="Delivered" { (grouped(push.total.delivered)) }
+            td.number data-is="Opened" { (grouped(push.opens.direct)) " " span.quiet { (percent(push.opens.direct, push.total.delivered)) } }
             td { (time(&push.created)) p.quiet { (person(push.author.as_deref().unwrap_or_default())) } }
         }
     }

@@ -46,7 +46,7 @@ async fn a_message_is_sent_once_and_a_second_click_sends_nothing() {
         message.expect(303);
         let page = owner.get(message.location()).await;
         page.shows("done");
-        page.shows("sent by account owner@example.com");
+        page.shows("sent by owner@example.com");
         let pushes = app.master().get("/api/pushes").await.expect(200);
         let pushes = pushes["pushes"].as_array().unwrap();
         assert_eq!((pushes.len(), &pushes[0]["alert"]), (1, &json!("It's <b>here</b>")));
@@ -261,7 +261,7 @@ async fn an_editor_tries_a_message_out_on_the_test_group_only() {
         let sent = &pushes["pushes"][0];
         assert_eq!((&sent["name"], &sent["total"]["targeted"]), (&json!("Test: Spring"), &json!(1)));
         assert!(sent["author"].as_str().unwrap().starts_with("account editor-"), "{sent}");
-        let messages = editor.get(&format!("{home}/messages?q=Test%3A")).await;
+        let messages = editor.get(&format!("{home}/messages?origin=test")).await;
         messages.shows("Test: Spring");
         messages.shows(r#"aria-current="true">Tests"#);
         app.stop().await;

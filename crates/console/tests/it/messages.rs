@@ -58,6 +58,57 @@ async fn messages_are_listed_found_and_stopped_by_people_with_names() {
 }
 
 #[tokio::test]
+async fn a_message_to_nobody_is_no_success_and_tests_have_a_list_of_their_own() {
+    on_each_database(async |app| {
+        let channel =
+            json!({"device_type": "ios", "opt_in": true, "push_address": "AB01", "set_tags": true, "tags": ["news"]});
+        let made = app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        let channel = made["channel_id"].as_str().unwrap();
+        let push = |tag: &str, alert: &str| {
+            let notification = json!({"alert": alert, "ios": {"title": "Sale"}});
+            json!({"audience": {"tag": tag}, "device_types": "all", "notification": notification})
+        };
+        let typo = app.master().post("/api/push", push("nwes", "Everything must go")).await.expect(200);
+        let right = app.master().post("/api/push", push("news", "Half price")).await.expect(200);
+        app.master().put("/api/push/test-group", json!({"audience": {"tag": "news"}})).await.expect(200);
+        app.master().post("/api/push/test", json!({"push": push("all", "Is this right?")})).await.expect(200);
+        app.step_all().await;
+        let sender = Visitor::with_role(&app, "sender").await;
+        let messages = format!("/console/{}/messages", app.app.key);
+        let list = sender.get(&messages).await;
+        for words in ["notified nobody", "Nobody matches the audience"] {
+            list.shows(words);
+        }
+        let tests = sender.get(&format!("{messages}?origin=test")).await;
+        tests.shows("Is this right?");
+        assert!(!tests.text.contains("Half price"), "{}", tests.text);
+        tests.shows(r#"origin=test" aria-current="true""#);
+        // By the days on which they were sent.
+        sender.get(&format!("{messages}?from=2024-05-01&to=2024-05-02")).await.shows("Half price");
+        sender.get(&format!("{messages}?from=2024-05-02")).await.shows("No message fits");
+        let page = |of: &serde_json::Value| format!("{messages}/{}", of["push_ids"][0].as_str().unwrap());
+        sender.get(&page(&typo)).await.shows("No device got a notification. Nobody matches");
+        // It is called what the list calls it, and when it was opened is a chart.
+        let shown = sender.get(&page(&right)).await;
+        shown.shows("<h1>Sale</h1>");
+        assert!(!shown.text.contains("Opens in the first"), "nobody has opened it");
+        let session = json!({"session_id": "s", "push_id": right["push_ids"][0]});
+        let opened = json!([{"type": "app_foreground", "event_id": "0d4f2a3e-7a5b-4f0e-9f57-1d1f6f0f8a01",
+                             "time": format!("{}", app.clock().now().0 / 1000), "data": session}]);
+        let request = app.nobody().request(Method::POST, "/warp9/");
+        let request = request.header("X-UA-App-Key", &app.app.key).header("X-UA-Channel-ID", channel);
+        app.nobody().send(request.body(Bytes::from(opened.to_string())).unwrap()).await.expect(200);
+        app.step_all().await;
+        let shown = sender.get(&page(&right)).await;
+        for words in ["Opens in the first twelve hours", "opened after it"] {
+            shown.shows(words);
+        }
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_page_that_has_not_changed_is_not_sent_again() {
     on_each_database(async |app| {
         let owner = Visitor::owner(&app).await;

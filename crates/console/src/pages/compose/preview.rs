@@ -146,11 +146,11 @@ fn by_language(found: &Previews, app: &str, reach: &Reach) -> Markup {
     }
     html! {
         @for locale in locales {
-            @let devices = html! {
+            @let devices = html! { div.previews {
                 @for preview in found.previews.iter().filter(is_wanted).filter(|preview| preview.locale == *locale) {
                     (device(preview, app))
                 }
-            };
+            } };
             @match locale {
                 None => (devices),
                 Some(locale) => { details { summary { "In " (locale.words()) } (devices) } },

@@ -30,13 +30,6 @@ impl Said {
         Ok(Self(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok())))
     }
 
-    /// By what people recognize a message that has no name.
-    pub(super) fn headline(&self) -> Option<String> {
-        let text = |pointer: &str| Value::from(self.0.clone()?).pointer(pointer)?.as_str().map(str::to_owned);
-        let found = text("/message/title").or_else(|| text("/notification/alert"))?;
-        Some(found.chars().take(80).collect())
-    }
-
     pub(super) async fn show(&self, visit: &Visit, id: PushId) -> Markup {
         let Some(push) = &self.0 else {
             return html! { p.quiet { "What this message said was not kept." } };
