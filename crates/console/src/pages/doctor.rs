@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::answer::Answer;
 use crate::error::Result;
 use crate::form::encode;
+use crate::parts::numbers::count;
 use crate::parts::states::{Tone, toned};
 use crate::visit::Visit;
 
@@ -41,6 +42,29 @@ impl Check {
     }
 }
 
+/// For the start page of an owner: what is not in order, unless that page says so by itself, as of the platforms of its app.
+pub(crate) async fn notice(visit: &Visit) -> Result<Markup> {
+    if !visit.visitor()?.account.is_owner {
+        return Ok(html! {});
+    }
+    let Doctor { checks } = visit.get("/operator/doctor").await?;
+    let key = &visit.app()?.key;
+    let is_told = |check: &Check| check.platform.is_some() && check.app.as_deref() == Some(key.as_str());
+    let of = |state: &str| checks.iter().filter(|check| check.state == state && !is_told(check)).count() as u64;
+    let (n_broken, n_doubtful) = (of("fail"), of("warn"));
+    Ok(html! {
+        @if n_broken > 0 {
+            div.notice.bad { p { (count(n_broken, "thing of the installation does", "things of the installation do")) " not work. " (see_doctor()) } }
+        } @else if n_doubtful > 0 {
+            div.notice.warn { p { (count(n_doubtful, "thing of the installation needs", "things of the installation need")) " a look. " (see_doctor()) } }
+        }
+    })
+}
+
+fn see_doctor() -> Markup {
+    html! { a href="/console/-/doctor" { "See the doctor" } "." }
+}
+
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let Doctor { checks } = visit.get("/operator/doctor").await?;
     let of = |state: &str| checks.iter().filter(|check| check.state == state).count();
@@ -64,7 +88,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
 fn table(checks: &[&Check]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Checks" {
-            table {
+            table.stack {
                 caption.hidden { "Checks of the installation, what does not work first" }
                 thead { tr { th scope="col" { "State" } th scope="col" { "Of" } th scope="col" { "In words" } } }
                 tbody {

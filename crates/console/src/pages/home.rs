@@ -10,16 +10,18 @@ use model::time::UtcMillis;
 use serde::Deserialize;
 
 use super::messages::{Listed, Pushes, table};
-use super::platforms;
+use super::{doctor, platforms};
 use crate::answer::Answer;
-use crate::chart::{Columns, columns};
+use crate::chart::{Columns, columns_beside};
 use crate::error::Result;
 use crate::form::query;
-use crate::parts::numbers::{count, figure, grouped, percent};
+use crate::parts::devices::platform;
+use crate::parts::numbers::{compared, count, figure, grouped, percent};
 use crate::visit::Visit;
 
-const HOURS: i64 = 24;
+const HOURS: usize = 24;
 const HOUR_MILLIS: i64 = 60 * 60 * 1000;
+const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
 
 #[derive(Deserialize)]
 struct Devices {
@@ -65,15 +67,19 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let now = visit.console.engine.clock().now();
     // Whole hours, the last of which has just begun.
     let end = UtcMillis((now.0.div_euclid(HOUR_MILLIS) + 1) * HOUR_MILLIS);
-    let (start, end) = (UtcMillis(end.0 - HOURS * HOUR_MILLIS).to_api(), end.to_api());
+    // A day, and the one before it.
+    let (start, end) = (UtcMillis(end.0 - 2 * DAY_MILLIS).to_api(), end.to_api());
     let devices: Devices = visit.get("/api/reports/devices").await?;
     let live: Live = visit.get("/api/live").await?;
     let period = query([("start", start.as_str()), ("end", end.as_str()), ("precision", "HOURLY")]);
     let sends: Sends = visit.get(&format!("/api/reports/sends{period}")).await?;
     let pushes: Pushes = visit.get("/api/pushes?limit=8").await?;
     let reachable = devices.counts.values().map(|counts| counts.opted_in).sum();
-    let sent: u64 = sends.sends.iter().flat_map(|bucket| bucket.by_platform.values()).sum();
+    let (before, sends) = sends.sends.split_at(sends.sends.len().saturating_sub(HOURS));
+    let before: Vec<u64> = before.iter().map(Bucket::sum).collect();
+    let (sent, sent_before) = (sends.iter().map(Bucket::sum).sum(), before.iter().sum());
     let body = html! {
+        (doctor::notice(&visit).await?)
         @if visit.may(Role::Admin) { (platforms::notices(&visit).await?) }
         (held_up(&visit, &pushes.pushes))
         @if visit.may(Role::Sender) { (awaiting(&visit).await?) }
@@ -84,12 +90,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
             @if live.live_channels > 0 {
                 (figure("Connected now", &grouped(live.connected), Some(&format!("of {} live", grouped(live.live_channels)))))
             }
-            (figure("Sent in 24 hours", &grouped(sent), None))
+            (figure("Sent in 24 hours", &grouped(sent), Some(&compared(sent, sent_before, "the 24 hours before"))))
             (figure("Opened", &opened(&pushes.pushes), Some("of the latest messages")))
         }
         section {
             h2 { "Sent by the hour" }
-            (columns(&chart(&sends)))
+            (columns_beside(&chart(sends), &before))
         }
         section {
             div.head { h2 { "Latest messages" } a href=(visit.to("/messages")) { "All messages" } }
@@ -134,14 +140,23 @@ fn opened(pushes: &[Listed]) -> String {
     percent(opens, pushes.iter().map(|push| push.total.delivered).sum())
 }
 
-fn chart(sends: &Sends) -> Columns {
-    let mut names: Vec<String> = sends.sends.iter().flat_map(|bucket| bucket.by_platform.keys().cloned()).collect();
+impl Bucket {
+    fn sum(&self) -> u64 {
+        self.by_platform.values().sum()
+    }
+}
+
+fn chart(sends: &[Bucket]) -> Columns {
+    let mut names: Vec<String> = sends.iter().flat_map(|bucket| bucket.by_platform.keys().cloned()).collect();
     names.sort();
     names.dedup();
     let value = |bucket: &Bucket, name: &String| bucket.by_platform.get(name).copied().unwrap_or(0);
-    let rows =
-        sends.sends.iter().map(|bucket| (bucket.date.clone(), names.iter().map(|name| value(bucket, name)).collect()));
-    Columns { caption: "Messages that providers took, by the hour (UTC)".to_owned(), rows: rows.collect(), names }
+    let rows = sends.iter().map(|bucket| (bucket.date.clone(), names.iter().map(|name| value(bucket, name)).collect()));
+    Columns {
+        caption: "Messages that providers took, by the hour (UTC)".to_owned(),
+        rows: rows.collect(),
+        names: names.iter().map(|name| platform(name).to_owned()).collect(),
+    }
 }
 
 /// For an app that has no devices yet.

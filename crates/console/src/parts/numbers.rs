@@ -52,6 +52,15 @@ pub(crate) fn progress(done: u64, whole: u64) -> Markup {
     html! { progress max=(whole.max(1)) value=(done.min(whole.max(1))) { (percent(done, whole)) } }
 }
 
+/// How much more or less something is than in a time before: `+12 % to the time before`.
+pub(crate) fn compared(now: u64, before: u64, time_before: &str) -> String {
+    match (now, before) {
+        (_, 0) => format!("nothing in {time_before}"),
+        (now, before) if now >= before => format!("+{} to {time_before}", percent(now - before, before)),
+        (now, before) => format!("−{} to {time_before}", percent(before - now, before)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

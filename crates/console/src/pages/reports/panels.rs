@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::parts::numbers::{grouped, percent};
+use crate::parts::numbers::{compared, grouped};
 
 #[derive(Deserialize)]
 pub(super) struct Series {
@@ -39,11 +39,7 @@ impl Panel {
     /// Compared with the time before: `+12 % to the time before`.
     pub(super) fn change(&self) -> Option<String> {
         let (now, before) = (self.total?, self.total_before?);
-        Some(match (now, before) {
-            (_, 0) => "nothing in the time before".to_owned(),
-            (now, before) if now >= before => format!("+{} to the time before", percent(now - before, before)),
-            (now, before) => format!("−{} to the time before", percent(before - now, before)),
-        })
+        Some(compared(now, before, "the time before"))
     }
 
     pub(super) fn shown(&self, value: u64) -> String {
