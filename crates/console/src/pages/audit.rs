@@ -72,7 +72,7 @@ async fn draw(visit: &Visit, call: &str) -> Result<Answer> {
 fn table(entries: &[Entry]) -> Markup {
     html! {
         div.scroll tabindex="0" {
-            table {
+            table.stack {
                 caption.hidden { "Changes, the newest first" }
                 thead { tr { th scope="col" { "When" } th scope="col" { "Who" } th scope="col" { "What" } th scope="col" { "Of" } } }
                 tbody {

@@ -59,7 +59,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
 fn table(nodes: &[Node]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Nodes" {
-            table {
+            table.stack {
                 caption.hidden { "Nodes, the one that started first comes first" }
                 thead {
                     tr {
@@ -72,11 +72,11 @@ fn table(nodes: &[Node]) -> Markup {
                         tr {
                             th.wide scope="row" { (node.address) p.quiet { code { (node.node_id) } } }
                             td { @if node.alive { (badge_saying("ok", "running")) } @else { (badge_saying("gone", "not seen lately")) } }
-                            td { (node.roles.join(", ")) }
-                            td { (node.version) }
-                            td.number { (grouped(node.jobs)) }
-                            td { (time(&node.started)) }
-                            td { (time(&node.last_seen)) }
+                            td data-is="Roles" { (node.roles.join(", ")) }
+                            td data-is="Version" { (node.version) }
+                            td.number data-is="Running jobs" { (grouped(node.jobs)) }
+                            td data-is="Started" { (time(&node.started)) }
+                            td data-is="Last seen" { (time(&node.last_seen)) }
                         }
                     }
                 }

@@ -118,7 +118,7 @@ fn nothing(page: &Page, outcome: &str) -> Markup {
 fn table(visit: &Visit, recipients: &[Recipient], push: PushId) -> Markup {
     html! {
         div.scroll {
-            table {
+            table.stack {
                 caption.hidden { "Devices and what became of the message, in the order in which they registered" }
                 thead {
                     tr {

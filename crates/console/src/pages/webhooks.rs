@@ -64,7 +64,7 @@ async fn draw(visit: &Visit, error: Option<&Error>) -> Result<Answer> {
 fn table(visit: &Visit, webhooks: &[Shown]) -> Markup {
     html! {
         div.scroll tabindex="0" {
-            table {
+            table.stack {
                 caption.hidden { "Webhooks" }
                 thead {
                     tr {
@@ -84,10 +84,10 @@ fn table(visit: &Visit, webhooks: &[Shown]) -> Markup {
                                 @if let Some(since) = &webhook.failing_since { p.quiet { "since " (time(since)) } }
                                 @if let Some(reason) = &webhook.reason { p.quiet.clip { (reason) } }
                             }
-                            td { (webhook.progress()) }
-                            td.number { (grouped(webhook.delivered)) }
-                            td.number { (grouped(webhook.dead_letters)) }
-                            td { (time_or(webhook.last_delivered.as_deref(), "never")) }
+                            td data-is="Progress" { (webhook.progress()) }
+                            td.number data-is="Delivered" { (grouped(webhook.delivered)) }
+                            td.number data-is="Given up" { (grouped(webhook.dead_letters)) }
+                            td data-is="Last delivered" { (time_or(webhook.last_delivered.as_deref(), "never")) }
                         }
                     }
                 }

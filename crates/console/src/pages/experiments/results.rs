@@ -53,7 +53,7 @@ impl Results {
     pub(super) fn table(&self, visit: &Visit, text: impl Fn(u64) -> Option<String>) -> Markup {
         html! {
             div.scroll tabindex="0" {
-                table {
+                table.stack {
                     caption.hidden { "Results by variant" }
                     thead {
                         tr {
@@ -80,7 +80,7 @@ impl Results {
                             }
                         }
                         @if let Some(control) = &self.control {
-                            tr { th scope="row" { "Control group" p.quiet { "got nothing" } } (cells(control)) td {} }
+                            tr { th.wide scope="row" { "Control group" p.quiet { "got nothing" } } (cells(control)) td {} }
                         }
                     }
                 }
@@ -91,10 +91,10 @@ impl Results {
 
 fn cells(group: &Group) -> Markup {
     html! {
-        td.number { (tenth(group.audience_pct)) "\u{202f}%" }
-        td.number { (grouped(group.chosen)) }
-        td.number { (grouped(group.opened)) }
-        td.number {
+        td.number data-is="Share" { (tenth(group.audience_pct)) "\u{202f}%" }
+        td.number data-is="Devices" { (grouped(group.chosen)) }
+        td.number data-is="Opened" { (grouped(group.opened)) }
+        td.number data-is="Rate" {
             @match group.opened_pct { Some(rate) => { (tenth(rate)) "\u{202f}%" }, None => "–" }
             @if let Some((low, high)) = group.interval_pct { p.quiet { (tenth(low)) " to " (tenth(high)) } }
         }

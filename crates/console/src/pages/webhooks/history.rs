@@ -32,7 +32,7 @@ pub(super) fn table(attempts: &[Entry]) -> Markup {
     }
     html! {
         div.scroll tabindex="0" {
-            table {
+            table.stack {
                 caption.hidden { "The latest requests, the newest first" }
                 thead {
                     tr {
@@ -45,8 +45,8 @@ pub(super) fn table(attempts: &[Entry]) -> Markup {
                         tr {
                             td { (time(&entry.at)) }
                             td.still { (entry.kind.as_deref().map_or_else(|| "–".to_owned(), words)) }
-                            td.number { @if let Some(attempt) = entry.attempt { (attempt) } }
-                            td.number { @if let Some(millis) = entry.milliseconds { (grouped(millis)) " ms" } }
+                            td.number data-is="Attempt" { @if let Some(attempt) = entry.attempt { (attempt) } }
+                            td.number data-is="Took" { @if let Some(millis) = entry.milliseconds { (grouped(millis)) " ms" } }
                             td.wide { (outcome(entry)) }
                         }
                     }
