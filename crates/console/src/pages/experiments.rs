@@ -11,6 +11,7 @@ use model::ids::ExperimentId;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::compose;
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::Result;
@@ -68,18 +69,20 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
         let results: Results = visit.get(&format!("/api/experiments/{}/results", experiment.id)).await?;
         rows.push(row(&visit, experiment, &results));
     }
+    let to_try = compose::link(&visit, &[("try", "yes")]);
     let body = html! {
         @if rows.is_empty() {
             div.empty {
                 p { "No experiment yet. One sends up to 26 variants of a message, each to its share of the audience, holds back a control \
                      group if you like, and says which variant works best, and how sure that is." }
                 @if visit.may(Role::Editor) {
-                    p { a href=(visit.to("/compose")) { "Compose a message" } ", and compare two texts, or a text with nothing, in its part “Try”." }
+                    p { a href=(to_try) { "Compose a message" } ", and compare two texts, or a text with nothing, in its part “Try”." }
                 }
             }
         } @else {
+            @if visit.may(Role::Editor) { div.actions { a.button.main href=(to_try) { "Compare two texts" } } }
             div.scroll tabindex="0" {
-                table {
+                table.stack {
                     caption.hidden { "Experiments, the newest first" }
                     thead { tr { th scope="col" { "Experiment" } th scope="col" { "State" } th scope="col" { "Verdict" } th scope="col" { "Made" } } }
                     tbody { @for row in &rows { (row) } }

@@ -54,7 +54,12 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
                      the time." }
                 @if visit.may(Role::Editor) { p { a href=(compose::link(&visit, &[("when", "at")])) { "Compose a message for later" } } }
             }
-        } @else { (table(&visit, &page.schedules)) }
+        } @else {
+            @if visit.may(Role::Editor) {
+                div.actions { a.button.main href=(compose::link(&visit, &[("when", "at")])) { "Schedule a message" } }
+            }
+            (table(&visit, &page.schedules))
+        }
         (pager(&visit, page.next_page.as_deref()))
     };
     Answer::page("Schedules", body)
@@ -81,7 +86,7 @@ fn table(visit: &Visit, schedules: &[Listed]) -> Markup {
     let may_change = visit.may(Role::Sender);
     html! {
         div.scroll tabindex="0" {
-            table {
+            table.stack {
                 caption.hidden { "Schedules, the newest first" }
                 thead {
                     tr {

@@ -144,11 +144,11 @@ pub(super) fn when(written: &Written, typed: &Fields) -> Markup {
             @for (when, words) in When::ALL {
                 label.check { input type="radio" name="when" value=(when.word()) checked[written.timing.when == when]; (words) }
             }
-            div.field {
+            div.field.later {
                 label for="at" { "Time (" span data-zone="" { (written.timing.zone()) } ")" }
                 input id="at" name="at" type="datetime-local" value=(value("at"));
             }
-            details open[written.timing.repeats()] {
+            details.later open[written.timing.repeats()] {
                 summary { "Again and again" }
                 (choice("repeat", "Repeats", &REPEATS, &value("repeat")))
                 (Field { kind: "number", ..Field::text("every", "Every so many of them").value(&value("every")).optional() }.show(None))
@@ -164,7 +164,7 @@ pub(super) fn when(written: &Written, typed: &Fields) -> Markup {
         }
         fieldset {
             legend { "4 Try" }
-            details open[written.compares()] {
+            details open[written.compares() || typed.is_checked("try")] {
                 summary { "Compare two texts, or with nothing" }
                 (Field::text("b_title", "Title of the other message").value(&value("b_title")).optional().show(None))
                 (area("b_text", "Text of the other message", &value("b_text"), 2))
