@@ -123,14 +123,25 @@ async fn draw(visit: &Visit, tested: Option<&str>, error: Option<&Error>) -> Res
     Answer::page("Platforms", body)
 }
 
+/// Browsers are reached with a pair that every app has from the beginning, unless somebody brings another one.
+fn has_own_pair(shown: &Shown, state: State) -> bool {
+    shown.platform == "webpush" && state == State::NotSetUp
+}
+
 fn card(visit: &Visit, shown: &Shown, now: model::time::UtcMillis) -> Markup {
     let state = shown.state(now);
     let words = words(&shown.platform);
     let at = visit.to(&format!("/platforms/{}", encode(&shown.platform)));
     html! {
         section.card {
-            div.head { h2 { (words.name) " " (badge(state.word())) } span.quiet { (words.devices) } }
-            p { (state.sentence()) }
+            @if has_own_pair(shown, state) {
+                div.head { h2 { (words.name) " " (badge("own key pair")) } span.quiet { (words.devices) } }
+                p { "Nothing has to be set up: the app has a key pair of its own. In production it counts as soon as the public URL of the service \
+                     begins with https, or a contact for push services is set here." }
+            } @else {
+                div.head { h2 { (words.name) " " (badge(state.word())) } span.quiet { (words.devices) } }
+                p { (state.sentence()) }
+            }
             @if let Some((reason, since)) = shown.hindrance() { p { (reason) " " span.quiet { "Since " (time(since)) "." } } }
             (facts(shown))
             (buttons(shown, &at))

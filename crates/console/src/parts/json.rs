@@ -13,7 +13,12 @@ pub(crate) fn brief(value: &Value) -> String {
         Value::Object(map) => {
             map.iter().map(|(name, value)| format!("{name}: {}", brief(value))).collect::<Vec<_>>().join(", ")
         }
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        // Sums of money and the like are kept with a fraction, also where it is zero.
+        Value::Number(number) => match number.to_string() {
+            text if number.is_f64() => text.strip_suffix(".0").unwrap_or(&text).to_owned(),
+            text => text,
+        },
+        Value::Bool(_) => value.to_string(),
     }
 }
 
@@ -38,6 +43,7 @@ mod tests {
         let value = json!({"name": "shoes", "sizes": [42, 43], "new": true, "more": {}, "none": null});
         assert_eq!(brief(&value), "more: , name: shoes, new: true, none: , sizes: 42, 43");
         assert_eq!((brief(&json!(12.5)), brief(&json!({}))), ("12.5".to_owned(), String::new()));
+        assert_eq!([json!(12.0), json!(12)].map(|value| brief(&value)), ["12", "12"]);
     }
 
     #[test]

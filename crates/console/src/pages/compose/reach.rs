@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::written::Written;
 use crate::error::Error;
 use crate::parts::conditions::Conditions;
+use crate::parts::devices::platform;
 use crate::parts::numbers::{count, grouped};
 use crate::visit::Visit;
 
@@ -136,7 +137,7 @@ fn platforms(reach: &Explanation) -> Markup {
     let (opted_out, without_address) = (sum(|at| at.opted_out), sum(|at| at.without_address));
     html! {
         ul.plain {
-            @for (platform, at) in &reach.platforms { li { (platform) " " strong { (grouped(at.reachable)) } } }
+            @for (kind, at) in &reach.platforms { li { (platform(kind)) " " strong { (grouped(at.reachable)) } } }
         }
         p.quiet { (count(reach.matched, "device matches", "devices match")) " · " (grouped(opted_out)) " opted out · " (grouped(without_address)) " without an address"
             @if reach.online > 0 { " · " (grouped(reach.online)) " online now" }

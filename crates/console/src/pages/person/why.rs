@@ -10,6 +10,7 @@ use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::form::query;
 use crate::pages::messages::{Listed, Pushes};
+use crate::parts::conditions::{Conditions, Known, sentence};
 use crate::parts::devices::device;
 use crate::parts::fields::{Field, choice};
 use crate::parts::outcomes;
@@ -151,12 +152,21 @@ fn clause_line(clause: &Clause) -> Markup {
             span.met.(if clause.matched { "good" } else { "bad" }) { (if clause.matched { "yes" } else { "no" }) }
             " "
             @match &clause.selector {
-                Some(selector) => code { (selector) },
+                Some(selector) => (in_words(selector)),
                 None => (operator(clause)),
             }
             @if clause.as_of == "now" { " " span.quiet { "as of now: what it was then is not known" } }
             @if !clause.clauses.is_empty() { ul.clauses { @for part in &clause.clauses { (clause_line(part)) } } }
         }
+    }
+}
+
+/// The condition as Compose tells it, or as it is where Compose has no words for it.
+fn in_words(selector: &Value) -> Markup {
+    let words = sentence(&Conditions::of(selector), &Known::default());
+    match words.filter(|words| !words.contains('{')) {
+        Some(words) => html! { span title=(selector) { (words) } },
+        None => html! { code { (selector) } },
     }
 }
 
