@@ -21,14 +21,22 @@ const SCREENS: [Screen; 4] = [(1280, false), (1280, true), (390, false), (320, t
 const EVERYTHING_WRITTEN: &str = "/console/{app}/compose?who=some&kind0=tag&value0=news&kind1=location&value1=Portland&title=Spring\
     &kind2=attribute&of2=plan&how2=less&value2=3&kind3=push&how3=opened&kind4=segment&kind5=json&value5=x&text=It+is+here&lang0=de&ltitle0=Fr%C3%BChling&ltext0=Er+ist+da&ios_sound=bell&web_image=https%3A%2F%2Fa.example%2Fb.png\
     &buttons=ua_shop_now&inbox_title=More&inbox_body=%3Cp%3EMore&when=at&at=2030-01-31T12:00&repeat=weekly&day=monday&b_text=Or+there";
-/// Views of pages that have several.
-const VIEWS: [&str; 6] = [
-    "/console/{app}/find?q=bold",
-    "/console/{app}/audience?show=tags",
-    "/console/{app}/audience?show=attributes",
-    "/console/{app}/audience?show=lists",
-    "/console/{app}/reports?cohort=day",
-    EVERYTHING_WRITTEN,
+/// Views of pages that have several, with the least role that sees them.
+const VIEWS: [(&str, Role); 14] = [
+    ("/console/{app}/find?q=bold", Role::Viewer),
+    ("/console/{app}/messages?origin=test", Role::Viewer),
+    ("/console/{app}/calendar?week=2024-05-01", Role::Viewer),
+    ("/console/{app}/audience?show=tags", Role::Viewer),
+    ("/console/{app}/audience?show=attributes", Role::Viewer),
+    ("/console/{app}/audience?show=lists", Role::Viewer),
+    ("/console/{app}/reports?cohort=day", Role::Viewer),
+    ("/console/{app}/people?show=devices", Role::Support),
+    ("/console/{app}/people?q=kim", Role::Support),
+    ("/console/{app}/people/user?id=kim-1&push={push}", Role::Support),
+    ("/console/{app}/people/user?id=kim-1&kind=event", Role::Support),
+    ("/console/{app}/people/user?id=kim-1&kind=change", Role::Support),
+    ("/console/{app}/people/erase?named_user_id=kim-1", Role::Admin),
+    (EVERYTHING_WRITTEN, Role::Editor),
 ];
 
 /// The text of axe-core, by which accessibility is judged; `scripts/browser` puts it there.
@@ -45,8 +53,7 @@ async fn every_page_is_in_order() {
         let tab = browser.tab().await;
         owner(&app, &tab).await;
         let shown = fill(&app).await;
-        let views = VIEWS.map(|view| view.replace("{app}", &app.app.key));
-        for path in paths(&app, &shown, |_| true).into_iter().chain(views) {
+        for path in paths(&app, &shown, |_| true) {
             for screen in SCREENS {
                 look(&app, &tab, &axe, &path, screen, true).await;
             }
@@ -81,13 +88,14 @@ async fn every_page_is_in_order_for_every_role() {
     .await;
 }
 
-/// The paths of all pages that show something. A table for spreadsheets or a file is no page.
+/// The paths of all pages that show something, and their views. A table for spreadsheets or a file is no page.
 fn paths(app: &TestApp, shown: &Shown, may_see: impl Fn(Needs) -> bool) -> Vec<String> {
     let routes = console::routes().into_iter();
     let pages = routes.filter(|route| route.method == http::Method::GET && route.needs != Needs::Nobody);
+    let views = VIEWS.into_iter().map(|(view, least)| (view, Needs::Role(least)));
     let mut paths = Vec::new();
-    for route in pages.filter(|route| may_see(route.needs)) {
-        let path = route.path.replace("{app}", &app.app.key);
+    for (path, _) in pages.map(|route| (route.path, route.needs)).chain(views).filter(|(_, needs)| may_see(*needs)) {
+        let path = path.replace("{app}", &app.app.key);
         let path = shown.iter().fold(path, |path, (name, value)| path.replace(name, value));
         if !path.contains('{') && !path.ends_with("/csv") && !path.ends_with("/result") {
             paths.push(path);
