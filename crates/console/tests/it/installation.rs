@@ -30,7 +30,15 @@ async fn owners_see_the_nodes_and_how_the_installation_is() {
         for words in ["The server reaches its database", "database", "webhooks", "/operator/doctor"] {
             doctor.shows(words);
         }
+        let home = format!("/console/{}", app.app.key);
+        assert!(!owner.get(&home).await.expect(200).contains("See the doctor"));
         app.advance(Duration::from_secs(60));
+        // The start page of an app says so, to owners.
+        owner
+            .get(&home)
+            .await
+            .shows("1 thing of the installation needs a look. <a href=\"/console/-/doctor\">See the doctor");
+        assert!(!admin.get(&home).await.expect(200).contains("See the doctor"));
         owner.get("/console/-/nodes").await.shows("not seen lately");
         owner.get("/console/-/doctor").await.shows("was last seen at");
         let (status, mut next) = owner.follow("/console/-/live").await;

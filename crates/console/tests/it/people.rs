@@ -91,6 +91,7 @@ async fn a_person_has_devices_a_past_and_reasons() {
         let why = support.get(&format!("{user}&push={push}")).await;
         why.shows("The provider took the message.");
         why.shows("had not opted in to notifications");
+        why.shows(">people who are tagged news<");
         // It is chosen from a list; an older one is named by its id.
         page.shows(&format!("<option value=\"{push}\">2024-05-01 12:00 · Hello Kim"));
         support.get(&format!("{user}&older={push}")).await.shows("The provider took the message.");

@@ -12,7 +12,7 @@ async fn a_platform_is_set_up_paused_and_removed() {
     on_each_database(async |app| {
         let admin = Visitor::with_role(&app, "admin").await;
         let list = format!("/console/{}/platforms", app.app.key);
-        for words in ["Apple", "Browsers", "not set up", "arrives in the sandbox"] {
+        for words in ["Apple", "Browsers", "not set up", "has a key pair of its own", "arrives in the sandbox"] {
             admin.get(&list).await.shows(words);
         }
         let adm = format!("{list}/adm");
