@@ -202,11 +202,11 @@ const fn row_code(error: &RowError) -> u32 {
 
 const fn file_code(fault: &FileFault) -> u32 {
     match fault {
-        FileFault::TooManyRows => 40002,
+        FileFault::TooManyRows(_) => 40002,
         FileFault::TooManyColumns => 40003,
-        FileFault::Empty | FileFault::NoTarget(_) | FileFault::OtherTarget(_) => 40013,
+        FileFault::Empty | FileFault::NoTarget(_) | FileFault::OtherTarget(_) | FileFault::NoRecipient => 40013,
         FileFault::Duplicate(_) => 40017,
-        FileFault::Attribute(..) | FileFault::RowTooLong => 40000,
+        FileFault::Attribute(..) | FileFault::RowTooLong | FileFault::Column(..) | FileFault::Row { .. } => 40000,
     }
 }
 

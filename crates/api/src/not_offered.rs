@@ -9,15 +9,13 @@ use crate::edge::Edge;
 use crate::error::Error;
 use crate::request_log::{Matched, observe, request_id};
 
-const EMAIL: &str = "There are no email channels here. Reach the same person on an open platform \
+pub(crate) const EMAIL: &str = "There are no email channels here. Reach the same person on an open platform \
                      (POST /api/channels/open), whose endpoint of yours may send email.";
-const SMS: &str = "There are no SMS channels here. Reach the same person on an open platform (POST /api/channels/open), whose \
+pub(crate) const SMS: &str = "There are no SMS channels here. Reach the same person on an open platform (POST /api/channels/open), whose \
                    endpoint of yours may send text messages.";
 const ATTACHMENTS: &str = "There are no attachments here, because there are no email channels.";
-const BULK: &str = "There are no uploads for bulk sending here. Upload a list (PUT /api/lists/<name>/csv) and push to \
-                    {\"static_list\": <name>}, or name the recipients in POST /api/create-and-send.";
-const JOURNEYS: &str = "There are no journeys here. Create a pipeline with a custom event as its trigger \
-                        (POST /api/pipelines), and send that event (POST /api/custom-events).";
+const CREATED: &str =
+    "Channels are made by the upload itself: POST /api/bulk/open/<name> registers every address that is new.";
 const BILLING: &str =
     "Nothing is billed here. GET /api/reports/devices and GET /api/reports/activeusers count devices.";
 const BRIDGE: &str = "Segments of other products are not read here. Create a segment (POST /api/segments) or upload a list \
@@ -48,17 +46,13 @@ pub(crate) const NOT_OFFERED: &[(&str, &str)] = &[
     ("/api/sms/{*below}", SMS),
     ("/api/mms/{*below}", SMS),
     ("/api/delivery-report/{*below}", SMS),
-    ("/api/bulk-send", BULK),
-    ("/api/bulk-send/validate", BULK),
-    ("/api/bulk/{*below}", BULK),
-    ("/api/channels/create/{*below}", BULK),
+    ("/api/channels/create/{*below}", CREATED),
     (
         "/api/channels/import",
         "Channels come one by one: PUT /api/channels/<id> with the master secret makes a channel under the id that it had before.",
     ),
     ("/api/device_tokens/feedback", FEEDBACK),
     ("/api/apids/feedback", FEEDBACK),
-    ("/api/journeys/{*below}", JOURNEYS),
     ("/api/billing/{*below}", BILLING),
     ("/api/segmentation-bridge", BRIDGE),
     ("/api/schedules/segmentation-bridge/{id}", BRIDGE),

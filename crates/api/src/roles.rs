@@ -68,6 +68,7 @@ const ONLY_LOOK: &[&str] = &[
 const VALIDATE: &[&str] = &[
     "/api/push/validate",
     "/api/create-and-send/validate",
+    "/api/bulk-send/validate",
     "/api/templates/push/validate",
     "/api/experiments/validate",
     "/api/pipelines/validate",
@@ -102,7 +103,7 @@ pub(crate) fn least_role(method: &Method, path: &str) -> Role {
 /// The scope that lets a token with scopes make a call; `None` for calls that no scope is about.
 pub(crate) fn scope(method: &Method, path: &str) -> Option<Scope> {
     let scopes: &[(Scope, &[&str])] = &[
-        (Scope::Push, &["/api/push", "/api/pushes", "/api/create-and-send", "/api/bulk-send"]),
+        (Scope::Push, &["/api/push", "/api/pushes", "/api/create-and-send", "/api/bulk-send", "/api/bulk"]),
         (Scope::Push, &["/api/schedules/create-and-send", "/api/schedules/bulk-send"]),
         (Scope::Push, &["/api/templates/push", "/api/templates/schedules"]),
         (Scope::Schedules, &["/api/schedules"]),

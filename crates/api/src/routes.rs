@@ -6,6 +6,7 @@ mod attributes;
 mod attributes_in_use;
 mod audience;
 mod audit_log;
+mod bulk;
 mod calendar;
 mod change_lists;
 mod channel_record;
@@ -26,6 +27,7 @@ mod experiment_results;
 mod experiments;
 mod health;
 mod inbox;
+mod journeys;
 mod legacy_tags;
 mod lists;
 mod live;
@@ -131,6 +133,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         put("/api/push/test-group", Master, test_pushes::set_group),
         post("/api/create-and-send", Master, create_and_send::send).takes_idempotency_key(),
         post("/api/create-and-send/validate", Master, create_and_send::validate),
+        post("/api/bulk/{device_type}", Master, bulk::upload),
+        post("/api/bulk/open/{open_platform}", Master, bulk::upload_open),
+        post("/api/bulk-send", Master, bulk::send).takes_idempotency_key(),
+        post("/api/bulk-send/validate", Master, bulk::validate),
         get("/api/pushes", Master, pushes::list),
         get("/api/push/stats", Master, reports::push_stats),
         get("/api/push/{push_id}", Master, push::status),
@@ -239,6 +245,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/pipelines/{pipeline_id}", Master, pipelines::look_up),
         put("/api/pipelines/{pipeline_id}", Master, pipelines::replace),
         delete("/api/pipelines/{pipeline_id}", Master, pipelines::delete),
+        post("/api/journeys/trigger", Master, journeys::enter).takes_idempotency_key(),
+        post("/api/journeys/exit", Master, journeys::exit),
         get("/api/experiments/{experiment_id}/results", Master, experiment_results::results),
         get("/api/reports/experiment/overview/{experiment_id}", Master, experiment_reports::overview),
         get("/api/reports/experiment/detail/{experiment_id}/{variant}", Master, experiment_reports::detail),

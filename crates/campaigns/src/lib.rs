@@ -4,6 +4,7 @@ mod calendar;
 mod content_templates;
 mod drafts;
 mod experiments;
+mod journeys;
 mod pipelines;
 mod schedules;
 mod search;
@@ -12,6 +13,7 @@ mod templates;
 use std::sync::Arc;
 
 use base::{Base, Metrics};
+use events::Events;
 use index::Indexes;
 use model::ids::AppId;
 use model::time::Clock;
@@ -49,6 +51,7 @@ struct Parts {
     index: Indexes,
     targeting: Targeting,
     sending: Sending,
+    events: Events,
     watches: pipelines::Watches,
     pipeline_limits: PipelineLimits,
 }
@@ -60,6 +63,7 @@ impl Campaigns {
         index: &Indexes,
         targeting: &Targeting,
         sending: &Sending,
+        events: &Events,
         pipeline_limits: PipelineLimits,
     ) -> Self {
         Self(Arc::new(Parts {
@@ -70,6 +74,7 @@ impl Campaigns {
             index: index.clone(),
             targeting: targeting.clone(),
             sending: sending.clone(),
+            events: events.clone(),
             watches: pipelines::Watches::default(),
             pipeline_limits,
         }))

@@ -114,7 +114,7 @@ impl Engine {
         let sending = Sending::new(&base, &tenancy, &index, &devices, &targeting, outside);
         let live = Live::new(&base, &tenancy, &index, &devices);
         let events = Events::new(&base, &tenancy, &index, &devices, &sending, address_policy, settings.locations);
-        let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending, settings.pipelines);
+        let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending, &events, settings.pipelines);
         let rooms = Arc::new(Rooms {
             exposition: metrics::Exposition::new(&base.metrics),
             retention: settings.retention,

@@ -24,6 +24,8 @@ const PORTION: u32 = 1000;
 #[derive(Clone, Copy, Debug)]
 enum Old {
     Uploads,
+    BulkUploads,
+    JourneyEntrances,
     ActivityDays,
     Places,
     PipelineSends,
@@ -42,8 +44,10 @@ enum Old {
 
 impl Old {
     /// Pushes come after the messages, which keep their pushes.
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 17] = [
         Old::Uploads,
+        Old::BulkUploads,
+        Old::JourneyEntrances,
         Old::ActivityDays,
         Old::Places,
         Old::PipelineSends,
@@ -161,6 +165,8 @@ impl Rooms {
                 self.devices.discard_dead_uploads(app).await?;
                 self.targeting.discard_dead_uploads(app).await.map(all_gone)
             }
+            Old::BulkUploads => self.sending.forget_old_bulk_uploads(app).await.map(all_gone),
+            Old::JourneyEntrances => self.campaigns.forget_old_entrances(app).await.map(all_gone),
             Old::ActivityDays => self.devices.forget_old_days(app).await.map(all_gone),
             Old::Places => self.devices.forget_old_places(app).await.map(all_gone),
             Old::PipelineSends => self.campaigns.forget_old_sends(app).await.map(all_gone),

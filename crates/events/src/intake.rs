@@ -24,6 +24,7 @@ use store::counters::hour;
 
 use crate::Events;
 
+pub use custom_events::WithEvents;
 pub(crate) use upload_rate::UploadRate;
 
 use seen::{Identity, own_time};

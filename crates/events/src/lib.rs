@@ -18,7 +18,7 @@ use sending::Sending;
 use store::Store;
 use tenancy::Tenancy;
 
-pub use intake::{Taken, Upload};
+pub use intake::{Taken, Upload, WithEvents};
 pub use reports::DevicesReport;
 pub use reports::{
     Buckets, Counts, DeviceCounts, EventTotals, Figure, GroupReport, Line, Lines, LinesRequest, PushReport, Series,

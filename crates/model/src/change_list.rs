@@ -4,6 +4,7 @@ mod csv;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use csv::short;
 pub use csv::{ChangeCsv, ChangeFault, ChangeRow, FileFault};
 
 use std::collections::BTreeMap;

@@ -33,28 +33,27 @@ pub struct NewRecipient {
 
 /// The key of the audience under which the recipients are.
 pub const KEY: &str = "create_and_send";
-/// Recipients of the hosted service that were uploaded before.
-const BULK_ID: &str = "bulk_id";
-const ADDRESS: &str = "ua_address";
+/// The key, or the column of a file, with the address of a recipient.
+pub(crate) const ADDRESS: &str = "ua_address";
 /// Every other key of a recipient that begins with this is a key of the hosted service.
-const RESERVED: &str = "ua_";
+pub(crate) const RESERVED: &str = "ua_";
 
 impl Push {
-    /// A push that has to bring its recipients along.
+    /// A push that has to bring its recipients along, or name the file that they are in.
     pub fn parse_create_and_send(at: &At<'_>) -> Option<Self> {
         // Recipients of other kinds have other keys, and complaining about each of them would help nobody.
         if let Some(name) = unreachable_type(at.json()) {
             return at.invalid_key(
                 "device_types",
                 format!(
-                    "Nothing can be sent to {name} by this service; create-and-send goes to an open platform, such as \
-                     [\"open::kiosk\"]."
+                    "Nothing can be sent to {name} by this service; such a push goes to an open platform, such as \
+                     [\"open::kiosk\"], or to the channels of an uploaded file."
                 ),
             );
         }
         let push = Self::parse_with(at, Purpose::CreateAndSend)?;
         match push.audience {
-            Audience::CreateAndSend(_) => Some(push),
+            Audience::CreateAndSend(_) | Audience::Uploaded(_) => Some(push),
             Audience::All(_) | Audience::Triggered(_) | Audience::Selector(_) => at.invalid_key(
                 "audience",
                 format!("The audience must be {{\"{KEY}\": [{{\"{ADDRESS}\": …}}, …]}}; others are for /api/push."),
@@ -74,7 +73,7 @@ fn unreachable_type(push: &Json) -> Option<&str> {
 impl Recipients {
     /// Whether an audience is of this kind, valid or not.
     pub(crate) fn are_meant(audience: &Json) -> bool {
-        [KEY, BULK_ID].iter().any(|key| audience.get(key).is_some())
+        audience.get(KEY).is_some()
     }
 
     /// Reads the whole audience.
@@ -89,12 +88,6 @@ impl Recipients {
             }
         }
         let mut fields = at.object()?;
-        if let Some(bulk) = fields.take(BULK_ID) {
-            return bulk.invalid(format!(
-                "Recipients cannot be uploaded beforehand; give up to {} of them under '{KEY}'.",
-                limits::RECIPIENTS_PER_REQUEST
-            ));
-        }
         let recipients = fields.required(KEY, parse_all);
         fields.finish();
         recipients.map(Self)

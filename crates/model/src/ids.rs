@@ -40,6 +40,8 @@ pub enum PrivacyKind {}
 pub enum AccountKind {}
 pub enum SignInKind {}
 pub enum ServerTokenKind {}
+pub enum BulkKind {}
+pub enum JourneyKind {}
 
 /// One installation of an app on a device, or one address of an open platform.
 pub type ChannelId = Id<ChannelKind>;
@@ -75,6 +77,10 @@ pub type AccountId = Id<AccountKind>;
 pub type SignInId = Id<SignInKind>;
 /// One token or OAuth client of a server of an app.
 pub type ServerTokenId = Id<ServerTokenKind>;
+/// One uploaded file of recipients.
+pub type BulkId = Id<BulkKind>;
+/// One entrance of one journey.
+pub type JourneyId = Id<JourneyKind>;
 
 impl<Kind> Id<Kind> {
     pub const fn from_uuid(uuid: Uuid) -> Self {

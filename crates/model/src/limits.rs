@@ -105,6 +105,8 @@ pub const LIST_EXTRA_PAIRS: usize = 100;
 pub const LIST_EXTRA_KEY_CHARS: usize = 64;
 pub const LIST_EXTRA_VALUE_CHARS: usize = 1024;
 pub const ROWS_PER_LIST: u64 = 10_000_000;
+/// Recipients in a file for bulk sending.
+pub const ROWS_PER_BULK_UPLOAD: u64 = 1_000_000;
 /// One cell of an uploaded list.
 pub const LIST_CELL_BYTES: usize = 1024;
 
@@ -257,3 +259,9 @@ pub const WEBHOOKS_PER_APP: usize = 20;
 /// Faults of the sandbox that wait at once, and the messages that one of them is for.
 pub const SANDBOX_FAULTS: usize = 100;
 pub const SANDBOX_FAULT_MESSAGES: u32 = 1_000_000;
+
+pub const JOURNEY_NAME_CHARS: usize = 256;
+pub const JOURNEYS_PER_REQUEST: usize = 10;
+pub const JOURNEY_ENTRANCE_CHARS: usize = 64;
+/// Channels that one request lets enter a journey.
+pub const JOURNEY_CHANNELS: u64 = 1000;

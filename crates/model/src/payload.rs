@@ -145,7 +145,7 @@ impl Push {
     pub fn recipients(&self) -> Option<(&OpenPlatform, &Recipients)> {
         match &self.audience {
             Audience::CreateAndSend(recipients) => Some((self.open_platforms().next()?, recipients)),
-            Audience::All(_) | Audience::Triggered(_) | Audience::Selector(_) => None,
+            Audience::All(_) | Audience::Triggered(_) | Audience::Uploaded(_) | Audience::Selector(_) => None,
         }
     }
 
@@ -176,7 +176,7 @@ fn notification(fields: &mut Fields<'_>) -> Option<Notification> {
 }
 
 /// Values for the texts of the push; the names are used as variables there.
-fn parse_global_attributes(at: &At<'_>) -> Option<BTreeMap<String, Value>> {
+pub(crate) fn parse_global_attributes(at: &At<'_>) -> Option<BTreeMap<String, Value>> {
     let attributes = at.object()?.into_map(0..=usize::MAX, |at| Some(at.json().to_value()))?;
     for name in attributes.keys() {
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || name.starts_with("ua_") {

@@ -234,10 +234,11 @@ fn triggered_push(at: &At<'_>, purpose: Purpose) -> Option<Push> {
     let push = Push::parse_with(at, purpose)?;
     match push.audience {
         Audience::Triggered(_) => Some(push),
-        Audience::All(_) | Audience::CreateAndSend(_) | Audience::Selector(_) => at.invalid_key(
-            "audience",
-            "The audience must be \"triggered\": a pipeline sends to the channels that set it off.",
-        ),
+        Audience::All(_) | Audience::CreateAndSend(_) | Audience::Uploaded(_) | Audience::Selector(_) => at
+            .invalid_key(
+                "audience",
+                "The audience must be \"triggered\": a pipeline sends to the channels that set it off.",
+            ),
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! audience  = "all" | "triggered" | selector      any letter case; "triggered" only where something triggers the push
 //!           | {"create_and_send": [...]}         only where the push brings its recipients along
+//!           | {"bulk_id": UUID}                  only there, too
 //! selector  = compound | atomic
 //! compound  = {AND: [selector, ...]} | {OR: [selector, ...]}     operators in any letter case
 //!           | {NOT: selector} | {NOT: [selector]}
@@ -48,6 +49,7 @@ pub use past_push::{PastOutcome, PastPush, PastPushId, PastPushKind};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::bulk::Uploaded;
 use crate::create_and_send::Recipients;
 use crate::json::{At, Json};
 use crate::limits;
@@ -61,6 +63,8 @@ pub enum Audience {
     Triggered(Spelling),
     /// The recipients that the push brings along.
     CreateAndSend(Recipients),
+    /// Everybody in a file that was uploaded before.
+    Uploaded(Uploaded),
     Selector(Selector),
 }
 
@@ -95,9 +99,12 @@ pub enum Selector {
 impl Audience {
     pub fn parse(at: &At<'_>, purpose: Purpose) -> Option<Self> {
         let Json::String(word) = at.json() else {
-            return match Recipients::are_meant(at.json()) {
-                true => Recipients::parse(at, purpose).map(Audience::CreateAndSend),
-                false => Selector::parse(at).map(Audience::Selector),
+            return if Recipients::are_meant(at.json()) {
+                Recipients::parse(at, purpose).map(Audience::CreateAndSend)
+            } else if Uploaded::is_meant(at.json()) {
+                Uploaded::parse(at, purpose).map(Audience::Uploaded)
+            } else {
+                Selector::parse(at).map(Audience::Selector)
             };
         };
         let spelling = Spelling(word.clone());
@@ -275,6 +282,7 @@ impl Serialize for Audience {
         match self {
             Audience::All(spelling) | Audience::Triggered(spelling) => spelling.serialize(serializer),
             Audience::CreateAndSend(recipients) => recipients.serialize(serializer),
+            Audience::Uploaded(uploaded) => uploaded.serialize(serializer),
             Audience::Selector(selector) => selector.serialize(serializer),
         }
     }

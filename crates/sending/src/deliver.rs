@@ -122,6 +122,7 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
         sending,
         app,
         push: push_id,
+        upload: push.bulk_upload(),
         device_type: &device_type,
         expires,
         transport: &transport,

@@ -2,6 +2,7 @@
 //! the inboxes and pages that it fills.
 
 mod account;
+mod bulk;
 pub mod causes;
 mod deliver;
 pub mod experiment_groups;
@@ -37,6 +38,7 @@ pub use account::{
     Person, Recipient, RecipientsPage, RecipientsQuery, RecipientsStart, Response, Standing, Step, StepName,
     WantedRecipients, Why, WhyOfDevice, fold_responses, union_of_sets,
 };
+pub use bulk::BulkUpload;
 pub use causes::Causes;
 pub use deliver::{Preview, PreviewFor, PreviewedMessage, Previews};
 pub use health::{Hindrance, PlatformHealth};

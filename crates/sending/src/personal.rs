@@ -6,12 +6,12 @@ use audience::block::blocks;
 use base::{Error, Result};
 use model::channel::Profile;
 use model::event::{Custom, Event};
-use model::ids::{AppId, NamedUserId, Offset, Ordinal, PushId};
+use model::ids::{AppId, BulkId, NamedUserId, Offset, Ordinal, PushId};
 use personalization::ValueMap;
 use roaring::RoaringBitmap;
 use serde_json::{Value, json};
 use store::attributes::{self, Owner};
-use store::{Tx, log, push_causes, recipients};
+use store::{Tx, bulk_rows, log, push_causes, recipients};
 
 use crate::causes::Causes;
 
@@ -71,6 +71,27 @@ pub(crate) fn values_of(
     Ok(found)
 }
 
+/// Reads what the texts of a push are filled in with: what is known of channels, then what has caused the push, and what the file
+/// with its recipients says goes before both.
+pub(crate) fn values_for(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (push, upload): (PushId, Option<BulkId>),
+    channels: &RoaringBitmap,
+    names: &BTreeSet<String>,
+) -> Result<HashMap<u32, ValueMap>> {
+    let mut found = values_of(tx, app, channels, names)?;
+    for ((_, number), values) in causes_of(tx, app, &BTreeMap::from([(push, channels.clone())]))? {
+        found.entry(number).or_default().extend(values);
+    }
+    let Some(upload) = upload else { return Ok(found) };
+    for (Ordinal(number), values) in bulk_rows::among(tx, app, upload, channels.iter().map(Ordinal))? {
+        let values: BTreeMap<String, String> = serde_json::from_str(&values).map_err(Error::internal)?;
+        found.entry(number).or_default().extend(values.into_iter().map(|(name, value)| (name, Value::from(value))));
+    }
+    Ok(found)
+}
+
 /// What is known of a named user, whatever device it is for.
 pub(crate) fn values_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<ValueMap> {
     let stored = attributes::of_owner(tx, app, &Owner::NamedUser(user.clone()))?;
@@ -78,22 +99,8 @@ pub(crate) fn values_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) ->
     Ok(stored.into_iter().filter_map(value).collect())
 }
 
-/// Adds the properties of the custom events that caused an automated push, which go before what is known of the channel. They are
-/// read from the log, as long as it has them.
-pub(crate) fn add_causes(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    push: PushId,
-    channels: &RoaringBitmap,
-    found: &mut HashMap<u32, ValueMap>,
-) -> Result<()> {
-    for ((_, number), values) in causes_of(tx, app, &BTreeMap::from([(push, channels.clone())]))? {
-        found.entry(number).or_default().extend(values);
-    }
-    Ok(())
-}
-
-/// The properties of the custom events that caused automated pushes, by push and channel.
+/// The properties of the custom events that caused automated pushes, by push and channel. They are read from the log, as long as it
+/// has them.
 pub(crate) fn causes_of(
     tx: &mut Tx<'_>,
     app: AppId,

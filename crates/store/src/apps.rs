@@ -208,6 +208,8 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("attribute", "owner_kind, owner, name"),
     ("list_member", "list, generation, kind, identifier"),
     ("list_change", "list, generation, line"),
+    ("bulk_row", "upload, ordinal"),
+    ("journey_entrance", "journey, ordinal"),
     ("term_set", "term, slice"),
     ("live_presence", "node"),
     ("last_place", "ordinal"),

@@ -44,6 +44,8 @@ pub enum DocumentKind {
     AttributeListErrors,
     /// The highest number that an upload of a deleted tag list or attribute list had: numbers are not used again.
     ChangeListNumbers,
+    /// A file for bulk sending, apart from its rows.
+    BulkUpload,
     /// A push to be sent later, and its progress.
     Schedule,
     /// A message that is being written.
@@ -99,6 +101,7 @@ impl DocumentKind {
             DocumentKind::AttributeList => "attribute_list",
             DocumentKind::AttributeListErrors => "attribute_list_errors",
             DocumentKind::ChangeListNumbers => "change_list_numbers",
+            DocumentKind::BulkUpload => "bulk_upload",
             DocumentKind::Schedule => "schedule",
             DocumentKind::Draft => "draft",
             DocumentKind::TestGroup => "test_group",
@@ -123,6 +126,7 @@ impl DocumentKind {
         match self {
             DocumentKind::Segment => Some("segment_id"),
             DocumentKind::List | DocumentKind::TagList | DocumentKind::AttributeList => Some("list"),
+            DocumentKind::BulkUpload => Some("bulk_id"),
             DocumentKind::Schedule => Some("schedule_id"),
             DocumentKind::Draft => Some("draft_id"),
             DocumentKind::Template | DocumentKind::ContentTemplate => Some("template_id"),

@@ -160,7 +160,9 @@ fn plan(
     let mut planner = Planner::new(tx, app, index, now, open_types);
     Ok(match audience {
         Audience::All(_) => Planned::Everyone,
-        Audience::Triggered(_) | Audience::CreateAndSend(_) => Planned::Recipients(planner.audience(&audience)?),
+        Audience::Triggered(_) | Audience::CreateAndSend(_) | Audience::Uploaded(_) => {
+            Planned::Recipients(planner.audience(&audience)?)
+        }
         Audience::Selector(selector) => {
             let reached = planner.prepare(&selector)?;
             let plans = selector.atoms().map(|atomic| {

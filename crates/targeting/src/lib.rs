@@ -1,6 +1,7 @@
 //! Who is meant: from audiences to plans over the index, segments and uploaded lists, and how an audience came about.
 
 mod attributes;
+mod channels_of;
 mod check;
 mod device_types;
 mod explain;

@@ -59,7 +59,7 @@ impl Targeting {
     pub async fn ready_atlas(&self, pushes: impl IntoIterator<Item = &Push>) -> Result<()> {
         let is_by_place = |push: &Push| match &push.audience {
             Audience::Selector(selector) => is_by_place(selector),
-            Audience::All(_) | Audience::Triggered(_) | Audience::CreateAndSend(_) => false,
+            Audience::All(_) | Audience::Triggered(_) | Audience::CreateAndSend(_) | Audience::Uploaded(_) => false,
         };
         if pushes.into_iter().any(is_by_place) { self.0.devices.ask_atlas(|_| ()).await } else { Ok(()) }
     }

@@ -9,9 +9,10 @@ use audience::plan::Plan;
 use base::{Error, Result};
 use devices::{address_key, apid_key};
 use index::term_plan;
+use model::bulk::Uploaded;
 use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
-use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
+use model::ids::{AppId, BulkId, ChannelId, NamedUserId, Ordinal, SegmentId};
 use model::property::selected_tag;
 use model::selector::{Atomic, Attribute, Audience, PastPushId, Selector};
 use model::tag::{Tag, TagGroup};
@@ -19,6 +20,7 @@ use model::term::Term;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
+use store::bulk_rows;
 use store::channels::{self, Key};
 use store::documents::{self, DocumentKind};
 
@@ -112,6 +114,7 @@ impl Planner<'_, '_> {
             // Only pipelines accept it, and they replace it by the channels that triggered them.
             Audience::Triggered(_) => Ok(Plan::Nobody),
             Audience::CreateAndSend(recipients) => self.recipients(recipients),
+            Audience::Uploaded(Uploaded(upload)) => self.uploaded(*upload),
             Audience::Selector(selector) => {
                 self.prepare(selector)?;
                 Ok(self.selector(selector)?.normalize())
@@ -239,6 +242,15 @@ impl Planner<'_, '_> {
         let types = self.open_types.clone();
         let addresses = recipients.as_slice().iter().map(|recipient| &recipient.address);
         self.by_key(addresses.flat_map(|address| types.iter().map(move |open| address_key(open, address))))
+    }
+
+    /// Everybody in a file for bulk sending, which may be gone when a schedule comes to it.
+    fn uploaded(&mut self, upload: BulkId) -> Result<Plan> {
+        if !documents::exists(self.tx, self.app, DocumentKind::BulkUpload, &upload.to_string())? {
+            self.unknown.meet(format!("upload {upload}"));
+            return Ok(Plan::Nobody);
+        }
+        Ok(named_one_by_one(bulk_rows::ordinals(self.tx, self.app, upload)?))
     }
 
     /// A channel of Windows is named by its address, which is a URL, or by its id: one client library takes nothing else.

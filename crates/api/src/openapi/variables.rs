@@ -64,6 +64,10 @@ pub(super) fn variable(name: &'static str) -> Option<Parameter> {
             let schema = json!({"type": "string", "examples": ["apns", "fcm", "open::kiosk"]});
             (schema, "`apns`, `fcm`, `adm`, `wns`, `webpush`, or `open::` and the name of an open platform.")
         }
+        "device_type" => {
+            (json!({"type": "string", "enum": ["ios", "android", "amazon", "web"]}), "The devices of the recipients.")
+        }
+        "open_platform" => (text(), "The name of an open platform, without `open::`."),
         "fingerprint" => (text(), "The fingerprint of a key, as listed with the platform."),
         "number" => (json!({"type": "integer", "minimum": 0}), "The position of the page in its push, counted from 0."),
         "file" => (json!({"type": "string", "enum": crate::routes::sdk_files()}), "The name of a file of the SDK."),

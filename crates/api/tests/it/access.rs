@@ -36,6 +36,7 @@ pub(crate) fn fill(path: &str) -> String {
     let filled = filled.replace("{client_id}", id).replace("{kid}", "0123456789abcdef").replace("{secret}", "master");
     let filled = filled.replace("{experiment_id}", id).replace("{variant}", "0").replace("{file}", "aerogram.js");
     let filled = filled.replace("{user_id}", UNKNOWN_KEY).replace("{*below}", "a/b").replace("{below}", "a");
+    let filled = filled.replace("{device_type}", "ios").replace("{open_platform}", "nowhere");
     assert!(!filled.contains('{'), "{filled}: fill in the new variable here");
     filled
 }

@@ -47,6 +47,9 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
                              "outcome": {"push": {"audience": "triggered", "device_types": "all",
                                                   "notification": {"alert": "Hi"}}}});
         let scheduled = json!({"schedule": {"scheduled_time": "2030-01-01T00:00"}, "push": recipients});
+        let file = app.master().post("/api/bulk/open/fridge", "ua_address\nb\n").await.expect(200);
+        let bulk = json!({"audience": {"bulk_id": file["bulk_id"]}, "device_types": ["open::fridge"],
+                          "notification": {"alert": "Hi"}});
         app.master().put("/api/push/test-group", json!({"audience": {"tag": "test"}})).await.expect(200);
         let table = [
             (app.master(), "/api/push", push("Hi")),
@@ -56,6 +59,8 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             (app.master(), "/api/create-and-send", recipients.clone()),
             (app.master(), "/api/schedules/create-and-send", scheduled.clone()),
             (app.master(), "/api/schedules/bulk-send", scheduled),
+            (app.master(), "/api/bulk-send", bulk),
+            (app.master(), "/api/journeys/trigger", json!({"audience": {"tag": "none"}, "triggering_id": "welcome"})),
             (app.device(), "/api/channels/restricted/open", own),
             (app.master(), "/api/custom-events", happened),
             (app.device(), "/api/user", json!({})),

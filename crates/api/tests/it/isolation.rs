@@ -20,6 +20,8 @@ pub(crate) struct Belongings {
     contact: String,
     push: String,
     segment: String,
+    /// An uploaded file of recipients.
+    bulk: String,
     schedule: String,
     draft: String,
     template: String,
@@ -42,6 +44,8 @@ impl Belongings {
             ("{push_id}", &self.push),
             ("{segment_id}", &self.segment),
             ("{named_user_id}", USER),
+            ("{device_type}", "ios"),
+            ("{open_platform}", "fridge"),
             ("{group_id}", &self.schedule),
             ("{send_id}", &self.push),
             ("{user_id}", user),
@@ -122,8 +126,10 @@ pub(crate) async fn settle_in(app: &TestApp) -> Belongings {
     let inbox = app.device().post("/api/user", json!({"ios_channels": [channel["channel_id"]]})).await.expect(201);
     let message = json!({"audience": "all", "device_types": ["ios"], "message": {"title": MARK, "body": MARK}});
     let message = app.master().post("/api/push", message).await.expect(200);
+    let bulk = app.master().post("/api/bulk/open/fridge", "ua_address\nfridge-1\n").await.expect(200);
     app.step_all().await;
     Belongings {
+        bulk: bulk["bulk_id"].as_str().unwrap().to_owned(),
         inbox: format!("{}:{}", inbox["user_id"].as_str().unwrap(), inbox["password"].as_str().unwrap()),
         message: message["message_ids"][0].as_str().unwrap().to_owned(),
         channel: channel["channel_id"].as_str().unwrap().to_owned(),

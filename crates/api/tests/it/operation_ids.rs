@@ -19,6 +19,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("DELETE", "/api/sandbox"),
     ("DELETE", "/api/channels/{channel_id}"),
     ("POST", "/api/create-and-send/validate"),
+    ("POST", "/api/bulk-send/validate"),
     ("POST", "/api/audience/explain"),
     ("POST", "/api/reports/perpush/detail"),
     ("POST", "/api/events"),
@@ -157,6 +158,15 @@ const CHANGES: &[(&str, &str, &str)] = &[
         r#"{"schedule":{"scheduled_time":"2035-01-01T08:00:00"},"push":{"audience":{"create_and_send":[{"ua_address":"c"}]},
             "device_types":["open::fridge"],"notification":{"alert":"Hi"}}}"#,
     ),
+    ("POST", "/api/bulk/{device_type}", "ua_channel_id\n9c36e8c7-5a73-47c0-9716-99fd3d4197d5\n"),
+    ("POST", "/api/bulk/open/{open_platform}", "ua_address\nc\n"),
+    (
+        "POST",
+        "/api/bulk-send",
+        r#"{"audience":{"bulk_id":"{bulk_id}"},"device_types":["open::fridge"],"notification":{"alert":"Hi"}}"#,
+    ),
+    ("POST", "/api/journeys/trigger", r#"{"audience":{"named_user":"jo"},"triggering_id":"welcome"}"#),
+    ("POST", "/api/journeys/exit", r#"{"triggering_id":"welcome"}"#),
     ("POST", "/api/push/{push_id}/pause", ""),
     ("POST", "/api/push/{push_id}/resume", ""),
     ("POST", "/api/push/{push_id}/cancel", ""),
@@ -301,6 +311,7 @@ async fn every_change_has_an_operation_id() {
             let fill = |text: &str| made.iter().fold(text.to_owned(), |text, (key, id)| text.replace(key, id));
             let (path, body) = (fill(&path), fill(body));
             let path = path.replace("{tag}", "t").replace("{list}", "a");
+            let path = path.replace("{device_type}", "ios").replace("{open_platform}", "fridge");
             let path = path.replace("{type}", "app").replace("{external_id}", "a");
             let platform = if route.ends_with("/keys") { "adm" } else { "open::fridge" };
             let path = path.replace("{key}", &app.app.key).replace("{platform}", platform);
@@ -323,6 +334,7 @@ async fn every_change_has_an_operation_id() {
                 ("{contact_id}", &answer["contact_id"]),
                 ("{account_id}", &answer["account_id"]),
                 ("{push_id}", &answer["push_ids"][0]),
+                ("{bulk_id}", &answer["bulk_id"]),
                 ("{segment_id}", &answer["segment_id"]),
                 ("{draft_id}", &answer["draft"]["draft_id"]),
                 ("{template_id}", &answer["template_id"]),

@@ -1,5 +1,7 @@
 //! Custom events that servers send.
 
+use std::sync::Arc;
+
 use base::{Error, Result};
 use boxed::boxed;
 use devices::{ChangeContext, NewEvent};
@@ -26,6 +28,9 @@ const MOST_RECORDED_BYTES: usize = 16 * 1024 * 1024;
 const TOO_MUCH: &str =
     "Written for each channel of the named users, these events are more than 16 MiB; send fewer of them at once.";
 
+/// What belongs to events and is written with them.
+pub type WithEvents = Arc<dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync>;
+
 /// An event with the id and the time that it gets.
 struct Dated {
     id: EventId,
@@ -45,6 +50,17 @@ impl Events {
         events: OneOrMany<CustomEvent>,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<OperationId> {
+        self.take_custom_events_with(app, events, idempotency_key, Arc::new(|_| Ok(()))).await
+    }
+
+    /// As [`Events::take_custom_events`], with something that is written in the same transaction.
+    pub async fn take_custom_events_with(
+        &self,
+        app: AppId,
+        events: OneOrMany<CustomEvent>,
+        idempotency_key: Option<IdempotencyKey>,
+        with: WithEvents,
+    ) -> Result<OperationId> {
         let now = self.0.clock.now();
         refuse_old(&events, now)?;
         let dated: Vec<Dated> = events.into_vec().into_iter().map(|custom| Dated::new(custom, now)).collect();
@@ -62,6 +78,7 @@ impl Events {
                         return Err(Error::invalid("", TOO_MUCH));
                     }
                 }
+                with(tx)?;
                 seen.write(tx, app)?;
                 context.journal.write(tx, app)?;
                 Ok(operation)

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use csv_core::{ReadFieldResult, Reader};
-
 use super::{ChangeKind, ChangeTarget, EmptyCells, attribute_change};
 use crate::attribute::AttributeKey;
+use crate::csv_records::{CsvRecord, CsvRecords, TooLong};
 use crate::ids::NamedUserId;
 use crate::limits;
 
@@ -33,8 +32,8 @@ pub struct ChangeFault {
 pub enum FileFault {
     #[error("The file is empty; its first line has to name the columns.")]
     Empty,
-    #[error("A file has at most {} rows.", limits::ROWS_PER_LIST)]
-    TooManyRows,
+    #[error("A file has at most {0} rows.")]
+    TooManyRows(u64),
     #[error("A file has at most {} columns besides the first.", limits::LIST_ATTRIBUTE_COLUMNS)]
     TooManyColumns,
     #[error("The first column must be channel_id or named_user, not '{0}'.")]
@@ -49,17 +48,23 @@ pub enum FileFault {
     Attribute(String, String),
     #[error("A row is longer than {} bytes; maybe a quote is not closed.", limits::LIST_ROW_BYTES)]
     RowTooLong,
+    #[error(
+        "The first line must name one column ua_channel_id with the ids of channels or, for an open platform, ua_address \
+         with addresses."
+    )]
+    NoRecipient,
+    #[error("'{0}' cannot be the name of a column: {1}")]
+    Column(String, String),
+    #[error("Line {line}: {problem}")]
+    Row { line: u64, problem: String },
 }
 
 /// The rows of one upload.
 pub struct ChangeCsv {
     kind: ChangeKind,
-    reader: Reader,
+    records: CsvRecords,
     columns: Option<Columns>,
     n_rows: u64,
-    /// Line ends that were read.
-    n_lines: u64,
-    row: Row,
 }
 
 /// Rows, and those that cannot be used.
@@ -77,39 +82,16 @@ enum TargetColumn {
     NamedUser,
 }
 
-/// The part of a row that has been read.
-#[derive(Default)]
-struct Row {
-    /// The line it begins on; `None` before its first byte.
-    line: Option<u64>,
-    cells: Vec<Vec<u8>>,
-    open: Vec<u8>,
-    n_bytes: usize,
-}
-
 impl ChangeCsv {
     pub fn new(kind: ChangeKind) -> Self {
-        Self { kind, reader: Reader::new(), columns: None, n_rows: 0, n_lines: 0, row: Row::default() }
+        Self { kind, records: CsvRecords::new(), columns: None, n_rows: 0 }
     }
 
     /// The rows that end in this chunk, or why the file cannot be used.
-    pub fn feed(&mut self, mut chunk: &[u8]) -> Result<Rows, FileFault> {
+    pub fn feed(&mut self, chunk: &[u8]) -> Result<Rows, FileFault> {
         let mut rows = Vec::new();
-        while !chunk.is_empty() {
-            if self.row.line.is_none() {
-                let n_blank = chunk.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-                self.pass(&chunk[..n_blank]);
-                chunk = &chunk[n_blank..];
-                if chunk.is_empty() {
-                    break;
-                }
-                self.row.line = Some(self.n_lines + 1);
-            }
-            let mut text = [0; 1024];
-            let (result, n_read, n_written) = self.reader.read_field(chunk, &mut text);
-            self.pass(&chunk[..n_read]);
-            chunk = &chunk[n_read..];
-            self.take(&text[..n_written], &result, &mut rows)?;
+        for record in self.records.feed(chunk)? {
+            rows.extend(self.take(&record)?);
         }
         Ok(rows)
     }
@@ -117,55 +99,34 @@ impl ChangeCsv {
     /// The row that the file ended in, if it did not end with a line break, and the names of the attributes.
     pub fn finish(mut self) -> Result<(Rows, Vec<String>), FileFault> {
         let mut rows = Vec::new();
-        while self.row.line.is_some() {
-            let mut text = [0; 1024];
-            let (result, _, n_written) = self.reader.read_field(&[], &mut text);
-            self.take(&text[..n_written], &result, &mut rows)?;
+        if let Some(record) = self.records.finish()? {
+            rows.extend(self.take(&record)?);
         }
         let columns = self.columns.ok_or(FileFault::Empty)?;
         Ok((rows, columns.attributes))
     }
 
-    fn pass(&mut self, read: &[u8]) {
-        self.n_lines += read.iter().filter(|byte| **byte == b'\n').count() as u64;
-    }
-
-    /// Adds to the open cell, and ends the cell and the row when they do.
-    fn take(&mut self, text: &[u8], result: &ReadFieldResult, rows: &mut Rows) -> Result<(), FileFault> {
-        self.row.open.extend_from_slice(text);
-        self.row.n_bytes += text.len();
-        if self.row.n_bytes > limits::LIST_ROW_BYTES {
-            return Err(FileFault::RowTooLong);
-        }
-        match result {
-            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
-            ReadFieldResult::Field { record_end } => {
-                let cell = std::mem::take(&mut self.row.open);
-                self.row.cells.push(cell);
-                if *record_end {
-                    rows.extend(self.end_row()?);
-                }
-            }
-            // The file ends where a row could begin.
-            ReadFieldResult::End => self.row = Row::default(),
-        }
-        Ok(())
-    }
-
-    fn end_row(&mut self) -> Result<Option<Result<ChangeRow, ChangeFault>>, FileFault> {
-        let Row { line, cells, .. } = std::mem::take(&mut self.row);
-        let line = line.unwrap_or(1);
+    fn take(
+        &mut self,
+        CsvRecord { line, cells }: &CsvRecord,
+    ) -> Result<Option<Result<ChangeRow, ChangeFault>>, FileFault> {
         let Some(columns) = &self.columns else {
-            self.columns = Some(Columns::read(self.kind, &cells)?);
+            self.columns = Some(Columns::read(self.kind, cells)?);
             return Ok(None);
         };
         self.n_rows += 1;
         if self.n_rows > limits::ROWS_PER_LIST {
-            return Err(FileFault::TooManyRows);
+            return Err(FileFault::TooManyRows(limits::ROWS_PER_LIST));
         }
         let identifier = cells.first().map(|cell| String::from_utf8_lossy(cell).into_owned()).unwrap_or_default();
-        let row = columns.row(line, &cells, &identifier);
-        Ok(Some(row.map_err(|problem| ChangeFault { line, identifier: short(&identifier), problem })))
+        let row = columns.row(*line, cells, &identifier);
+        Ok(Some(row.map_err(|problem| ChangeFault { line: *line, identifier: short(&identifier), problem })))
+    }
+}
+
+impl From<TooLong> for FileFault {
+    fn from(TooLong: TooLong) -> Self {
+        FileFault::RowTooLong
     }
 }
 
@@ -222,6 +183,6 @@ impl Columns {
 }
 
 /// A cell may be long, and a caller needs no more than this to find it.
-fn short(cell: &str) -> String {
+pub(crate) fn short(cell: &str) -> String {
     cell.chars().take(limits::NAMED_USER_ID_CHARS).collect()
 }

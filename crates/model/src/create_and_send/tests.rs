@@ -90,6 +90,8 @@ fn it_goes_to_one_open_platform() {
     refuses(&with("audience", json!("all")), &["audience"]);
     refuses(&with("audience", json!({"tag": "a"})), &["audience"]);
     refuses(&with("audience", json!({"bulk_id": "x"})), &["audience.bulk_id"]);
+    let both = json!({"create_and_send": [{"ua_address": "a", "name": "Kim"}], "bulk_id": "x"});
+    refuses(&with("audience", both), &["audience.bulk_id"]);
     let twofold = json!({"create_and_send": [{"ua_address": "a", "name": "Kim"}], "tag": "a"});
     refuses(&with("audience", twofold), &["audience.tag"]);
     let elsewhere = json!({"alert": "Hi", "ios": {"badge": 1}, "open::fridge": {"alert": "x"}});

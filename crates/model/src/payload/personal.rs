@@ -62,6 +62,7 @@ impl Push {
             || self.snippet_references.is_some()
             || self.has_inline_template()
             || has_values()
+            || self.bulk_upload().is_some()
     }
 
     fn has_inline_template(&self) -> bool {

@@ -56,6 +56,7 @@ impl Push {
             Audience::All(_) => PushType::BroadcastPush,
             Audience::Triggered(_) => PushType::UnicastPush,
             Audience::CreateAndSend(_) => PushType::CreateAndSendPush,
+            Audience::Uploaded(_) => PushType::SegmentsPush,
             Audience::Selector(Selector::Atomic(atomic)) if names_one(atomic) => PushType::UnicastPush,
             Audience::Selector(selector) => match selector.atoms().all(|atomic| matches!(atomic, Atomic::Tag { .. })) {
                 true => PushType::TagPush,

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use super::{Audience, DeviceToken, PastPush, Selector, SmsId};
+use crate::bulk::Uploaded;
 use crate::create_and_send::Recipients;
 use crate::ids::{ChannelId, NamedUserId, SegmentId};
 use crate::json::body::Read;
@@ -74,11 +75,12 @@ impl JsonSchema for Audience {
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "description": "The channels that a push is for: all of them, those that a selector describes, or recipients that \
-                the push brings along. In a pipeline, 'triggered' is the channel that triggered it.",
+                the push brings along or that are in an uploaded file. In a pipeline, 'triggered' is the channel that triggered it.",
             "anyOf": [
                 {"type": "string", "pattern": "^([aA][lL][lL]|[tT][rR][iI][gG][gG][eE][rR][eE][dD])$"},
                 schemas.subschema_for::<Selector>(),
                 schemas.subschema_for::<Recipients>(),
+                schemas.subschema_for::<Uploaded>(),
             ],
         })
     }

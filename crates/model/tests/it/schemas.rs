@@ -21,6 +21,7 @@ use model::draft::{DraftBody, DraftChange, DraftSending, DraftVersion};
 use model::event::{EventRequest, ReplayFrom};
 use model::experiment::Experiment;
 use model::inbox::{InboxChange, MessageIds, NewInbox};
+use model::journey::{JourneyExit, JourneyTrigger};
 use model::json::OneOrMany;
 use model::legacy_tag::{LegacyTagging, TagBatch};
 use model::live::LiveAck;
@@ -55,7 +56,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 69] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 71] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<DemoPush>,
@@ -112,6 +113,8 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<ContactAttributeChanges>,
         add::<ChannelTagsLookup>,
         add::<OneOrMany<CustomEvent>>,
+        add::<JourneyTrigger>,
+        add::<JourneyExit>,
         add::<EventRequest>,
         add::<(NewInbox, InboxChange, MessageIds)>,
         add::<MessageDeletion>,

@@ -10,7 +10,7 @@ use devices::served_among;
 use index::term_plan;
 use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
-use model::ids::{AppId, Ordinal, PushId};
+use model::ids::{AppId, BulkId, Ordinal, PushId};
 use model::payload::Push;
 use model::push_outcome::GoneBy;
 use model::sandbox::SandboxAnswer;
@@ -40,7 +40,8 @@ pub(super) struct Feed {
     reach: Option<Reach>,
     need: Need,
     is_localized: bool,
-    push: PushId,
+    /// The push, and the file with its recipients.
+    push: (PushId, Option<BulkId>),
     /// The names of values that the texts of the push are filled in with; `None` if they are the same for everybody.
     names: Option<Arc<BTreeSet<String>>>,
     /// The push's own data about the recipients it named, by their addresses.
@@ -80,7 +81,7 @@ impl Feed {
         Self {
             sending: sending.clone(),
             app,
-            push: push_id,
+            push: (push_id, push.bulk_upload()),
             names,
             reach: reach::needed(push, device_type),
             need: Need::of(push, device_type),
@@ -133,8 +134,7 @@ impl Feed {
             let read = move |tx: &mut Tx<'_>| {
                 let (mut targets, unreadable) = read_targets(tx, app, &reachable, need, is_localized)?;
                 if let Some(names) = &names {
-                    let mut found = personal::values_of(tx, app, &reachable, names)?;
-                    personal::add_causes(tx, app, push, &reachable, &mut found)?;
+                    let mut found = personal::values_for(tx, app, push, &reachable, names)?;
                     for target in &mut targets {
                         target.values = found.remove(&target.ordinal.0).unwrap_or_default();
                     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 use audience::plan::Plan;
-use base::{Error, Result};
+use base::Result;
 use index::term_plan;
 use model::event::{LiveContent, RejectionStatus};
 use model::ids::{DeliveryId, Ordinal};
@@ -157,12 +157,8 @@ async fn read_values(
     part: &RoaringBitmap,
     names: BTreeSet<String>,
 ) -> Result<HashMap<u32, ValueMap>> {
-    let (app, push, part) = (context.app, context.push, part.clone());
-    let read = move |tx: &mut Tx<'_>| {
-        let mut found = personal::values_of(tx, app, &part, &names)?;
-        personal::add_causes(tx, app, push, &part, &mut found)?;
-        Ok::<_, Error>(found)
-    };
+    let (app, push, part) = (context.app, (context.push, context.upload), part.clone());
+    let read = move |tx: &mut Tx<'_>| personal::values_for(tx, app, push, &part, &names);
     context.sending.0.store.read(read).await
 }
 

@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use jobs::Stop;
 use model::device_type::DeviceType;
-use model::ids::{AppId, PushId};
+use model::ids::{AppId, BulkId, PushId};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 
@@ -48,6 +48,8 @@ pub(super) struct RunContext<'a> {
     pub(super) sending: &'a Sending,
     pub(super) app: AppId,
     pub(super) push: PushId,
+    /// The file with the recipients of the push, if they are in one.
+    pub(super) upload: Option<BulkId>,
     pub(super) device_type: &'a DeviceType,
     pub(super) expires: Option<UtcMillis>,
     pub(super) transport: &'a Transport,

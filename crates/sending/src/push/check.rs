@@ -156,7 +156,7 @@ fn unknown_locale_codes(push: &Push, path: impl Fn(&str) -> String) -> Vec<Probl
 
 /// Refuses open platforms that are neither configured nor registered for by any channel: most likely a typing mistake. A push that
 /// names its recipients registers them, which makes the platform known. Also refuses platforms without location data for audiences
-/// whose segments need it, which the push alone does not show, and audiences by pushes that are not known.
+/// whose segments need it, which the push alone does not show, and audiences by pushes and uploads that are not known.
 pub fn refuse_unfit<'p>(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -178,6 +178,15 @@ pub fn refuse_unfit<'p>(
                     kind: ProblemKind::Invalid,
                 });
             }
+        }
+        if let Some(upload) = push.bulk_upload()
+            && !documents::exists(tx, app, DocumentKind::BulkUpload, &upload.to_string())?
+        {
+            problems.push(Problem {
+                path: request_path.of_push(n, "audience.bulk_id"),
+                message: "There is no such upload, or it is older than 30 days; upload the file again.".to_owned(),
+                kind: ProblemKind::Invalid,
+            });
         }
         if let Audience::Selector(selector) = &push.audience {
             problems.extend(unknown_pushes(tx, app, selector, &request_path.of_push(n, "audience"))?);

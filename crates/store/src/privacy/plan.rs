@@ -116,6 +116,8 @@ pub const PLAN: &[Entry] = &[
             Finder { by: By::NamedUser, condition: "named_user = $2" },
         ]),
     ),
+    entry("bulk_row", BY_ORDINAL),
+    entry("journey_entrance", BY_ORDINAL),
     entry("named_user", Treatment::Owned(&[Finder { by: By::NamedUser, condition: "id = $2" }])),
     entry("channel_key", BY_ORDINAL),
     entry("channel_secret", BY_ORDINAL),

@@ -1,5 +1,6 @@
 //! Pipelines.
 
+use model::journey::{JourneyExit, JourneyTrigger};
 use model::json::OneOrMany;
 use model::pipeline::Pipeline;
 use serde_json::json;
@@ -79,5 +80,23 @@ pub(super) fn area() -> Area {
         .refuses(409, "The app has as many active pipelines as it may (40900).");
     area.delete("/api/pipelines/{pipeline_id}", "Delete a pipeline", "Channels that wait for it get nothing.")
         .nothing("Deleted.");
+    area.post(
+        "/api/journeys/trigger",
+        "Let people enter a journey",
+        "Each channel of the audience, which may have 1,000, gets a custom event `journey_entered` with `triggering_id`, `entrance_id` \
+         and the given values as properties. It sets off the pipelines that wait for it.",
+    )
+    .body(
+        body::of::<JourneyTrigger>,
+        json!({"audience": {"named_user": "kim-7"}, "triggering_id": "welcome", "global_attributes": {"item": "Boots"}}),
+    )
+    .done();
+    area.post(
+        "/api/journeys/exit",
+        "Let people leave a journey",
+        "Each channel that entered gets a custom event `journey_exited`, by which pipelines may be canceled.",
+    )
+    .body(body::of::<JourneyExit>, json!({"triggering_id": "welcome"}))
+    .done();
     area
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::answer::Done;
 use crate::openapi::{Area, body, query, shape::Accepted};
 use crate::page_size::PageSize;
+use crate::routes::bulk::UploadedFile;
 use crate::routes::preview::{PreviewsRecord, Question};
 use crate::routes::push::Status;
 use crate::routes::pushes::{Page, STATES};
@@ -70,6 +71,7 @@ pub(super) fn area() -> Area {
     )
     .body(body::of::<Push>, create)
     .ok::<Done>("The push would be accepted.");
+    bulk(&mut area);
     area.get(
         "/api/pushes",
         "List pushes",
@@ -135,3 +137,51 @@ pub(super) fn area() -> Area {
 }
 
 const TOO_LATE: &str = "The push is done or was canceled (40900).";
+
+fn bulk(area: &mut Area) {
+    let files = [
+        (
+            "/api/bulk/{device_type}",
+            "Upload recipients",
+            "A file of recipients for bulk sending: a header, then a row for each, plain or gzip. The column `ua_channel_id` has the \
+             ids of channels, and every other column values for the texts of pushes. It can be sent to for 30 days.",
+            "ua_channel_id,first_name\r\n9c36e8c7-5a73-47c0-9716-99fd3d4197d5,Kim\r\n",
+        ),
+        (
+            "/api/bulk/open/{open_platform}",
+            "Upload recipients of an open platform",
+            "As for other devices, but the recipients may be in a column `ua_address`, too. Addresses that are new become channels, \
+             opted in.",
+            "ua_address,first_name\r\nlobby-1,Kim\r\n",
+        ),
+    ];
+    for (path, title, text, rows) in files {
+        area.post(path, title, text)
+            .text_body("text/csv", rows)
+            .changed::<UploadedFile>("Every row is stored, but those of channels that do not exist.")
+            .refuses(
+                400,
+                "The file has more than a million rows (40002), too many columns (40003), no column of recipients (40013), a column \
+                 twice (40017), or cannot be read (40000).",
+            )
+            .refuses(404, "There are no such devices (40401), or no email and SMS channels (40402).")
+            .refuses(408, "Nothing arrived for a minute (40800).")
+            .refuses(413, "The rows are larger than 8 GiB when unpacked (41300).");
+    }
+    let push = json!({
+        "audience": {"bulk_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5"},
+        "device_types": ["ios"],
+        "notification": {"alert": "Hello {{first_name}}"},
+    });
+    area.post(
+        "/api/bulk-send",
+        "Send to a file",
+        "Sends a push to everybody in an uploaded file, on one device type. Its texts are filled in with the row of each.",
+    )
+    .body(body::of::<Push>, push.clone())
+    .ok::<Accepted>("Accepted.")
+    .status(202);
+    area.post("/api/bulk-send/validate", "Validate a bulk send", "Checks such a push and does nothing with it.")
+        .body(body::of::<Push>, push)
+        .ok::<Done>("The push would be accepted.");
+}

@@ -21,6 +21,9 @@ pub(super) async fn call_in_order(app: &TestApp, belongings: &Belongings) {
     }
     let event = json!([event_at("app_foreground", app.clock().now().0, json!({}))]);
     call(&server, &Method::POST, "/warp9", belongings, &event).await.expect(200);
+    let journey = json!({"audience": {"channel": belongings.channel}, "triggering_id": "welcome"});
+    server.post("/api/journeys/trigger", journey).await.expect(200);
+    server.post("/api/journeys/exit", json!({"triggering_id": "welcome"})).await.expect(200);
     let scoped = json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["daily"]}}]});
     let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCDEF4567"}});
     let channel = app.device().post("/api/channels", device).await.expect(201)["channel_id"].clone();

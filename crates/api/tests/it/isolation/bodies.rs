@@ -84,6 +84,19 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             let time = json!({"scheduled_time": "2031-01-01T00:00"});
             vec![json!({"schedule": time, "push": push_to(json!({"segment": belongings.segment}))})]
         }
+        ("POST", "/api/bulk/{device_type}") => vec![json!(format!("ua_channel_id\n{channel}\n"))],
+        ("POST", "/api/bulk/open/{open_platform}") => vec![json!("ua_address\nfridge-1\n")],
+        ("POST", "/api/bulk-send" | "/api/bulk-send/validate") => {
+            let audience = json!({"bulk_id": belongings.bulk});
+            vec![json!({"audience": audience, "device_types": ["open::fridge"], "notification": {"alert": "x"}})]
+        }
+        ("POST", "/api/journeys/trigger") => {
+            vec![
+                json!({"audience": {"named_user": USER}, "triggering_id": MARK}),
+                json!({"audience": "all", "triggering_id": MARK}),
+            ]
+        }
+        ("POST", "/api/journeys/exit") => vec![json!({"triggering_id": MARK})],
         ("POST", path) if path.contains("create-and-send") || path.ends_with("bulk-send") => {
             // The address of a channel of the first app.
             let push = json!({

@@ -1,4 +1,5 @@
-//! Rules for a push that brings its recipients along: where it goes, and that there is a text for each of them.
+//! Rules for a push that brings its recipients along, or names the file that they are in: where it goes, and that there is a text
+//! for each of them.
 
 use std::collections::BTreeSet;
 
@@ -7,38 +8,49 @@ use crate::device_type::{DeviceType, OpenPlatform};
 use crate::json::At;
 use crate::limits;
 use crate::payload::Push;
-use crate::payload::device_types::DeviceTypes;
 use crate::payload::notification::Notification;
 use crate::selector::Audience;
 use crate::template::Outline;
 
 pub(super) fn check(push: &Push, at: &At<'_>) {
-    let Audience::CreateAndSend(recipients) = &push.audience else { return };
-    let DeviceTypes::List(list) = &push.device_types else { return refuse_device_types(at) };
-    let [DeviceType::Open(platform)] = list.as_slice() else { return refuse_device_types(at) };
-    let localized = push.localizations.iter().flatten().map(|localization| localization.notification.as_ref());
-    let notifications = [push.notification.as_ref()].into_iter().chain(localized).enumerate();
-    for (n, notification) in notifications.filter_map(|(n, notification)| Some((n, notification?))) {
-        let prefix = if n == 0 { String::new() } else { format!("localizations[{}].", n - 1) };
-        only_for(platform, notification, at, &prefix);
-        everybody_has_values(platform, notification, recipients, at);
+    let listed = push.device_types.listed();
+    match (&push.audience, listed) {
+        (Audience::CreateAndSend(recipients), [DeviceType::Open(platform)]) => {
+            for (path, notification) in push.notifications() {
+                only_for(&listed[0], notification, at, &path);
+                everybody_has_values(platform, notification, recipients, at);
+            }
+        }
+        (Audience::CreateAndSend(_), _) => {
+            let message = "A push that brings its recipients along goes to exactly one open platform, such as \
+                           [\"open::kiosk\"].";
+            at.invalid_key::<()>("device_types", message);
+        }
+        (Audience::Uploaded(_), [device_type]) => {
+            for (path, notification) in push.notifications() {
+                only_for(device_type, notification, at, &path);
+            }
+            if push.has_message() {
+                let message = "A message for inboxes is filled in when it is opened, and what the file says of its \
+                               recipients is known only while it is sent; leave it out.";
+                at.invalid_key::<()>("message", message);
+            }
+        }
+        (Audience::Uploaded(_), _) => {
+            let message = "A push to an uploaded file goes to exactly one device type, such as [\"ios\"].";
+            at.invalid_key::<()>("device_types", message);
+        }
+        (Audience::All(_) | Audience::Triggered(_) | Audience::Selector(_), _) => {}
     }
 }
 
-fn refuse_device_types(at: &At<'_>) {
-    let message =
-        "A push that brings its recipients along goes to exactly one open platform, such as [\"open::kiosk\"].";
-    at.invalid_key::<()>("device_types", message);
-}
-
 /// An override for another platform is most likely meant for other recipients.
-fn only_for(platform: &OpenPlatform, notification: &Notification, at: &At<'_>, prefix: &str) {
-    let wanted = DeviceType::Open(platform.clone());
+fn only_for(wanted: &DeviceType, notification: &Notification, at: &At<'_>, path: &str) {
     let named = DeviceType::NAMED.into_iter().map(|(_, device_type)| device_type);
     let all = named.chain(notification.open.keys().cloned().map(DeviceType::Open));
-    for other in all.filter(|other| *other != wanted && notification.has_override(other)) {
+    for other in all.filter(|other| other != wanted && notification.has_override(other)) {
         let message = format!("The recipients are on {wanted} only; leave out what is for {other}.");
-        at.invalid_key::<()>(&format!("{prefix}notification.{other}"), message);
+        at.invalid_key::<()>(&format!("{path}.{other}"), message);
     }
 }
 

@@ -22,6 +22,7 @@ use model::tag::Tag;
 use model::time::UtcMillis;
 use store::addresses::{self, RefusedAddress};
 use store::attributes::{self, Owner, Write};
+use store::bulk_rows::{self, BulkValues};
 use store::channels::{self, Channel};
 use store::counters::{self, Grain, Metric, Pushes};
 use store::documents::{self, DocumentKind};
@@ -48,8 +49,8 @@ use store::term_sets::{self, Part};
 use store::unknown_users::{self, UnknownUser};
 use store::webhooks::{self, Attempt, DeadLetter, Entry, EntryKind, Position, Webhook};
 use store::{
-    Result, Store, Tx, apps, audit, blocks, contacts, followers, inbox_messages, inbox_users, legacy_tags, log,
-    named_users, origins, place_days, push_audience, push_causes, push_marks, push_outcomes, push_received,
+    Result, Store, Tx, apps, audit, blocks, contacts, followers, inbox_messages, inbox_users, journeys, legacy_tags,
+    log, named_users, origins, place_days, push_audience, push_causes, push_marks, push_outcomes, push_received,
     push_responses, seen_events, signed_requests, terms,
 };
 
@@ -187,6 +188,10 @@ fn list_change() -> ListChange {
     ListChange { line: 2, owner, cells: "[]".to_owned() }
 }
 
+fn bulk_values() -> BulkValues {
+    (CHANNEL, "{\"name\":\"Jo\"}".to_owned())
+}
+
 fn member() -> Member {
     Member { kind: "named_user".to_owned(), identifier: "jo".to_owned() }
 }
@@ -199,6 +204,8 @@ fn fill_audience(tx: &mut Tx<'_>) -> Result<()> {
     attributes::write(tx, APP, &Owner::Channel(CHANNEL), &[city])?;
     lists::add(tx, APP, VIP, &[member()])?;
     list_changes::add(tx, APP, GOLD, &[list_change()])?;
+    bulk_rows::put(tx, APP, id(60), &[bulk_values()])?;
+    journeys::enter(tx, APP, id(61), &[CHANNEL], NOW)?;
     last_places::put(tx, APP, CHANNEL, &last_places())?;
     place_days::put(tx, APP, PLACE, DAY, 0, vec![3])
 }

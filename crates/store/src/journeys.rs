@@ -1,0 +1,40 @@
+//! The channels that have entered journeys and not left them.
+
+use model::ids::{AppId, JourneyId, Ordinal};
+use model::time::UtcMillis;
+
+use crate::{Result, Tx, Value};
+
+/// Notes that channels have entered a journey. For one that is there already, the last time counts.
+pub fn enter(tx: &mut Tx<'_>, app: AppId, journey: JourneyId, channels: &[Ordinal], now: UtcMillis) -> Result<()> {
+    tx.write_many(
+        "insert into journey_entrance (app, journey, ordinal, entered) values ($1, $2, $3, $4)
+         on conflict (app, journey, ordinal) do update set entered = excluded.entered",
+        channels.iter().map(|ordinal| [app.into(), journey.into(), (*ordinal).into(), now.into()]),
+    )?;
+    Ok(())
+}
+
+/// Up to `at_most` of the channels in a journey, in order.
+pub fn entered(tx: &mut Tx<'_>, app: AppId, journey: JourneyId, at_most: u32) -> Result<Vec<Ordinal>> {
+    let sql = "select ordinal from journey_entrance where app = $1 and journey = $2 order by ordinal limit $3";
+    tx.query(sql, &[app.into(), journey.into(), at_most.into()], |row| row.get(0))
+}
+
+/// Notes that channels have left a journey.
+pub fn leave(tx: &mut Tx<'_>, app: AppId, journey: JourneyId, channels: &[Ordinal]) -> Result<()> {
+    tx.write_many(
+        "delete from journey_entrance where app = $1 and journey = $2 and ordinal = $3",
+        channels.iter().map(|ordinal| [Value::from(app), journey.into(), (*ordinal).into()]),
+    )?;
+    Ok(())
+}
+
+/// Forgets up to `at_most` entrances before a time, and returns how many.
+pub fn forget_before(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, at_most: u32) -> Result<u64> {
+    tx.execute(
+        "delete from journey_entrance where app = $1 and (journey, ordinal) in
+         (select journey, ordinal from journey_entrance where app = $1 and entered < $2 order by entered limit $3)",
+        &[app.into(), before.into(), at_most.into()],
+    )
+}
