@@ -205,20 +205,30 @@ pub struct MessageFilling {
     /// A body that came in base64 need not be text, and is never filled in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     keeps_body: bool,
+    /// Whether there is no message for a reader for whom the body cannot be filled in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    needs_body: bool,
 }
 
 impl MessageFilling {
     /// `None` if the message is the same for everybody.
     pub fn of(push: &Push, message: &Message) -> Option<Self> {
         let keeps_body = message.content_encoding == Some(ContentEncoding::Base64);
-        let texts = [message.written_title(), message.written_body().filter(|_| !keeps_body)];
+        let body = message.written_body().filter(|_| !keeps_body);
+        let texts = [message.written_title(), body];
         let extra = message.extra.iter().flat_map(BTreeMap::values);
         let varies = texts.into_iter().flatten().chain(extra.map(String::as_str)).any(has_tags);
         (varies && push.is_personalized()).then(|| Self {
             global: push.global_attributes.clone().unwrap_or_default(),
             defaults: message.variable_defaults(),
             keeps_body,
+            needs_body: body.is_some_and(|body| body.contains("$required")),
         })
+    }
+
+    /// Whether the body has to be read to know whether there is a message for a reader.
+    pub fn needs_body(&self) -> bool {
+        self.needs_body
     }
 
     /// Whether the body is the same for everybody, whatever is in it.

@@ -21,6 +21,8 @@ pub(super) type There<'m> = (Held<'m>, u32);
 /// What is needed to show messages of one inbox or of several, read in one go.
 pub(super) struct Readings {
     heads: HashMap<(MessageNumber, u32), TextHead>,
+    /// Those that decide whether there is a message.
+    bodies: HashMap<(MessageNumber, u32), String>,
     /// What is known of the viewers.
     values: HashMap<u32, ValueMap>,
     /// What their events told about the messages that these caused.
@@ -50,8 +52,14 @@ impl Readings {
             let texts = std::iter::once(&head.title).chain(head.details.extra.values());
             names.extend(texts.flat_map(|text| MessageFilling::names(text)));
         }
+        let needs_body = |head: &TextHead| head.details.filling.as_ref().is_some_and(MessageFilling::needs_body);
+        let needed = heads.iter().filter(|(_, head)| needs_body(head)).map(|(text, _)| *text);
+        let bodies = messages::bodies(tx, app, needed)?.into_iter();
+        let bodies: HashMap<_, _> =
+            bodies.filter_map(|(text, body)| Some((text, String::from_utf8(body).ok()?))).collect();
+        names.extend(bodies.values().flat_map(|body| MessageFilling::names(body)));
         let values = personal::values_of(tx, app, &viewers, &names)?;
-        Ok(Self { heads, values, causes: personal::causes_of(tx, app, &viewers_of)? })
+        Ok(Self { heads, bodies, values, causes: personal::causes_of(tx, app, &viewers_of)? })
     }
 
     /// The text of a message for its viewer. `None` if there is no message for them: some need values that are not known of
@@ -64,6 +72,9 @@ impl Readings {
         head.details.filling = None;
         for text in std::iter::once(&mut head.title).chain(head.details.extra.values_mut()) {
             *text = filling.filled(text, false, &values, now).ok()?;
+        }
+        if let Some(body) = self.bodies.get(&text_of(there)) {
+            filling.filled(body, false, &values, now).ok()?;
         }
         Some(Cow::Owned(head))
     }

@@ -61,6 +61,8 @@ async fn messages_are_numbered_ended_and_forgotten() {
             let heads = messages::heads(tx, app, [(b.number, 0), (b.number, 1)])?;
             assert_eq!(heads.iter().map(|(text, _)| *text).collect::<Vec<_>>(), [(b.number, 0)]);
             assert_eq!(messages::body(tx, app, b.number, 0)?, Some(b"body".to_vec()));
+            let bodies = messages::bodies(tx, app, [(b.number, 1), (b.number, 0)])?;
+            assert_eq!(bodies, [((b.number, 0), b"body".to_vec())]);
             messages::end(tx, app, b.number, UtcMillis(6_000))?;
             messages::end(tx, app, b.number, UtcMillis(7_000))?;
             assert_eq!(messages::body(tx, app, b.number, 0)?, None);

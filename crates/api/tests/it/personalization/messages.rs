@@ -36,6 +36,23 @@ async fn messages_are_filled_in_when_they_are_read() {
 }
 
 #[tokio::test]
+async fn a_message_is_not_there_for_somebody_whom_its_body_cannot_be_filled_in_for() {
+    on_each_database(async |app| {
+        let kim = Phone::new(&app, "ios", json!({})).await;
+        let nobody = Phone::new(&app, "ios", json!({})).await;
+        set(&app, json!({"channel": [kim.channel]}), json!({"name": "Kim"})).await;
+        let message = json!({"title": "Hi", "body": "{{#if (not place)}}{{$required name}}{{/if}}"});
+        send(&app, json!({"message": message, "options": {"personalization": true}})).await;
+        let listed = kim.messages(&app).await.remove(0);
+        assert_eq!(body(&app, &kim, &listed).await, b"Kim");
+        assert!(nobody.messages(&app).await.is_empty());
+        set(&app, json!({"channel": [nobody.channel]}), json!({"place": "here"})).await;
+        assert_eq!(nobody.titles(&app).await, ["Hi"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_body_that_came_in_base64_is_the_same_for_everybody() {
     on_each_database(async |app| {
         let kim = Phone::new(&app, "ios", json!({})).await;
