@@ -61,15 +61,23 @@ def check_tokens(service):
 
     urls = Urls(base_url=f"{service.url}/api/")
     bearer = filled(ua.client.BearerTokenClient(KEY, made("tokens", role="sender")["token"]), urls=urls)
-    client = made("oauth-clients", role="sender", scopes=["chn", "evt"])
-    oauth = ua.client.OAuthClient(KEY, client["client_id"], client["private_key"], scope=["chn", "evt"])
-    filled(oauth, urls=urls, token_url=f"{service.url}/token")
+    client = made("oauth-clients", role="sender", scopes=["chn", "evt", "jny"])
+
+    def oauth_client(*scopes):
+        oauth = ua.client.OAuthClient(KEY, client["client_id"], client["private_key"], scope=list(scopes))
+        return filled(oauth, urls=urls, token_url=f"{service.url}/token")
+
+    oauth = oauth_client("chn", "evt")
     for airship in [bearer, oauth]:
         assert ua.ChannelInfo(airship).lookup(service.devices["ios"]).channel_id == service.devices["ios"]
         assert ua.CustomEvent(airship, "seen_by_token", ua.named_user(USER)).send()["ok"] is True
     assert filled(service.push(alert="Hello"), _airship=bearer).send().ok is True
     refused(filled(service.push(alert="Hello"), _airship=oauth).send, 403)
-    refused(lambda: ua.Journeys(oauth).trigger(ua.named_user(USER), "welcome"), 404)
+    refused(lambda: ua.Journeys(oauth).trigger(ua.named_user(USER), "welcome"), 403)
+    journeys = ua.Journeys(oauth_client("jny"))
+    entered = journeys.trigger(ua.named_user(USER), ["welcome", "other"], "first", {"item": {"name": "Boots"}})
+    assert entered["ok"] is True and journeys.trigger(ua.tag("nobody-has-this"), "welcome")["ok"] is True
+    assert journeys.exit("welcome", "first")["ok"] is True and journeys.exit(["welcome", "other"])["ok"] is True
 
 
 CHECKS = [check_change_lists, check_old_listings, check_tokens]
