@@ -11,8 +11,8 @@ use crate::request_log::{Matched, observe, request_id};
 
 pub(crate) const EMAIL: &str = "There are no email channels here. Reach the same person on an open platform \
                      (POST /api/channels/open), whose endpoint of yours may send email.";
-pub(crate) const SMS: &str = "There are no SMS channels here. Reach the same person on an open platform (POST /api/channels/open), whose \
-                   endpoint of yours may send text messages.";
+pub(crate) const SMS: &str = "There are no SMS channels here. Reach the same person on an open platform \
+                              (POST /api/channels/open), whose endpoint of yours may send text messages.";
 const ATTACHMENTS: &str = "There are no attachments here, because there are no email channels.";
 const CREATED: &str =
     "Channels are made by the upload itself: POST /api/bulk/open/<name> registers every address that is new.";

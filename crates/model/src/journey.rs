@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_channel_enters_each_journey_with_the_values() {
-        let body = json!({"audience": {"tag": "new"}, "triggering_id": ["a", "b"], "entrance_id": "e", "global_attributes": {"n": 1}});
+        let body = json!({"audience": {"tag": "new"}, "triggering_id": ["a", "b"], "entrance_id": "e",
+                          "global_attributes": {"n": 1}});
         let trigger = read(&body).unwrap();
         let [a, b] = &trigger.entrances()[..] else { panic!("two journeys") };
         let event = a.entered(&trigger.global_attributes);
@@ -178,7 +179,8 @@ mod tests {
                 vec!["global_attributes.ua_x"],
             ),
             (
-                json!({"audience": "all", "triggering_id": "a", "global_attributes": {"a": "x".repeat(limits::EVENT_PROPERTIES_BYTES)}}),
+                json!({"audience": "all", "triggering_id": "a",
+                       "global_attributes": {"a": "x".repeat(limits::EVENT_PROPERTIES_BYTES)}}),
                 vec!["global_attributes"],
             ),
         ] {

@@ -77,7 +77,7 @@ async fn addresses_that_are_new_become_channels_and_schedules_find_the_file() {
         app.master().post("/api/create-and-send", push(&bulk, "open::kiosk")).await.expect(202);
         app.step_all().await;
         assert_eq!(kept(&app).await.len(), 2);
-        app.master().delete("/api/sandbox").await.expect(200);
+        app.master().delete("/api/sandbox").await.expect(204);
         app.advance(DAY);
         app.step_all().await;
         let texts: Vec<Value> =
@@ -112,7 +112,7 @@ async fn files_that_cannot_be_used_leave_nothing_behind() {
             let refused = app.master().post(path, &unknown).await.expect(400);
             assert_eq!(refused["details"]["path"], "audience.bulk_id", "{refused}");
         }
-        app.device().post("/api/bulk-send", &unknown).await.expect(403);
+        app.device().post("/api/bulk-send", &unknown).await.expect(401);
     })
     .await;
 }

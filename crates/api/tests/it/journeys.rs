@@ -94,8 +94,8 @@ async fn a_crowd_is_too_much_for_one_request() {
         let body = json!({"audience": "all", "triggering_id": "Welcome"});
         let refused = app.master().post("/api/journeys/trigger", &body).await.expect(400);
         assert_eq!(refused["details"]["path"], "audience", "{refused}");
-        app.device().post("/api/journeys/trigger", &body).await.expect(403);
-        app.device().post("/api/journeys/exit", json!({"triggering_id": "Welcome"})).await.expect(403);
+        app.device().post("/api/journeys/trigger", &body).await.expect(401);
+        app.device().post("/api/journeys/exit", json!({"triggering_id": "Welcome"})).await.expect(401);
     })
     .await;
 }

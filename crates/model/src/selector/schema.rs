@@ -75,7 +75,8 @@ impl JsonSchema for Audience {
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "description": "The channels that a push is for: all of them, those that a selector describes, or recipients that \
-                the push brings along or that are in an uploaded file. In a pipeline, 'triggered' is the channel that triggered it.",
+                the push brings along or that are in an uploaded file. In a pipeline, 'triggered' is the channel that \
+                triggered it.",
             "anyOf": [
                 {"type": "string", "pattern": "^([aA][lL][lL]|[tT][rR][iI][gG][gG][eE][rR][eE][dD])$"},
                 schemas.subschema_for::<Selector>(),

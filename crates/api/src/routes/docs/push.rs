@@ -143,15 +143,15 @@ fn bulk(area: &mut Area) {
         (
             "/api/bulk/{device_type}",
             "Upload recipients",
-            "A file of recipients for bulk sending: a header, then a row for each, plain or gzip. The column `ua_channel_id` has the \
-             ids of channels, and every other column values for the texts of pushes. It can be sent to for 30 days.",
+            "A file of recipients for bulk sending: a header, then a row for each, plain or gzip. The column `ua_channel_id` has \
+             the ids of channels, and every other column values for the texts of pushes. It can be sent to for 30 days.",
             "ua_channel_id,first_name\r\n9c36e8c7-5a73-47c0-9716-99fd3d4197d5,Kim\r\n",
         ),
         (
             "/api/bulk/open/{open_platform}",
             "Upload recipients of an open platform",
-            "As for other devices, but the recipients may be in a column `ua_address`, too. Addresses that are new become channels, \
-             opted in.",
+            "As for other devices, but the recipients may be in a column `ua_address`, too. Addresses that are new become \
+             channels, opted in.",
             "ua_address,first_name\r\nlobby-1,Kim\r\n",
         ),
     ];
@@ -161,8 +161,8 @@ fn bulk(area: &mut Area) {
             .changed::<UploadedFile>("Every row is stored, but those of channels that do not exist.")
             .refuses(
                 400,
-                "The file has more than a million rows (40002), too many columns (40003), no column of recipients (40013), a column \
-                 twice (40017), or cannot be read (40000).",
+                "The file has more than a million rows (40002), too many columns (40003), no column of recipients (40013), a \
+                 column twice (40017), or cannot be read (40000).",
             )
             .refuses(404, "There are no such devices (40401), or no email and SMS channels (40402).")
             .refuses(408, "Nothing arrived for a minute (40800).")

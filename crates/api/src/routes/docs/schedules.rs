@@ -49,7 +49,8 @@ pub(super) fn area() -> Area {
     area.post(
         "/api/schedules/bulk-send",
         "Schedule a bulk send",
-        "As `POST /api/bulk-send`, but later; the file has to be there still. Another name of `POST /api/schedules/create-and-send`.",
+        "As `POST /api/bulk-send`, but later; the file has to be there still. Another name of \
+         `POST /api/schedules/create-and-send`.",
     )
     .body(body::of::<OneOrMany<ScheduledPush>>, create)
     .ok::<Created<Free>>("The schedule.")
