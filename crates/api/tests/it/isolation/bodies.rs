@@ -92,11 +92,11 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         }
         ("POST", "/api/journeys/trigger") => {
             vec![
-                json!({"audience": {"named_user": USER}, "triggering_id": MARK}),
-                json!({"audience": "all", "triggering_id": MARK}),
+                json!({"audience": {"named_user": USER}, "triggering_id": "welcome"}),
+                json!({"audience": "all", "triggering_id": "welcome"}),
             ]
         }
-        ("POST", "/api/journeys/exit") => vec![json!({"triggering_id": MARK})],
+        ("POST", "/api/journeys/exit") => vec![json!({"triggering_id": "welcome"})],
         ("POST", path) if path.contains("create-and-send") || path.ends_with("bulk-send") => {
             // The address of a channel of the first app.
             let push = json!({
