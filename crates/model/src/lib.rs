@@ -43,6 +43,7 @@ pub mod privacy;
 pub mod problem;
 pub mod property;
 pub mod push_outcome;
+pub mod remote_data;
 pub mod report;
 pub mod request_audience;
 pub mod retention;

@@ -265,3 +265,18 @@ pub const JOURNEYS_PER_REQUEST: usize = 10;
 pub const JOURNEY_ENTRANCE_CHARS: usize = 64;
 /// Channels that one request lets enter a journey.
 pub const JOURNEY_CHANNELS: u64 = 1000;
+
+/// All data of an app for its devices together, which every device downloads.
+pub const REMOTE_DATA_BYTES: usize = 1024 * 1024;
+pub const IN_APP_MESSAGES_PER_APP: usize = 500;
+/// Preference forms, feature flags and holdout groups of an app, of each.
+pub const REMOTE_DATA_PER_APP: usize = 200;
+/// Names, ids and other short texts in data for apps.
+pub const REMOTE_DATA_NAME_CHARS: usize = 255;
+/// Values in most lists of data for apps.
+pub const REMOTE_DATA_ITEMS: usize = 100;
+/// Libraries take no more triggers of one message.
+pub const IN_APP_TRIGGERS: usize = 10;
+pub const IN_APP_TEXT_CHARS: usize = 10_000;
+/// Views side by side in a scene.
+pub const SCENE_ITEMS: usize = 1000;

@@ -30,6 +30,10 @@ use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUs
 use model::payload::Push;
 use model::pipeline::{Pipeline, Rate};
 use model::privacy::Subject;
+use model::remote_data::{
+    AudienceCheck, ConfigUpdate, Eligibility, FeatureFlag, FrequencyConstraints, HoldoutGroup, NewInAppMessage,
+    Resolving, SavedForm,
+};
 use model::report::PushIds;
 use model::sandbox::SandboxFaults;
 use model::schedule::ScheduledPush;
@@ -56,7 +60,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 71] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 80] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<DemoPush>,
@@ -120,6 +124,15 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<MessageDeletion>,
         add::<NewList>,
         add::<ContentTemplate>,
+        add::<NewInAppMessage>,
+        add::<Eligibility>,
+        add::<FrequencyConstraints>,
+        add::<SavedForm>,
+        add::<FeatureFlag>,
+        add::<HoldoutGroup>,
+        add::<ConfigUpdate>,
+        add::<Resolving>,
+        add::<AudienceCheck>,
         add::<NewTagList>,
         add::<NewAttributeList>,
         add::<ListUpdate>,
