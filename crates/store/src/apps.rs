@@ -22,6 +22,8 @@ pub struct App {
     /// The origins whose web pages may register browsers with the key alone.
     pub web_origins: Vec<WebOrigin>,
     pub created: UtcMillis,
+    /// When the data that its devices download last changed, in whole seconds; 0 for an app that has none.
+    pub data_changed: UtcMillis,
 }
 
 /// SHA-256 of each secret. The secrets are 128 random bits, so a fast hash is as good as a slow one.
@@ -76,19 +78,20 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
         approval_above: None,
         web_origins: Vec::new(),
         created: new.created,
+        data_changed: UtcMillis::default(),
     })
 }
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, web_origins, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, data_changed, app_secret_hash, master_secret_hash
                from app where key = $1";
     tx.query_opt(sql, &[key.into()], read_app)
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, web_origins, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, data_changed, app_secret_hash, master_secret_hash
                from app where id = $1";
     tx.query_opt(sql, &[app.into()], read_app)
 }
@@ -105,7 +108,7 @@ pub(crate) fn keys(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey)>> {
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, web_origins, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, data_changed, app_secret_hash, master_secret_hash
                from app order by id";
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
@@ -133,6 +136,19 @@ pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
     )?;
     tx.signal(Signal::Apps);
     Ok(())
+}
+
+/// Notes that the data for the devices of an app changes, and returns when. Each change is a second later than the one before at
+/// least: devices compare these times, and take what is not newer for known. Changes of one app wait for each other here.
+pub fn note_data_change(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<UtcMillis> {
+    let changed = tx.query_opt(
+        "update app set data_changed = case when data_changed >= $2 then data_changed + 1000 else $2 end
+         where id = $1 returning data_changed",
+        &[app.into(), now.whole_second().into()],
+        |row| row.get(0),
+    )?;
+    tx.signal(Signal::Apps);
+    changed.ok_or(Error::Conflict(Constraint::AppGone))
 }
 
 pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Result<()> {
@@ -294,6 +310,7 @@ fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
         },
         approval_above: read_count(row.next()?)?,
         web_origins: read_origins(row.next()?)?,
+        data_changed: row.next()?,
     };
     Ok((app, SecretHashes { app: read_hash(row.next()?)?, master: read_hash(row.next()?)? }))
 }

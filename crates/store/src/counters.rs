@@ -64,6 +64,11 @@ pub enum Metric {
     RichSends,
     RichReads,
     RichDeletions,
+    /// In-app messages that devices have shown, and those that somebody tapped, on a button or elsewhere.
+    InAppDisplays,
+    InAppClicks,
+    /// Uses of feature flags that apps have told of.
+    FlagInteractions,
 }
 
 /// Whether a channel shows notifications.
@@ -86,7 +91,7 @@ impl Metric {
         }
     }
 
-    pub const ALL: [Metric; 25] = [
+    pub const ALL: [Metric; 28] = [
         Metric::Sends,
         Metric::AlertingSends,
         Metric::Received,
@@ -112,6 +117,9 @@ impl Metric {
         Metric::RichSends,
         Metric::RichReads,
         Metric::RichDeletions,
+        Metric::InAppDisplays,
+        Metric::InAppClicks,
+        Metric::FlagInteractions,
     ];
 
     const fn name(self) -> &'static str {
@@ -141,6 +149,9 @@ impl Metric {
             Metric::RichSends => "rich_sends",
             Metric::RichReads => "rich_reads",
             Metric::RichDeletions => "rich_deletions",
+            Metric::InAppDisplays => "in_app_displays",
+            Metric::InAppClicks => "in_app_clicks",
+            Metric::FlagInteractions => "flag_interactions",
         }
     }
 

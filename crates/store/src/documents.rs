@@ -58,6 +58,18 @@ pub enum DocumentKind {
     ContentTemplate,
     /// That a template was used: it was last changed at the last use.
     TemplateUse,
+    /// A message that devices show when something happens in the app.
+    InAppMessage,
+    /// A page of the app where people subscribe and unsubscribe.
+    PreferenceForm,
+    /// A part of the app that is on for some devices.
+    FeatureFlag,
+    /// Devices that are shown no in-app messages.
+    HoldoutGroup,
+    /// How many in-app messages a device shows in a time: all constraints of an app.
+    FrequencyConstraints,
+    /// Values for the devices of an app, for all or for a platform.
+    RemoteConfig,
     /// Variants of a push, and the progress of each.
     Experiment,
     /// That an experiment waits for its start; sorts by when it comes.
@@ -108,6 +120,12 @@ impl DocumentKind {
             DocumentKind::Template => "template",
             DocumentKind::ContentTemplate => "content_template",
             DocumentKind::TemplateUse => "template_use",
+            DocumentKind::InAppMessage => "in_app_message",
+            DocumentKind::PreferenceForm => "preference_form",
+            DocumentKind::FeatureFlag => "feature_flag",
+            DocumentKind::HoldoutGroup => "holdout_group",
+            DocumentKind::FrequencyConstraints => "frequency_constraints",
+            DocumentKind::RemoteConfig => "remote_config",
             DocumentKind::Experiment => "experiment",
             DocumentKind::ExperimentStart => "experiment_start",
             DocumentKind::Pipeline => "pipeline",
@@ -130,6 +148,10 @@ impl DocumentKind {
             DocumentKind::Schedule => Some("schedule_id"),
             DocumentKind::Draft => Some("draft_id"),
             DocumentKind::Template | DocumentKind::ContentTemplate => Some("template_id"),
+            DocumentKind::InAppMessage => Some("automation_id"),
+            DocumentKind::PreferenceForm => Some("form_id"),
+            DocumentKind::FeatureFlag => Some("flag_id"),
+            DocumentKind::HoldoutGroup => Some("holdout_id"),
             DocumentKind::Experiment => Some("experiment_id"),
             DocumentKind::Pipeline => Some("pipeline_id"),
             DocumentKind::Platform
@@ -147,6 +169,8 @@ impl DocumentKind {
             | DocumentKind::ChangeListNumbers
             | DocumentKind::TestGroup
             | DocumentKind::TemplateUse
+            | DocumentKind::FrequencyConstraints
+            | DocumentKind::RemoteConfig
             | DocumentKind::ExperimentStart
             | DocumentKind::DeletedPipeline
             | DocumentKind::Automation
@@ -312,6 +336,12 @@ pub fn slice(
 
 pub fn count(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<i64> {
     let sql = "select count(*) from document where app = $1 and kind = $2";
+    tx.query_one(sql, &[app.into(), kind.name().into()], |row| row.get(0))
+}
+
+/// How many characters all bodies of a kind have together.
+pub fn n_chars(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<i64> {
+    let sql = "select cast(coalesce(sum(length(body)), 0) as bigint) from document where app = $1 and kind = $2";
     tx.query_one(sql, &[app.into(), kind.name().into()], |row| row.get(0))
 }
 

@@ -26,6 +26,7 @@ fn expected(n: u8, id: AppId) -> App {
         approval_above,
         web_origins: Vec::new(),
         created: new.created,
+        data_changed: UtcMillis::default(),
     }
 }
 
@@ -45,6 +46,26 @@ async fn an_app_is_found_by_key_and_number() {
         assert!(secrets == sample::app(1).secrets);
         assert!(store.read(|tx| apps::by_key(tx, "nobody")).await.unwrap().is_none());
         assert!(store.read(|tx| apps::by_id(tx, AppId(0))).await.unwrap().is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changes_of_data_have_times_of_their_own() {
+    on_both(async |store, _| {
+        let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
+        let change = async |app: AppId, now: i64| {
+            store.write(app, move |tx| apps::note_data_change(tx, app, UtcMillis(now))).await.map(|changed| changed.0)
+        };
+        let mut signals = store.signals();
+        assert_eq!(change(app, 60_500).await.unwrap(), 60_000, "whole seconds");
+        assert_eq!(signals.next().await, Signal::Apps);
+        assert_eq!(change(app, 60_900).await.unwrap(), 61_000, "in the same second");
+        assert_eq!(change(app, 5_000).await.unwrap(), 62_000, "of a clock that was set back");
+        assert_eq!(change(app, 90_000).await.unwrap(), 90_000);
+        let (changed, _) = store.read(move |tx| apps::by_id(tx, app)).await.unwrap().unwrap();
+        assert_eq!(changed.data_changed, UtcMillis(90_000));
+        assert_eq!(store.read(move |tx| apps::by_id(tx, other)).await.unwrap().unwrap().0.data_changed, UtcMillis(0));
     })
     .await;
 }

@@ -94,6 +94,7 @@ mod tests {
             approval_above: None,
             web_origins: Vec::new(),
             created: UtcMillis(0),
+            data_changed: UtcMillis(0),
         };
         let hashes = SecretHashes { app: [1; 32], master: [2; 32] };
         KnownApp {

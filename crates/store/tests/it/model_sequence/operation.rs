@@ -175,6 +175,7 @@ impl Operation {
                     approval_above: Some(u32::from(*n)),
                     web_origins: Vec::new(),
                     created: now,
+                    data_changed: UtcMillis::default(),
                 };
                 apps::change(tx, &changed)?;
                 apps::set_secrets(tx, *app, &secrets(*n)).map(done)

@@ -263,6 +263,7 @@ impl Model {
             approval_above: None,
             web_origins: Vec::new(),
             created: new.created,
+            data_changed: UtcMillis::default(),
         };
         let secrets = new.secrets;
         let state = AppState { app, secrets, log_head: 0, next_ordinal: 0, next_term: 0, sandbox_head: 0 };
