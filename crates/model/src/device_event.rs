@@ -5,6 +5,7 @@
 
 mod echo;
 mod in_app;
+mod interaction;
 mod loose;
 mod read;
 
@@ -13,7 +14,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::event::{Custom, Region, ScreenViewed, Unrecognized};
+use crate::event::{Custom, FlagInteraction, Region, ScreenViewed, Unrecognized};
 use crate::ids::EventId;
 use crate::limits;
 use crate::place::Point;
@@ -22,6 +23,7 @@ use crate::time::UtcMillis;
 
 pub use echo::{Echo, PushEcho};
 pub use in_app::{InAppEnd, UploadedInApp};
+pub use interaction::UploadedInteraction;
 
 /// The events of one upload.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,6 +55,8 @@ pub enum Content {
     Location(UploadedLocation),
     InAppDisplay(UploadedInApp),
     InAppEnd(UploadedInApp, InAppEnd),
+    InAppInteraction(UploadedInteraction),
+    FlagInteraction(FlagInteraction),
     Button(Button),
     Receipt(PushReceipt),
     /// All ids of the device in other systems.

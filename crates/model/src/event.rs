@@ -7,6 +7,7 @@ mod channels;
 mod device;
 mod devices;
 mod face;
+mod interactions;
 mod offset;
 mod pushes;
 mod request;
@@ -26,6 +27,7 @@ pub use devices::{
     Open, Region, RegionAction, RegionSource, Resolution, ResolutionKind, ScreenViewed, Unrecognized,
 };
 pub use face::Face;
+pub use interactions::{FlagInteraction, InAppEvent, InAppInteraction};
 pub use offset::EventOffset;
 pub use pushes::{
     AssociatedPush, Campaign, LiveContent, Many, MessageContext, PushBody, PushResource, Rejection, RejectionStatus,
@@ -71,10 +73,14 @@ pub enum RecordKind {
     /// One record for many channels, with the message that live connections of them are sent: [`Many`] and [`LiveContent`].
     /// Not shown to customers: the SEND beside it tells of the delivery.
     Live,
+    /// Something happened with an in-app message beyond its being shown.
+    InApp(InAppEvent),
+    /// The app has used a feature flag.
+    FlagInteraction,
 }
 
 impl RecordKind {
-    pub const NUMBERED: [(i64, RecordKind); 23] = [
+    pub const NUMBERED: [(i64, RecordKind); 33] = [
         (0, RecordKind::Terms),
         (1, RecordKind::PushBody),
         (2, RecordKind::Send),
@@ -98,6 +104,16 @@ impl RecordKind {
         (20, RecordKind::FirstOptIn),
         (21, RecordKind::SendRejected),
         (22, RecordKind::Live),
+        (40, RecordKind::InApp(InAppEvent::ButtonTap)),
+        (41, RecordKind::InApp(InAppEvent::PageView)),
+        (42, RecordKind::InApp(InAppEvent::PageSwipe)),
+        (43, RecordKind::InApp(InAppEvent::PagerCompleted)),
+        (44, RecordKind::InApp(InAppEvent::PagerSummary)),
+        (45, RecordKind::InApp(InAppEvent::FormDisplay)),
+        (46, RecordKind::InApp(InAppEvent::FormResult)),
+        (47, RecordKind::InApp(InAppEvent::Control)),
+        (48, RecordKind::InApp(InAppEvent::Exclusion)),
+        (49, RecordKind::FlagInteraction),
     ];
 
     pub fn number(self) -> i64 {
@@ -146,6 +162,8 @@ impl RecordKind {
             RecordKind::InAppMessageDisplay => "IN_APP_MESSAGE_DISPLAY",
             RecordKind::InAppMessageResolution => "IN_APP_MESSAGE_RESOLUTION",
             RecordKind::InAppMessageExpiration => "IN_APP_MESSAGE_EXPIRATION",
+            RecordKind::InApp(event) => event.public_name(),
+            RecordKind::FlagInteraction => "FEATURE_FLAG_INTERACTION",
         })
     }
 
@@ -176,6 +194,6 @@ mod tests {
             }
         }
         let n_public = RecordKind::NUMBERED.iter().filter(|(_, kind)| kind.public_name().is_some()).count();
-        assert_eq!(n_public, 19);
+        assert_eq!(n_public, 29);
     }
 }

@@ -1,6 +1,8 @@
 //! What every event must look like: a table of the keys of each type, which of them have to be there, and what they hold.
 //! Whatever is not in the table is wrong.
 
+mod scenes;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
@@ -26,10 +28,16 @@ enum Shape {
     TagSets,
     /// An object of the customer's own.
     Own,
+    /// Whatever somebody has entered.
+    Anything,
     Object(&'static [Key]),
+    List(&'static [Key]),
 }
 
-use Shape::{Base64, Digits, Flag, Number, Object, OneOf, Own, TagSets, Text, TextMap, Texts, Time, Uuid, WholeNumber};
+use Shape::{
+    Anything, Base64, Digits, Flag, List, Number, Object, OneOf, Own, TagSets, Text, TextMap, Texts, Time, Uuid,
+    WholeNumber,
+};
 
 struct Key {
     name: &'static str,
@@ -219,14 +227,14 @@ const BODIES: &[(&str, &[&[Key]])] = &[
 
 /// All types of events.
 pub(crate) fn types() -> BTreeSet<String> {
-    BODIES.iter().map(|(name, _)| (*name).to_owned()).collect()
+    BODIES.iter().chain(scenes::BODIES).map(|(name, _)| (*name).to_owned()).collect()
 }
 
 /// Says what is wrong with an event.
 pub(crate) fn check(event: &Value) -> Result<(), String> {
     check_shape("", event, Object(ENVELOPE))?;
     let kind = event["type"].as_str().unwrap_or_default();
-    let Some((_, keys)) = BODIES.iter().find(|(name, _)| *name == kind) else {
+    let Some((_, keys)) = BODIES.iter().chain(scenes::BODIES).find(|(name, _)| *name == kind) else {
         return Err(format!("'{kind}' is no type of events"));
     };
     match (kind, event.get("device")) {
@@ -279,6 +287,11 @@ fn check_shape(path: &str, value: &Value, shape: Shape) -> Result<(), String> {
     let texts = |list: &Value| list.as_array().is_some_and(|list| list.iter().all(Value::is_string));
     let fits = match shape {
         Object(keys) => return check_keys(path, value, &keys.iter().collect::<Vec<_>>()),
+        List(keys) => {
+            let items = value.as_array().ok_or_else(|| format!("{path} is no array"))?;
+            return items.iter().try_for_each(|item| check_keys(path, item, &keys.iter().collect::<Vec<_>>()));
+        }
+        Anything => true,
         Text => value.is_string(),
         Digits => !text().is_empty() && text().bytes().all(|byte| byte.is_ascii_digit()),
         Uuid => text().len() == 36 && text().parse::<uuid::Uuid>().is_ok(),

@@ -28,12 +28,73 @@ fn uploads() -> Value {
             "in_app_resolution",
             json!({"session_id": "s", "id": "welcome", "resolution": {"type": "expired", "expiry": "2024-05-01T11:00:00"}}),
         ),
+        ("in_app_button_tap", about(json!({"button_identifier": "ok"}))),
+        (
+            "in_app_page_view",
+            about(json!({
+                "pager_identifier": "p", "page_identifier": "p1", "page_index": 0, "page_count": 2, "viewed_count": 1, "completed": false,
+            })),
+        ),
+        (
+            "in_app_page_swipe",
+            about(json!({
+                "pager_identifier": "p", "from_page_index": 0, "from_page_identifier": "p1", "to_page_index": 1,
+                "to_page_identifier": "p2",
+            })),
+        ),
+        (
+            "in_app_pager_completed",
+            about(json!({
+                "pager_identifier": "p", "page_identifier": "p2", "page_index": 1, "page_count": 2,
+            })),
+        ),
+        (
+            "in_app_pager_summary",
+            about(json!({
+                "pager_identifier": "p", "page_count": 2, "completed": true, "viewed_pages": [
+                    {"page_identifier": "p1", "page_index": 0, "display_time": "1.50"},
+                ],
+            })),
+        ),
+        (
+            "in_app_form_display",
+            about(json!({"form_identifier": "f", "form_type": "nps", "form_response_type": "nps"})),
+        ),
+        (
+            "in_app_form_result",
+            about(json!({"forms": {"f": {
+                "type": "nps", "response_type": "nps", "score_id": "s1", "children": {
+                    "s1": {"type": "score", "value": 9}, "q1": {"type": "text_input", "value": "Fine"},
+                },
+            }}})),
+        ),
+        ("in_app_resolution", about(json!({"resolution": {"type": "control"}}))),
+        ("in_app_resolution", about(json!({"resolution": {"type": "audience_check_excluded"}}))),
+        (
+            "feature_flag_interaction",
+            json!({
+                "session_id": "s", "flag_name": "checkout", "eligible": true, "device": {},
+                "reporting_metadata": {"flag_id": "0190b1c5-5c7e-7000-8000-000000000000", "variant_id": "blue"},
+            }),
+        ),
     ];
     let event = |(n, (kind, data)): (usize, (&str, Value))| {
         let id = format!("00000000-0000-4000-8000-{n:012}");
         json!({"type": kind, "event_id": id, "time": format!("{}.000", START.0 / 1000), "data": data})
     };
     kinds.into_iter().enumerate().map(event).collect()
+}
+
+/// The data of an event about a scene, with where in it that happened.
+fn about(mut data: Value) -> Value {
+    data["session_id"] = json!("s");
+    data["id"] = json!({"message_id": "welcome"});
+    data["context"] = json!({
+        "reporting_context": {"content_types": ["scene"]},
+        "pager": {"identifier": "p", "page_identifier": "p1", "page_index": 0, "completed": false, "count": 2, "page_history": []},
+        "form": {"identifier": "f", "submitted": false, "type": "nps", "response_type": "nps"},
+    });
+    data
 }
 
 /// Does everything that can happen.

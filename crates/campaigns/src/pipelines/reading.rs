@@ -153,6 +153,8 @@ impl<'a, 'c> Reading<'a, 'c> {
             | RecordKind::InAppMessageDisplay
             | RecordKind::InAppMessageResolution
             | RecordKind::InAppMessageExpiration
+            | RecordKind::InApp(_)
+            | RecordKind::FlagInteraction
             | RecordKind::Unrecognized => (record.at, Vec::new()),
         };
         Ok(Heard { occurred, event: None, wishes })

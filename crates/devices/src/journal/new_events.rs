@@ -1,8 +1,9 @@
 //! The events that can be written to the log. Each knows the kind of its record, so that no kind gets the body of another.
 
 use model::event::{
-    Close, Custom, FirstOpen, FirstOptIn, InAppDisplay, InAppExpiration, InAppResolution, LiveContent, Location, Open,
-    PushBody, RecordKind, Region, Rejection, RichMessage, ScreenViewed, TagChange, Uninstall, Unrecognized,
+    Close, Custom, FirstOpen, FirstOptIn, FlagInteraction, InAppDisplay, InAppEvent, InAppExpiration, InAppInteraction,
+    InAppResolution, LiveContent, Location, Open, PushBody, RecordKind, Region, Rejection, RichMessage, ScreenViewed,
+    TagChange, Uninstall, Unrecognized,
 };
 use model::payload::extra::TextExtra;
 use serde::Serialize;
@@ -27,6 +28,13 @@ pub enum NewEvent<'a> {
     InAppMessageDisplay(InAppDisplay),
     InAppMessageResolution(InAppResolution),
     InAppMessageExpiration(InAppExpiration),
+    InApp {
+        #[serde(skip)]
+        event: InAppEvent,
+        #[serde(flatten)]
+        body: InAppInteraction,
+    },
+    FlagInteraction(&'a FlagInteraction),
     Unrecognized(&'a Unrecognized),
 }
 
@@ -49,6 +57,8 @@ impl NewEvent<'_> {
             NewEvent::InAppMessageDisplay(_) => RecordKind::InAppMessageDisplay,
             NewEvent::InAppMessageResolution(_) => RecordKind::InAppMessageResolution,
             NewEvent::InAppMessageExpiration(_) => RecordKind::InAppMessageExpiration,
+            NewEvent::InApp { event, .. } => RecordKind::InApp(*event),
+            NewEvent::FlagInteraction(_) => RecordKind::FlagInteraction,
             NewEvent::Unrecognized(_) => RecordKind::Unrecognized,
         }
     }

@@ -9,9 +9,9 @@ use live::mark_receipt;
 use model::channel::{Profile, UsageUpdate};
 use model::device_event::{
     AppOpening, Button, Content, InAppEnd, PushEcho, PushReceipt, ReceiptKind, UploadedCustom, UploadedInApp,
-    UploadedLocation,
+    UploadedInteraction, UploadedLocation,
 };
-use model::event::{self, AssociatedPush, Event, InAppDisplay};
+use model::event::{self, AssociatedPush, Event, InAppDisplay, ResolutionKind};
 use model::ids::{ChannelId, Ordinal, PushId, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
@@ -19,6 +19,7 @@ use roaring::RoaringBitmap;
 use sending::{Recent, stored_push};
 use store::channels::{self, Channel};
 use store::counters::{Metric, Opted};
+use store::documents::{self, DocumentKind};
 use store::{Tx, push_marks, push_responses, pushes, sessions};
 
 use super::attribution::{Attribution, Tapped};
@@ -122,7 +123,13 @@ impl Taking<'_, '_> {
             Content::Location(location) => self.location(timed, location),
             Content::InAppDisplay(in_app) => {
                 let (display, _) = self.display(tx, timed, in_app)?;
+                self.counts.add(tx, Metric::InAppDisplays, timed.at, 1)?;
                 self.record(timed, NewEvent::InAppMessageDisplay(display))
+            }
+            Content::InAppInteraction(interaction) => self.in_app_interaction(tx, timed, interaction),
+            Content::FlagInteraction(flag) => {
+                self.counts.add(tx, Metric::FlagInteractions, timed.at, 1)?;
+                self.record(timed, NewEvent::FlagInteraction(flag))
             }
             Content::InAppEnd(in_app, end) => self.in_app_end(tx, timed, in_app, end),
             Content::Button(button) => self.button(tx, timed, button),
@@ -235,13 +242,14 @@ impl Taking<'_, '_> {
         in_app: &UploadedInApp,
     ) -> Result<(InAppDisplay, Option<String>)> {
         let push = self.push_of_text(tx, &in_app.id)?;
-        let app_defined_id = push.is_none().then(|| in_app.id.clone());
+        let message = if push.is_none() { self.kept_message(tx, &in_app.id)? } else { None };
+        let app_defined_id = (push.is_none() && message.is_none()).then(|| in_app.id.clone());
         let triggering_push = self.attribution.due(tx, in_app.echo, timed.at)?.to().cloned();
         let campaigns = push.as_ref().and_then(|push| push.campaigns.clone()).or_else(|| in_app.campaigns.clone());
         let display = InAppDisplay {
-            push_id: push.as_ref().map(|push| push.push_id),
+            push_id: push.as_ref().map(|push| push.push_id).or(message),
             app_defined_id,
-            group_id: push.as_ref().and_then(|push| push.group_id),
+            group_id: push.as_ref().and_then(|push| push.group_id).or(message.map(|id| id.uuid())),
             variant_id: push.as_ref().and_then(|push| push.variant_id),
             session_id: timed.event.session.clone(),
             triggering_push,
@@ -256,10 +264,26 @@ impl Taking<'_, '_> {
         Ok(self.attribution.named(tx, PushEcho { id, variant_id: None })?.map(|push| push.associated))
     }
 
+    /// The id of an in-app message that the app has kept for its devices; events tell it as that of a push.
+    fn kept_message(&mut self, tx: &mut Tx<'_>, text: &str) -> Result<Option<PushId>> {
+        let Ok(id) = text.parse::<PushId>() else { return Ok(None) };
+        let is_kept = documents::exists(tx, self.context.app, DocumentKind::InAppMessage, &id.to_string())?;
+        Ok(is_kept.then_some(id))
+    }
+
+    fn in_app_interaction(&mut self, tx: &mut Tx<'_>, timed: &Timed, interaction: &UploadedInteraction) -> Result<()> {
+        let (display, _) = self.display(tx, timed, &interaction.about)?;
+        let body = event::InAppInteraction { display, details: interaction.details.clone() };
+        self.record(timed, NewEvent::InApp { event: interaction.kind, body })
+    }
+
     fn in_app_end(&mut self, tx: &mut Tx<'_>, timed: &Timed, in_app: &UploadedInApp, end: &InAppEnd) -> Result<()> {
         let (display, time_sent) = self.display(tx, timed, in_app)?;
         match end {
             InAppEnd::Resolved(resolution) => {
+                if matches!(resolution.kind, ResolutionKind::ButtonClick | ResolutionKind::MessageClick) {
+                    self.counts.add(tx, Metric::InAppClicks, timed.at, 1)?;
+                }
                 let resolution = event::Resolution { time_sent, ..resolution.clone() };
                 let body = event::InAppResolution { display, resolution };
                 self.record(timed, NewEvent::InAppMessageResolution(body))

@@ -39,6 +39,11 @@ pub enum Figure {
     MessageSends,
     MessageReads,
     MessageDeletions,
+    /// In-app messages that devices have shown, and those that were tapped.
+    InAppDisplays,
+    InAppClicks,
+    /// Uses of feature flags.
+    FlagInteractions,
 }
 
 /// What is asked for.
@@ -72,7 +77,7 @@ pub struct Line {
 }
 
 impl Figure {
-    pub const NAMED: [(&'static str, Figure); 16] = [
+    pub const NAMED: [(&'static str, Figure); 19] = [
         ("sends", Figure::Sends),
         ("received", Figure::Received),
         ("opens", Figure::Opens),
@@ -89,6 +94,9 @@ impl Figure {
         ("message_sends", Figure::MessageSends),
         ("message_reads", Figure::MessageReads),
         ("message_deletions", Figure::MessageDeletions),
+        ("in_app_displays", Figure::InAppDisplays),
+        ("in_app_clicks", Figure::InAppClicks),
+        ("flag_interactions", Figure::FlagInteractions),
     ];
 
     pub fn name(self) -> &'static str {
@@ -118,6 +126,9 @@ impl Figure {
             Figure::MessageSends => Source::Count(Metric::RichSends),
             Figure::MessageReads => Source::Count(Metric::RichReads),
             Figure::MessageDeletions => Source::Count(Metric::RichDeletions),
+            Figure::InAppDisplays => Source::Count(Metric::InAppDisplays),
+            Figure::InAppClicks => Source::Count(Metric::InAppClicks),
+            Figure::FlagInteractions => Source::Count(Metric::FlagInteractions),
         }
     }
 }

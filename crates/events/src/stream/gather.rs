@@ -121,7 +121,9 @@ const fn shape(kind: RecordKind) -> Shape {
         | RecordKind::ScreenViewed
         | RecordKind::InAppMessageDisplay
         | RecordKind::InAppMessageResolution
-        | RecordKind::InAppMessageExpiration => Shape::One(OneShape::Stored),
+        | RecordKind::InAppMessageExpiration
+        | RecordKind::InApp(_)
+        | RecordKind::FlagInteraction => Shape::One(OneShape::Stored),
         RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn | RecordKind::Live => Shape::Hidden,
     }
 }

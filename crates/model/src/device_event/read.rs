@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::echo::Echo;
 use super::in_app::{InAppEnd, UploadedInApp};
+use super::interaction::{self, UploadedInteraction};
 use super::loose::{self, Loose};
 use super::{AppOpening, Button, Content, DeviceEvent, PushReceipt, ReceiptKind, UploadedCustom, UploadedLocation};
 use crate::event::{Custom, CustomSource, Region, RegionAction, RegionSource, ScreenViewed, Unrecognized};
@@ -88,6 +89,10 @@ fn content(kind: String, data: Loose, session: Option<&String>) -> Option<Conten
         "in_app_display" => Content::InAppDisplay(UploadedInApp::read(&data)?),
         "in_app_resolution" => match InAppEnd::read(&data) {
             Some(end) => Content::InAppEnd(UploadedInApp::read(&data)?, end),
+            None => interaction(kind, data),
+        },
+        "feature_flag_interaction" => match interaction::flag(&data) {
+            Some(flag) => Content::FlagInteraction(flag),
             None => Content::Other(whole(kind, data)),
         },
         "interactive_notification_action" => Content::Button(Button {
@@ -100,8 +105,16 @@ fn content(kind: String, data: Loose, session: Option<&String>) -> Option<Conten
         "push_click" => Content::Receipt(receipt(ReceiptKind::Clicked, kind, data)),
         "push_dismiss" => Content::Receipt(receipt(ReceiptKind::Dismissed, kind, data)),
         "associate_identifiers" => Content::Identifiers(identifiers(&data)),
-        _ => Content::Other(whole(kind, data)),
+        _ => interaction(kind, data),
     })
+}
+
+/// An event about an in-app message, or any other.
+fn interaction(kind: String, data: Loose) -> Content {
+    match UploadedInteraction::read(&kind, &data) {
+        Some(interaction) => Content::InAppInteraction(interaction),
+        None => Content::Other(whole(kind, data)),
+    }
 }
 
 fn whole(kind: String, data: Loose) -> Unrecognized {

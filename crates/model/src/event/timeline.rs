@@ -59,7 +59,9 @@ impl Told {
             | RecordKind::ScreenViewed
             | RecordKind::InAppMessageDisplay
             | RecordKind::InAppMessageResolution
-            | RecordKind::InAppMessageExpiration => Some(Told::Did),
+            | RecordKind::InAppMessageExpiration
+            | RecordKind::InApp(_)
+            | RecordKind::FlagInteraction => Some(Told::Did),
             RecordKind::Terms
             | RecordKind::PushBody
             | RecordKind::Unrecognized

@@ -70,6 +70,7 @@ fn echo(timed: &Timed) -> Option<Echo> {
         Content::Opened(opened) => Some(opened.echo),
         Content::Custom(custom) => Some(custom.echo),
         Content::InAppDisplay(in_app) | Content::InAppEnd(in_app, _) => Some(in_app.echo),
+        Content::InAppInteraction(interaction) => Some(interaction.about.echo),
         Content::Button(button) => Some(button.echo),
         Content::Receipt(receipt) => Some(Echo { tapped: receipt.push, received: None }),
         Content::Closed
@@ -77,6 +78,7 @@ fn echo(timed: &Timed) -> Option<Echo> {
         | Content::Region(_)
         | Content::Location(_)
         | Content::Identifiers(_)
+        | Content::FlagInteraction(_)
         | Content::Other(_) => None,
     }
 }

@@ -1,0 +1,105 @@
+//! The keys of events about in-app messages beyond their being shown, and about feature flags.
+
+use super::Shape::{Anything, Flag, List, Number, Object, OneOf, Own, Text, Uuid, WholeNumber};
+use super::{CAMPAIGNS, Key, PUSH, may, must};
+
+/// The keys of the bodies, by type.
+pub(super) const BODIES: &[(&str, &[&[Key]])] = &[
+    ("IN_APP_BUTTON_TAP", &[&SCENE, &[must("button_id", Text)]]),
+    (
+        "IN_APP_PAGE_VIEW",
+        &[&SCENE, PAGE, &[must("page_count", WholeNumber), must("viewed_count", WholeNumber), must("completed", Flag)]],
+    ),
+    (
+        "IN_APP_PAGE_SWIPE",
+        &[
+            &SCENE,
+            &[
+                must("pager_identifier", Text),
+                must("from_page_index", WholeNumber),
+                must("from_pager_identifier", Text),
+                must("to_page_index", WholeNumber),
+                must("to_page_identifier", Text),
+            ],
+        ],
+    ),
+    ("IN_APP_PAGER_COMPLETED", &[&SCENE, PAGE, &[must("page_count", WholeNumber)]]),
+    (
+        "IN_APP_PAGER_SUMMARY",
+        &[
+            &SCENE,
+            &[
+                must("pager_identifier", Text),
+                may("page_identifier", Text),
+                must("page_count", WholeNumber),
+                must("completed", Flag),
+                must("viewed_pages", List(VIEWED_PAGE)),
+            ],
+        ],
+    ),
+    (
+        "IN_APP_FORM_DISPLAY",
+        &[&SCENE, &[must("type", OneOf(&["DISPLAY"])), must("forms", Object(&[must("form_id", Text)]))]],
+    ),
+    ("IN_APP_FORM_RESULT", &[&SCENE, &[must("type", OneOf(&["RESULT"])), must("forms", Object(FORM))]]),
+    ("IN_APP_MESSAGE_CONTROL", &[&SCENE, &[must("type", OneOf(&["CONTROL"]))]]),
+    ("IN_APP_MESSAGE_EXCLUSION", &[&SCENE, &[must("type", OneOf(&["AUDIENCE_CHECK_EXCLUDED"]))]]),
+    (
+        "FEATURE_FLAG_INTERACTION",
+        &[&[must("flag_id", Uuid), must("flag_name", Text), must("eligible", Flag), may("variant_id", Text)]],
+    ),
+];
+
+/// As `SHOWN`, with where in a scene something happened.
+const SCENE: [Key; 8] = [
+    may("push_id", Uuid),
+    may("app_defined_id", Text),
+    may("group_id", Uuid),
+    may("variant_id", WholeNumber),
+    may("session_id", Text),
+    may("triggering_push", PUSH),
+    may("campaigns", CAMPAIGNS),
+    may("context", Object(&[may("reporting_context", Own), may("state", Object(STATE))])),
+];
+
+const STATE: &[Key] = &[
+    may(
+        "form",
+        Object(&[
+            must("form_identifier", Text),
+            must("submitted", Flag),
+            may("type", Text),
+            may("response_type", Text),
+        ]),
+    ),
+    may(
+        "pager",
+        Object(&[
+            must("identifier", Text),
+            must("page_identifier", Text),
+            must("page_index", WholeNumber),
+            must("page_count", WholeNumber),
+            may("completed", Flag),
+        ]),
+    ),
+];
+
+const PAGE: &[Key] = &[must("pager_identifier", Text), must("page_identifier", Text), must("page_index", WholeNumber)];
+
+const VIEWED_PAGE: &[Key] =
+    &[must("page_identifier", Text), must("page_index", WholeNumber), must("display_time_ms", WholeNumber)];
+
+const FORM: &[Key] = &[
+    must("form_id", Text),
+    must("type", OneOf(&["form", "nps"])),
+    may("response_type", Text),
+    may(
+        "nps",
+        Object(&[
+            must("question_id", Text),
+            must("score", Number),
+            must("audience_category", OneOf(&["PROMOTER", "PASSIVE", "DETRACTOR"])),
+        ]),
+    ),
+    must("responses", List(&[must("question_id", Text), must("type", Text), must("value", Anything)])),
+];

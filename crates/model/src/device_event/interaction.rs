@@ -1,0 +1,164 @@
+//! Uploaded events about in-app messages beyond their being shown, and about feature flags: their keys, as customers see them.
+
+use serde_json::{Map, Value, json};
+
+use super::in_app::UploadedInApp;
+use super::loose::{self, Loose};
+use crate::event::{FlagInteraction, InAppEvent};
+use crate::limits;
+
+/// What somebody did with an in-app message, or what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UploadedInteraction {
+    pub kind: InAppEvent,
+    pub about: UploadedInApp,
+    pub details: Map<String, Value>,
+}
+
+impl UploadedInteraction {
+    /// `None` for another type of event, and for one without the message that it is about.
+    pub(super) fn read(kind: &str, data: &Loose) -> Option<Self> {
+        let copied = |keys: &[(&str, &str)]| copied(data, keys);
+        let same = |keys: &[&'static str]| copied(&keys.iter().map(|key| (*key, *key)).collect::<Vec<_>>());
+        let (kind, details) = match kind {
+            "in_app_button_tap" => (InAppEvent::ButtonTap, copied(&[("button_identifier", "button_id")])),
+            "in_app_page_view" => {
+                let keys =
+                    ["pager_identifier", "page_identifier", "page_index", "page_count", "viewed_count", "completed"];
+                (InAppEvent::PageView, same(&keys))
+            }
+            "in_app_page_swipe" => {
+                let keys = [
+                    ("pager_identifier", "pager_identifier"),
+                    ("from_page_index", "from_page_index"),
+                    // Customers know it by this name.
+                    ("from_page_identifier", "from_pager_identifier"),
+                    ("to_page_index", "to_page_index"),
+                    ("to_page_identifier", "to_page_identifier"),
+                ];
+                (InAppEvent::PageSwipe, copied(&keys))
+            }
+            "in_app_pager_completed" => {
+                (InAppEvent::PagerCompleted, same(&["pager_identifier", "page_identifier", "page_index", "page_count"]))
+            }
+            "in_app_pager_summary" => {
+                (InAppEvent::PagerSummary, summary(data, same(&["pager_identifier", "page_count", "completed"])))
+            }
+            "in_app_form_display" => {
+                let form = json!({"form_id": data.text("form_identifier")?});
+                (InAppEvent::FormDisplay, Map::from_iter([typed("DISPLAY"), ("forms".to_owned(), form)]))
+            }
+            "in_app_form_result" => {
+                let (id, form) = data.object("forms")?.iter().next()?;
+                let forms = ("forms".to_owned(), result(id, form));
+                (InAppEvent::FormResult, Map::from_iter([typed("RESULT"), forms]))
+            }
+            "in_app_resolution" => match data.object("resolution")?.get("type")?.as_str()? {
+                "control" => (InAppEvent::Control, Map::from_iter([typed("CONTROL")])),
+                "audience_check_excluded" => {
+                    (InAppEvent::Exclusion, Map::from_iter([typed("AUDIENCE_CHECK_EXCLUDED")]))
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let mut about = UploadedInApp::read(data)?;
+        about.context = about.context.as_ref().and_then(context);
+        Some(Self { kind, about, details })
+    }
+}
+
+/// `None` without the id of the flag: nothing could be said about it.
+pub(super) fn flag(data: &Loose) -> Option<FlagInteraction> {
+    let metadata = Loose(data.object("reporting_metadata")?.clone());
+    Some(FlagInteraction {
+        flag_id: metadata.name("flag_id", limits::REMOTE_DATA_NAME_CHARS)?,
+        flag_name: data.name("flag_name", limits::REMOTE_DATA_NAME_CHARS)?,
+        eligible: data.flag("eligible")?,
+        variant_id: metadata.name("variant_id", limits::REMOTE_DATA_NAME_CHARS),
+    })
+}
+
+fn typed(word: &str) -> (String, Value) {
+    ("type".to_owned(), word.into())
+}
+
+/// Keys of an event under the names that customers know.
+fn copied(data: &Loose, keys: &[(&str, &str)]) -> Map<String, Value> {
+    let found = keys.iter().filter_map(|(key, name)| Some(((*name).to_owned(), data.0.get(*key)?.clone())));
+    found.filter(|(_, value)| !value.is_null()).collect()
+}
+
+/// The pages that were looked at, and for how long.
+fn summary(data: &Loose, mut details: Map<String, Value>) -> Map<String, Value> {
+    let pages = data.0.get("viewed_pages").and_then(Value::as_array);
+    let page = |page: &Value| {
+        let page = Loose(page.as_object()?.clone());
+        let mut shown = copied(&page, &[("page_identifier", "page_identifier"), ("page_index", "page_index")]);
+        shown.insert("display_time_ms".to_owned(), page.millis("display_time").unwrap_or(0).into());
+        Some(Value::Object(shown))
+    };
+    let pages: Vec<Value> = pages.into_iter().flatten().filter_map(page).collect();
+    let last = pages.last().and_then(|page| page.get("page_identifier")).cloned();
+    details.extend(last.map(|last| ("page_identifier".to_owned(), last)));
+    details.insert("viewed_pages".to_owned(), pages.into());
+    details
+}
+
+/// The answers in a form. Of a form that asks how likely somebody recommends the app, the score is told apart.
+fn result(id: &str, form: &Value) -> Value {
+    let mut shown = Map::from_iter([("form_id".to_owned(), Value::from(id))]);
+    for key in ["type", "response_type"] {
+        shown.extend(form.get(key).map(|value| (key.to_owned(), value.clone())));
+    }
+    let children = form.get("children").and_then(Value::as_object);
+    let score_id = form.get("score_id").and_then(Value::as_str);
+    let score = score_id.zip(children).and_then(|(id, children)| loose::number(children.get(id)?.get("value")?));
+    if let Some((id, score)) = score_id.zip(score) {
+        let category = match score {
+            score if score >= 9.0 => "PROMOTER",
+            score if score >= 7.0 => "PASSIVE",
+            _ => "DETRACTOR",
+        };
+        let nps = json!({"question_id": id, "score": score, "audience_category": category});
+        shown.insert("nps".to_owned(), nps);
+    }
+    let responses = children.into_iter().flatten().filter(|(id, _)| Some(id.as_str()) != score_id);
+    let responses =
+        responses.map(|(id, child)| json!({"question_id": id, "type": child["type"], "value": child["value"]}));
+    shown.insert("responses".to_owned(), responses.collect());
+    shown.into()
+}
+
+/// What customers see of where in a scene something happened.
+fn context(context: &Value) -> Option<Value> {
+    let part = |key: &str, keys: &[(&str, &str)]| {
+        let part = Loose(context.get(key)?.as_object()?.clone());
+        Some((key.to_owned(), Value::Object(copied(&part, keys))))
+    };
+    let form = part(
+        "form",
+        &[
+            ("identifier", "form_identifier"),
+            ("submitted", "submitted"),
+            ("type", "type"),
+            ("response_type", "response_type"),
+        ],
+    );
+    let pager = part(
+        "pager",
+        &[
+            ("identifier", "identifier"),
+            ("page_identifier", "page_identifier"),
+            ("page_index", "page_index"),
+            ("count", "page_count"),
+            ("completed", "completed"),
+        ],
+    );
+    let state: Map<String, Value> = form.into_iter().chain(pager).collect();
+    let mut shown = Map::new();
+    let reporting = context.get("reporting_context").filter(|value| !value.is_null());
+    shown.extend(reporting.map(|value| ("reporting_context".to_owned(), value.clone())));
+    shown.extend((!state.is_empty()).then(|| ("state".to_owned(), Value::Object(state))));
+    (!shown.is_empty()).then_some(Value::Object(shown))
+}
