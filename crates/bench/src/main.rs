@@ -38,6 +38,7 @@ mod nodes;
 mod pages;
 mod population;
 mod pushes;
+mod remote_data;
 mod report;
 mod reports;
 mod sample;
@@ -74,7 +75,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 23] = [
+const BENCHES: [Bench; 24] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -212,6 +213,12 @@ const BENCHES: [Bench; 23] = [
         about: "how often a log is read that five webhooks and the index follow, on PostgreSQL",
         needs_server: true,
         run: |_| Box::pin(followers::run()),
+    },
+    Bench {
+        name: "remote-data",
+        about: "devices that ask for remote data, whether anything is new and for all of it, beside GET /health",
+        needs_server: true,
+        run: |_| Box::pin(remote_data::run()),
     },
 ];
 
