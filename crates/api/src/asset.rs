@@ -94,13 +94,13 @@ impl Source {
 }
 
 /// Whether a value of `If-None-Match` names this tag; proxies may take the mark of weakness away.
-fn names(known: &HeaderValue, tag: &HeaderValue) -> bool {
+pub(crate) fn names(known: &HeaderValue, tag: &HeaderValue) -> bool {
     let (Ok(known), Ok(tag)) = (known.to_str(), tag.to_str()) else { return false };
     let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     known.split(',').any(|one| one.trim() == "*" || strong(one) == strong(tag))
 }
 
-fn takes_gzip(accepted: &HeaderValue) -> bool {
+pub(crate) fn takes_gzip(accepted: &HeaderValue) -> bool {
     let Ok(accepted) = accepted.to_str() else { return false };
     accepted.split(',').any(|one| {
         let mut parts = one.split(';').map(str::trim);

@@ -49,7 +49,7 @@ pub enum Access {
     /// As `Device`, and with the signature or the secret of a channel, but with no token: here tokens are issued, and a token that
     /// could renew itself would never expire.
     Signed,
-    /// As `Device`, and with a token of a contact, which the path names.
+    /// As `Device`, and with a token of a contact, which the path names, or a header where the path names none.
     Contact,
     /// Devices that report events. Most of their libraries send no credentials with them, only the key of the app, so the key
     /// is enough; nothing can be read this way. Credentials that are sent have to be right.
@@ -66,6 +66,9 @@ pub enum Access {
 
 /// The header in which devices name their channel.
 pub(crate) const CHANNEL_ID: &str = "x-ua-channel-id";
+/// The header in which they name their contact.
+const CONTACT_ID: &str = "x-ua-contact-id";
+const OF_OTHERS: &str = "The token belongs to another channel or contact than the one that the request names.";
 const BASIC: &str = "Basic realm=\"aerogram\"";
 const BEARER: &str = "Bearer realm=\"aerogram operator\"";
 
@@ -260,7 +263,13 @@ async fn permit(access: Access, caller: &Caller, request: &mut Request) -> Resul
         },
         Access::Contact => match rights {
             Rights::Master | Rights::Device => Ok(()),
-            Rights::Contact(contact) => is_named(request, "contact_id", contact).await,
+            Rights::Contact(contact) => {
+                if names(request, "contact_id").await {
+                    return is_named(request, "contact_id", contact).await;
+                }
+                let named = request.headers().get(CONTACT_ID).and_then(|id| id.to_str().ok()?.parse().ok());
+                if named == Some(contact) { Ok(()) } else { Err(Error::Forbidden(OF_OTHERS.to_owned())) }
+            }
             Rights::Channel(_) => for_others(),
             Rights::KeyOnly => Err(NO_APP),
         },
@@ -274,13 +283,18 @@ async fn permit(access: Access, caller: &Caller, request: &mut Request) -> Resul
     }
 }
 
+/// Whether the path of a request has a variable.
+async fn names(request: &mut Request, variable: &str) -> bool {
+    let path = request.extract_parts::<RawPathParams>().await.ok();
+    path.is_some_and(|path| path.iter().any(|(known, _)| known == variable))
+}
+
 async fn is_named<Kind>(request: &mut Request, name: &str, own: Id<Kind>) -> Result<()> {
-    let others = "The token belongs to another channel or contact than the one in the path.";
     let path = request.extract_parts::<RawPathParams>().await.ok();
     let named = path.as_ref().and_then(|path| path.iter().find(|(variable, _)| *variable == name));
     // A path that names no channel or contact matches no token.
     let is_own = named.is_some_and(|(_, value)| value.parse().is_ok_and(|id: Id<Kind>| id == own));
-    if is_own { Ok(()) } else { Err(Error::Forbidden(others.to_owned())) }
+    if is_own { Ok(()) } else { Err(Error::Forbidden(OF_OTHERS.to_owned())) }
 }
 
 /// The caller, by any of the credentials of an app.

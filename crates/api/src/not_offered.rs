@@ -27,9 +27,6 @@ const PAYLOADS: &str = "There are no payloads of remote data to manage here.";
 const FEEDBACK: &str =
     "The addresses of uninstalled devices are not kept. Read the UNINSTALL events instead (POST /api/events).";
 
-const IN_APP: &str = "In-app messages, preference forms and remote configuration are not kept here; GET /api/remote-data tells \
-                      devices where to find the service.";
-
 /// Every method of these paths is refused, so that none of them is taken for an id.
 pub(crate) const NOT_OFFERED: &[(&str, &str)] = &[
     ("/api/channels/email", EMAIL),
@@ -57,10 +54,6 @@ pub(crate) const NOT_OFFERED: &[(&str, &str)] = &[
     ("/api/segmentation-bridge", BRIDGE),
     ("/api/schedules/segmentation-bridge/{id}", BRIDGE),
     ("/api/payloads", PAYLOADS),
-    ("/api/in-app/{*below}", IN_APP),
-    ("/api/preference-forms/{*below}", IN_APP),
-    ("/api/remote-config/{*below}", IN_APP),
-    ("/api/remote-audience-check/{*below}", IN_APP),
     ("/binary/{*below}", RENDERED),
     ("/api/airmail/{*below}", "Send messages with POST /api/push and its 'message'; inboxes are at /api/user."),
     ("/api/push/batch", "Send several pushes as an array to POST /api/push."),

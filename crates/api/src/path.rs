@@ -4,8 +4,12 @@ use http::Uri;
 use http::uri::PathAndQuery;
 
 /// Prefixes that some client libraries put before paths of the API.
-const ALIASES: [(&str, &str); 2] =
-    [("/api/open", "/api/channels/open"), ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2")];
+const ALIASES: [(&str, &str); 4] = [
+    ("/api/open", "/api/channels/open"),
+    ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2"),
+    ("/api/in-app/app", "/api/in-app"),
+    ("/api/preference_forms", "/api/preference-forms"),
+];
 
 /// Merges repeated slashes, drops trailing ones, and resolves aliases. The query stays as it is.
 pub(crate) fn normalize(uri: &mut Uri) {
@@ -77,6 +81,9 @@ mod tests {
             ("/api/web-channels/a/", "/api/channels/a"),
             ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2"),
             ("/api/contacts/identify/v2_webs", "/api/contacts/identify/v2_webs"),
+            ("/api/in-app/app/KEY/x", "/api/in-app/KEY/x"),
+            ("/api/in-app/apps/x", "/api/in-app/apps/x"),
+            ("/api/preference_forms/KEY", "/api/preference-forms/KEY"),
             ("http://example.com//api/", "http://example.com/api"),
             ("*", "/*"),
         ];

@@ -8,6 +8,7 @@ use model::ids::{
     ScheduleKind, SegmentKind, ServerTokenKind, SignInKind, WebhookKind,
 };
 use model::payload::template::TemplateKind;
+use model::remote_data::{FlagKind, HoldoutKind, InAppMessageKind};
 use serde::de::DeserializeOwned;
 
 use crate::edge::Edge;
@@ -102,6 +103,18 @@ impl Named for TemplateKind {
 
 impl Named for ContentTemplateKind {
     const NOUN: &'static str = "content template";
+}
+
+impl Named for InAppMessageKind {
+    const NOUN: &'static str = "in-app message";
+}
+
+impl Named for FlagKind {
+    const NOUN: &'static str = "feature flag";
+}
+
+impl Named for HoldoutKind {
+    const NOUN: &'static str = "holdout group";
 }
 
 impl Named for WebhookKind {

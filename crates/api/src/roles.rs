@@ -80,7 +80,8 @@ const TEMPLATES_SENT: &[&str] = &["/api/templates/push", "/api/templates/schedul
 
 /// The least role that may make a call of a server.
 pub(crate) fn least_role(method: &Method, path: &str) -> Role {
-    let validates = *method == Method::POST && VALIDATE.contains(&path);
+    let validates_message = is_below(path, &["/api/in-app"]) && path.ends_with("/validate");
+    let validates = *method == Method::POST && (VALIDATE.contains(&path) || validates_message);
     let changes_nothing = [Method::GET, Method::HEAD].contains(method) || validates || is_below(path, ONLY_LOOK);
     let decides = is_below(path, &["/api/drafts"]) && (path.ends_with("/approve") || path.ends_with("/send"));
     let is_draft = is_below(path, DRAFTS) && !is_below(path, TEMPLATES_SENT) && !decides;
@@ -166,6 +167,11 @@ mod tests {
             (Method::POST, "/api/templates/push/validate", Role::Viewer),
             (Method::POST, "/api/experiments/validate", Role::Viewer),
             (Method::POST, "/api/pipelines/validate", Role::Viewer),
+            (Method::POST, "/api/in-app/key/validate", Role::Viewer),
+            (Method::GET, "/api/in-app/key", Role::Viewer),
+            (Method::POST, "/api/in-app/key", Role::Sender),
+            (Method::POST, "/api/feature-flags", Role::Sender),
+            (Method::DELETE, "/api/preference-forms/key/news", Role::Sender),
             (Method::DELETE, "/api/lists/validate", Role::Editor),
             (Method::PUT, "/api/tags/validate", Role::Sender),
             (Method::DELETE, "/api/tags/validate", Role::Sender),

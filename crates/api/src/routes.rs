@@ -15,6 +15,8 @@ mod contacts;
 mod content_templates;
 mod create_and_send;
 mod custom_events;
+mod data_for_apps;
+mod data_items;
 mod demo;
 mod device_events;
 mod device_tokens;
@@ -25,7 +27,10 @@ mod events;
 mod experiment_reports;
 mod experiment_results;
 mod experiments;
+mod feature_flags;
 mod health;
+mod holdout_groups;
+mod in_app;
 mod inbox;
 mod journeys;
 mod legacy_tags;
@@ -46,6 +51,7 @@ mod operator_pushes;
 mod pages;
 mod pipelines;
 mod platforms;
+mod preference_forms;
 mod preview;
 mod privacy;
 mod push;
@@ -53,6 +59,7 @@ mod pushes;
 mod recipients;
 mod reference;
 mod regions;
+mod remote_config;
 mod remote_data;
 mod reports;
 mod requests;
@@ -380,6 +387,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/docs/docs.js", Public, reference::script),
         get("/docs/docs.css", Public, reference::style),
     ];
+    all.extend(data_for_apps::endpoints());
     all.extend(operator::endpoints());
     all
 }

@@ -1,5 +1,5 @@
-//! `bench remote-data`: devices that ask for remote data, whether anything is new and for all of it, beside `GET /health` of the same
-//! server.
+//! `bench remote-data`: devices that ask for remote data, whether anything is new and for all of it, beside `GET /health` of the
+//! same server.
 
 use std::time::Duration;
 

@@ -107,6 +107,7 @@ impl Engine {
         let mut here: HashSet<AppId> = self.rooms.index.apps().into_iter().collect();
         here.extend(self.rooms.sending.apps());
         here.extend(self.rooms.events.apps());
+        here.extend(self.rooms.remote_data.apps());
         here.extend(self.rooms.store.apps_with_recent_log());
         let saved = self.rooms.index.saved_apps().await;
         if here.is_empty() && saved.as_ref().is_ok_and(HashSet::is_empty) {
@@ -120,6 +121,7 @@ impl Engine {
             self.rooms.campaigns.forget_app(deleted);
             self.rooms.sending.forget_app(deleted);
             self.rooms.events.forget_app(deleted);
+            self.rooms.remote_data.forget_app(deleted);
         }
         for deleted in saved?.into_iter().filter(|app| !apps.contains(app)) {
             self.rooms.index.remove_snapshot(deleted).await?;

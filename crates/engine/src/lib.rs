@@ -29,6 +29,7 @@ use live::Live;
 use model::time::Clock;
 use providers::http::{AddressPolicy, Timeouts};
 use providers::webpush::PushHosts;
+use remote_data::RemoteData;
 use sending::{Outside, Sending};
 use store::Store;
 use targeting::Targeting;
@@ -96,6 +97,7 @@ struct Rooms {
     live: Live,
     events: Events,
     campaigns: Campaigns,
+    remote_data: RemoteData,
 }
 
 #[boxed]
@@ -115,6 +117,7 @@ impl Engine {
         let live = Live::new(&base, &tenancy, &index, &devices);
         let events = Events::new(&base, &tenancy, &index, &devices, &sending, address_policy, settings.locations);
         let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending, &events, settings.pipelines);
+        let remote_data = RemoteData::new(&base, &tenancy, &targeting, &sending);
         let rooms = Arc::new(Rooms {
             exposition: metrics::Exposition::new(&base.metrics),
             retention: settings.retention,
@@ -128,6 +131,7 @@ impl Engine {
             live,
             events,
             campaigns,
+            remote_data,
             store: base.store.clone(),
             clock: base.clock.clone(),
             clock_watch: base.clock_watch.clone(),
@@ -188,6 +192,11 @@ impl Engine {
     /// Schedules, experiments, pipelines and templates.
     pub fn campaigns(&self) -> &Campaigns {
         &self.rooms.campaigns
+    }
+
+    /// In-app messages, preference forms, feature flags and configuration for devices.
+    pub fn remote_data(&self) -> &RemoteData {
+        &self.rooms.remote_data
     }
 
     pub fn store(&self) -> &Store {

@@ -7,6 +7,7 @@ mod device_types;
 mod explain;
 mod lifecycle;
 mod lists;
+mod membership;
 mod online;
 mod openings;
 mod past_pushes;

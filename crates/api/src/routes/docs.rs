@@ -21,6 +21,7 @@ mod pipelines;
 mod platforms;
 mod privacy;
 mod push;
+mod remote_data;
 mod reports;
 mod requests;
 mod sandbox;
@@ -46,6 +47,11 @@ pub(crate) fn areas() -> Vec<Area> {
         templates::content_area(),
         pipelines::area(),
         experiments::area(),
+        remote_data::messages(),
+        remote_data::forms(),
+        remote_data::flags(),
+        remote_data::holdouts(),
+        remote_data::config(),
         channels::area(),
         channels::open_area(),
         channels::old_area(),

@@ -1,51 +1,35 @@
-//! Remote data, which device libraries ask for before anything else. The answer is only the address of this service, so that
-//! newer ones begin to work and none looks for in-app automation.
+//! Remote data, which device libraries ask for before anything else: where the service is, and what the app has for its devices.
 
+use axum::body::Body;
 use axum::extract::State;
-use http::HeaderMap;
-use http::header::{IF_MODIFIED_SINCE, LAST_MODIFIED};
-use model::time::UtcMillis;
-use ring::digest::{SHA256, digest};
+use axum::response::Response;
+use http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
+};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use model::remote_data::{AudienceCheck, DataPlatform};
+use remote_data::{DataAnswer, DataRequest, DataSource};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
+use crate::asset::{names, takes_gzip};
 use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
+use crate::input::Input;
 use crate::links::Links;
 use crate::path_vars::{PathVars, id_in_path};
+use crate::query::Params;
 
-/// The platforms that ask.
-const PLATFORMS: [&str; 4] = ["android", "amazon", "ios", "web"];
-
-#[derive(Serialize, JsonSchema)]
-pub(super) struct RemoteData {
-    payloads: Vec<Payload>,
-}
+/// For how long a device may keep the answer whether it may show a message, in seconds.
+const CACHE_SECONDS: u32 = 60;
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "RemoteDataPayload")]
-pub(super) struct Payload {
-    r#type: &'static str,
-    timestamp: String,
-    data: AppConfig,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "RemoteDataConfig")]
-pub(super) struct AppConfig {
-    airship_config: Addresses,
-}
-
-/// Everything is in one place.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ServiceAddresses")]
-pub(super) struct Addresses {
-    device_api_url: String,
-    analytics_url: String,
-    remote_data_url: String,
-    wallet_url: String,
+pub(super) struct Allowed {
+    allowed: bool,
+    /// For how many seconds the device need not ask again.
+    cache_seconds: u32,
 }
 
 /// Needs no credentials: older libraries send none here, and there is nothing secret in it.
@@ -53,53 +37,89 @@ pub(super) async fn of_app(
     State(edge): State<Edge>,
     PathVars((key, platform)): PathVars<(String, String)>,
     links: Links,
+    params: Params,
     headers: HeaderMap,
-) -> Result<Answer> {
+) -> Result<Response> {
     let app = edge.engine.tenancy().app(&key).await?;
-    check_platform(&platform)?;
-    let base = match links.to("") {
-        relative if relative.is_empty() => edge.engine.sending().public_url().to_owned(),
-        base => base,
-    };
-    let modified = modified(app.created, &base);
-    let date = modified.to_http_date();
-    if headers.get(IF_MODIFIED_SINCE).is_some_and(|known| known.as_bytes() == date.as_bytes()) {
-        return Ok(Answer::not_modified().header(LAST_MODIFIED, &date));
-    }
-    let addresses = Addresses {
-        device_api_url: base.clone(),
-        analytics_url: base.clone(),
-        remote_data_url: base.clone(),
-        wallet_url: base,
-    };
-    let data = AppConfig { airship_config: addresses };
-    let config = Payload { r#type: "app_config", timestamp: modified.to_api(), data };
-    Ok(Answer::bare(RemoteData { payloads: vec![config] })?.header(LAST_MODIFIED, &date))
+    let request = request(&edge, DataSource::App, &platform, &links, &params)?;
+    let answer = edge.engine.remote_data().answer(&app, request).await?;
+    Ok(respond(&answer, &headers))
 }
 
-/// There is nothing for single contacts.
+/// What is for devices with a contact only.
 pub(super) async fn of_contact(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
     PathVars((platform, contact)): PathVars<(String, String)>,
-) -> Result<Answer> {
-    check_platform(&platform)?;
+    links: Links,
+    params: Params,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let request = request(&edge, DataSource::Contact, &platform, &links, &params)?;
     rights.devices(&edge).check_contact(app.id, id_in_path(&contact)?).await?;
-    Answer::bare(RemoteData { payloads: Vec::new() })
+    let answer = edge.engine.remote_data().answer(&app, request).await?;
+    Ok(respond(&answer, &headers))
 }
 
-fn check_platform(platform: &str) -> Result<()> {
-    if PLATFORMS.contains(&platform) {
+/// Whether a device may show a message, which the service decides by its audience index.
+pub(super) async fn check_audience(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    PathVars(key): PathVars<String>,
+    input: Input,
+) -> Result<Answer> {
+    own_key(&app, &key)?;
+    let check = input.parse(AudienceCheck::parse).await?;
+    let allowed = edge.engine.remote_data().check_audience(&app, check).await?;
+    Answer::ok(Allowed { allowed, cache_seconds: CACHE_SECONDS })
+}
+
+/// The paths of Airship name the app, though its credentials do already.
+pub(super) fn own_key(app: &tenancy::App, key: &str) -> Result<()> {
+    if app.key.as_str() == key {
         return Ok(());
     }
-    Err(Error::NotFound(format!("Remote data is for {}.", PLATFORMS.join(", "))))
+    Err(Error::NotFound("The path names another app than the credentials.".to_owned()))
 }
 
-/// Devices send this date back to ask whether anything is new. The data depends on our address alone; so does the date, within
-/// the days before the app was created: it is the same on every node, and another for another address.
-fn modified(created: UtcMillis, base: &str) -> UtcMillis {
-    let [a, b, c, ..] = *digest(&SHA256, base.as_bytes()).as_ref() else { return created };
-    let seconds = i64::from(u32::from_be_bytes([0, a, b, c]) >> 4);
-    UtcMillis((created.seconds() - seconds) * 1000)
+fn request(edge: &Edge, source: DataSource, platform: &str, links: &Links, params: &Params) -> Result<DataRequest> {
+    let words = DataPlatform::WORDS.iter().map(|(word, _)| *word);
+    let unknown = || Error::NotFound(format!("Remote data is for {}.", words.collect::<Vec<_>>().join(", ")));
+    let platform = DataPlatform::from_word(platform).ok_or_else(unknown)?;
+    let base = match links.to("") {
+        relative if relative.is_empty() => edge.engine.sending().public_url().to_owned(),
+        base => base,
+    };
+    let sdk_version = params.text("sdk_version");
+    let (language, country) = (params.text("language"), params.text("country"));
+    Ok(DataRequest { source, platform, sdk_version, language, country, base })
+}
+
+/// Devices send the date back, which means nothing but the content that they have; other clients may use the tag.
+fn respond(answer: &DataAnswer, asked: &HeaderMap) -> Response {
+    let value = |text: &str| HeaderValue::from_str(text).ok();
+    let (tag, modified) = (value(&answer.tag), value(&answer.modified));
+    let has_tag = |tag: &HeaderValue| asked.get_all(IF_NONE_MATCH).iter().any(|known| names(known, tag));
+    let is_known = match asked.contains_key(IF_NONE_MATCH) {
+        true => tag.as_ref().is_some_and(has_tag),
+        false => modified.is_some() && asked.get(IF_MODIFIED_SINCE) == modified.as_ref(),
+    };
+    let is_packed = asked.get_all(ACCEPT_ENCODING).iter().any(takes_gzip);
+    let mut response = Response::new(match (is_known, is_packed) {
+        (true, _) => Body::empty(),
+        (false, true) => Body::from(answer.gzip.clone()),
+        (false, false) => Body::from(answer.plain.clone()),
+    });
+    let mut set = |name: HeaderName, value: Option<HeaderValue>| {
+        response.headers_mut().extend(value.map(|value| (name, value)));
+    };
+    set(ETAG, tag);
+    set(LAST_MODIFIED, modified);
+    set(VARY, Some(HeaderValue::from_static("Accept-Encoding")));
+    set(CONTENT_ENCODING, (is_packed && !is_known).then(|| HeaderValue::from_static("gzip")));
+    if is_known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    response
 }

@@ -34,6 +34,8 @@ pub(crate) fn fill(path: &str) -> String {
     let filled = filled.replace("{pipeline_id}", id).replace("{webhook_id}", id).replace("{privacy_id}", id);
     let filled = filled.replace("{account_id}", id).replace("{sign_in_id}", id).replace("{token_id}", id);
     let filled = filled.replace("{client_id}", id).replace("{kid}", "0123456789abcdef").replace("{secret}", "master");
+    let filled = filled.replace("{automation_id}", id).replace("{flag_id}", id).replace("{holdout_id}", id);
+    let filled = filled.replace("{form_id}", "none");
     let filled = filled.replace("{experiment_id}", id).replace("{variant}", "0").replace("{file}", "aerogram.js");
     let filled = filled.replace("{user_id}", UNKNOWN_KEY).replace("{*below}", "a/b").replace("{below}", "a");
     let filled = filled.replace("{device_type}", "ios").replace("{open_platform}", "nowhere");
@@ -172,7 +174,9 @@ async fn every_route_with_everything_that_devices_show() {
             for proof in Proof::ALL {
                 let headers: Headers = match proof {
                     Proof::ChannelToken => library.with_token(&channel_token),
-                    Proof::ContactToken => library.with_token(&contact_token),
+                    Proof::ContactToken => {
+                        [library.with_token(&contact_token), vec![("X-UA-Contact-ID", contact.clone())]].concat()
+                    }
                     Proof::AppSignature => library.as_app(),
                     Proof::ChannelSignature => library.as_channel(&channel),
                     Proof::AppKey => vec![("X-UA-App-Key", app.app.key.clone())],

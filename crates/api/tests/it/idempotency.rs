@@ -37,6 +37,7 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
         let rotate = format!("/operator/apps/{}/rotate", app.app.key);
         let webhooks = format!("/operator/apps/{}/webhooks", app.app.key);
         let tokens = format!("/operator/apps/{}/tokens", app.app.key);
+        let (in_app, forms) = (format!("/api/in-app/{}", app.app.key), format!("/api/preference-forms/{}", app.app.key));
         let clients = format!("/operator/apps/{}/oauth-clients", app.app.key);
         let own = json!({"channel": {"type": "open", "opt_in": true, "address": "c",
                          "open": {"open_platform_name": "fridge"}}});
@@ -76,6 +77,12 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
                 "/api/content/templates",
                 json!({"type": "app", "name": "Sale", "content": {"alert": "Hi"}}),
             ),
+            (app.master(), &in_app, json!({"in_app_message": {
+                "type": "actions", "actions": {"^u": "https://a.example"}, "triggers": [{"type": "foreground", "goal": 1}],
+            }})),
+            (app.master(), &forms, json!({"preference_form": {"form": {"id": "news", "sections": []}}})),
+            (app.master(), "/api/feature-flags", json!({"name": "checkout"})),
+            (app.master(), "/api/holdout-groups", json!({"name": "few", "audience_selector": {}})),
             (app.master(), "/api/tag-lists", json!({"name": "vips", "add": {"g": ["t"]}})),
             (app.master(), "/api/attribute-lists", json!({"name": "vips"})),
             (app.master(), "/api/privacy/export", json!({"named_user_id": "kim"})),

@@ -29,6 +29,10 @@ pub(crate) struct Belongings {
     pipeline: String,
     inbox: String,
     message: String,
+    key: String,
+    in_app_message: String,
+    flag: String,
+    holdout: String,
 }
 
 impl Belongings {
@@ -65,6 +69,12 @@ impl Belongings {
             ("{device_pin}", "01234567"),
             ("{type}", "app"),
             ("{external_id}", "x-1"),
+            ("{key}", &self.key),
+            ("{platform}", "ios"),
+            ("{automation_id}", &self.in_app_message),
+            ("{flag_id}", &self.flag),
+            ("{holdout_id}", &self.holdout),
+            ("{form_id}", FORM),
         ];
         variables.iter().fold(route.path.to_owned(), |path, (variable, value)| path.replace(variable, value))
     }
@@ -73,6 +83,7 @@ impl Belongings {
 /// The named user of the first app's channel, and its list.
 const USER: &str = "user-of-the-first-app";
 const LIST: &str = "list-of-the-first-app";
+const FORM: &str = "form-of-the-first-app";
 
 pub(crate) async fn settle_in(app: &TestApp) -> Belongings {
     let device = json!({"channel": {
@@ -111,6 +122,13 @@ pub(crate) async fn settle_in(app: &TestApp) -> Belongings {
     let pipeline = app.master().post("/api/pipelines", pipeline).await.expect(201);
     let rates = json!([{"rate": {"pushes": 7, "days": 1}}]);
     app.master().put("/api/pipelines/constraints", rates).await.expect(200);
+    let key = &app.app.key;
+    let in_app = bodies::in_app_message();
+    let in_app = app.master().post(&format!("/api/in-app/{key}"), in_app).await.expect(201);
+    app.master().post(&format!("/api/preference-forms/{key}"), bodies::form(FORM)).await.expect(200);
+    let flag = app.master().post("/api/feature-flags", json!({"name": MARK})).await.expect(201);
+    let holdout = json!({"name": MARK, "audience_selector": {}});
+    let holdout = app.master().post("/api/holdout-groups", holdout).await.expect(201);
     let cadence = json!({"type": "daily", "count": 1});
     let schedule = json!({
         "name": MARK, "schedule": {"scheduled_time": "2030-01-01T00:00", "recurring": {"cadence": cadence}},
@@ -141,6 +159,10 @@ pub(crate) async fn settle_in(app: &TestApp) -> Belongings {
         template: template["template_id"].as_str().unwrap().to_owned(),
         experiment: experiment["experiment_id"].as_str().unwrap().to_owned(),
         pipeline: pipeline["pipeline_ids"][0].as_str().unwrap().to_owned(),
+        key: key.clone(),
+        in_app_message: in_app["message_id"].as_str().unwrap().to_owned(),
+        flag: flag["flag_id"].as_str().unwrap().to_owned(),
+        holdout: holdout["holdout_id"].as_str().unwrap().to_owned(),
     }
 }
 
@@ -167,6 +189,12 @@ pub(crate) async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Va
         "/api/experiments/scheduled",
         &format!("/api/experiments/{}", belongings.experiment),
         "/api/pipelines",
+        &format!("/api/in-app/{}", app.app.key),
+        &format!("/api/in-app/{}/frequency-constraints", app.app.key),
+        &format!("/api/preference-forms/{}", app.app.key),
+        &format!("/api/remote-config/app/{}/ios", app.app.key),
+        "/api/feature-flags",
+        "/api/holdout-groups",
         "/api/pipelines/limits",
         "/api/pipelines/constraints",
         "/api/pipelines/deleted",

@@ -90,6 +90,7 @@ mod push_account;
 mod push_listing;
 mod push_retention;
 mod refused_people;
+mod remote_data;
 mod report_figures;
 mod report_lines;
 mod reports;

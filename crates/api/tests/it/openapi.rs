@@ -161,7 +161,11 @@ fn names_in(text: &str) -> BTreeSet<String> {
 
 /// The module of the handler of each route, by the text of the tables.
 fn modules() -> Vec<(String, String, String)> {
-    let tables = [include_str!("../../src/routes.rs"), include_str!("../../src/routes/operator.rs")];
+    let tables = [
+        include_str!("../../src/routes.rs"),
+        include_str!("../../src/routes/data_for_apps.rs"),
+        include_str!("../../src/routes/operator.rs"),
+    ];
     let lines = tables.iter().flat_map(|table| table.lines()).map(str::trim);
     let parsed = lines.filter_map(|line| {
         let (method, rest) = line.split_once("(\"/")?;

@@ -28,6 +28,10 @@ const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/warp9"),
     ("POST", "/api/web-events"),
     ("POST", "/api/pipelines/validate"),
+    ("POST", "/api/in-app/{key}/validate"),
+    ("POST", "/api/in-app/{key}/{automation_id}/resolve"),
+    ("POST", "/api/feature-flags/{flag_id}/resolve"),
+    ("POST", "/api/remote-audience-check/app/{key}"),
     ("DELETE", "/api/pipelines/{pipeline_id}"),
     ("POST", "/api/named_users/scoped"),
     ("POST", "/operator/apps/{key}/platforms/{platform}/test"),
@@ -225,6 +229,28 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("DELETE", "/api/content/templates/{template_id}", ""),
     (
         "POST",
+        "/api/in-app/{key}",
+        r#"{"in_app_message":{"type":"actions","actions":{},"triggers":[{"type":"foreground","goal":1}]}}"#,
+    ),
+    (
+        "PUT",
+        "/api/in-app/{key}/{automation_id}",
+        r#"{"in_app_message":{"type":"actions","actions":{},"triggers":[{"type":"background","goal":1}]}}"#,
+    ),
+    ("PUT", "/api/in-app/{key}/eligibility", r#"{"automation_ids":["{automation_id}"],"requires_eligibility":true}"#),
+    ("PUT", "/api/in-app/{key}/frequency-constraints", r#"{"frequency_constraints":[]}"#),
+    ("DELETE", "/api/in-app/{key}/{automation_id}", ""),
+    ("POST", "/api/preference-forms/{key}", r#"{"preference_form":{"form":{"id":"a","sections":[]}}}"#),
+    ("DELETE", "/api/preference-forms/{key}/{form_id}", ""),
+    ("POST", "/api/feature-flags", r#"{"name":"a"}"#),
+    ("PUT", "/api/feature-flags/{flag_id}", r#"{"name":"b"}"#),
+    ("DELETE", "/api/feature-flags/{flag_id}", ""),
+    ("POST", "/api/holdout-groups", r#"{"name":"a","audience_selector":{}}"#),
+    ("PUT", "/api/holdout-groups/{holdout_id}", r#"{"name":"b","audience_selector":{}}"#),
+    ("DELETE", "/api/holdout-groups/{holdout_id}", ""),
+    ("POST", "/api/remote-config/app/{key}/{platform}", r#"{"set_values":[{"scope":["a"],"value":1}]}"#),
+    (
+        "POST",
         "/api/experiments",
         r#"{"audience":"all","device_types":"all","control":0.5,
             "variants":[{"push":{"notification":{"alert":"Hi"}},"schedule":{"scheduled_time":"2030-01-01T00:00"}}]}"#,
@@ -313,7 +339,12 @@ async fn every_change_has_an_operation_id() {
             let path = path.replace("{tag}", "t").replace("{list}", "a");
             let path = path.replace("{device_type}", "ios").replace("{open_platform}", "fridge");
             let path = path.replace("{type}", "app").replace("{external_id}", "a");
-            let platform = if route.ends_with("/keys") { "adm" } else { "open::fridge" };
+            let path = path.replace("{form_id}", "a");
+            let platform = match *route {
+                route if route.ends_with("/keys") => "adm",
+                route if route.starts_with("/api/remote-config") => "ios",
+                _ => "open::fridge",
+            };
             let path = path.replace("{key}", &app.app.key).replace("{platform}", platform);
             let caller = if route.starts_with("/operator") {
                 app.operator()
@@ -342,6 +373,9 @@ async fn every_change_has_an_operation_id() {
                 ("{pipeline_id}", &answer["pipeline_ids"][0]),
                 ("{schedule_id}", &answer["schedule_ids"][0]),
                 ("{webhook_id}", &answer["webhook"]["webhook_id"]),
+                ("{automation_id}", &answer["message_id"]),
+                ("{flag_id}", &answer["flag_id"]),
+                ("{holdout_id}", &answer["holdout_id"]),
                 ("{message_id}", &answer["message_ids"][0]),
                 ("{user_id}", &answer["user_id"]),
                 ("{password}", &answer["password"]),

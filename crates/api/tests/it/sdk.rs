@@ -30,7 +30,7 @@ impl<'a> Library<'a> {
         Self { app, secret: app.app.app_secret.clone(), n_nonces: Cell::new(0) }
     }
 
-    fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         &self.app.app.key
     }
 
@@ -87,15 +87,15 @@ impl<'a> Library<'a> {
         self.app.nobody().send(request.body(Bytes::from(body)).unwrap()).await
     }
 
-    async fn get(&self, path: &str, headers: &Headers) -> Reply {
+    pub(crate) async fn get(&self, path: &str, headers: &Headers) -> Reply {
         self.call(Method::GET, path, headers, &Value::Null).await
     }
 
-    async fn post(&self, path: &str, headers: &Headers, body: &Value) -> Reply {
+    pub(crate) async fn post(&self, path: &str, headers: &Headers, body: &Value) -> Reply {
         self.call(Method::POST, path, headers, body).await
     }
 
-    async fn put(&self, path: &str, headers: &Headers, body: &Value) -> Reply {
+    pub(crate) async fn put(&self, path: &str, headers: &Headers, body: &Value) -> Reply {
         self.call(Method::PUT, path, headers, body).await
     }
 
@@ -124,7 +124,7 @@ fn android(address: &str) -> Value {
 }
 
 /// How many devices a push to an audience would go to.
-async fn reached(app: &TestApp, audience: Value) -> u64 {
+pub(crate) async fn reached(app: &TestApp, audience: Value) -> u64 {
     let body = json!({"audience": audience, "device_types": "all"});
     let explained = app.master().post("/api/audience/explain", body).await.expect(200);
     explained["reachable"].as_u64().unwrap_or_else(|| panic!("{explained}"))

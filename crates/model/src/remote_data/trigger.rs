@@ -60,8 +60,8 @@ impl Trigger {
         Some(Self(at.json().to_value()))
     }
 
-    /// Triggers of a message. One without an id gets one by its place: devices would name it by its content, and forget how often it
-    /// has happened when that is edited.
+    /// Triggers of a message. One without an id gets one by its place: devices would name it by its content, and forget how often
+    /// it has happened when that is edited.
     pub(super) fn parse_many(at: &At<'_>, least: usize) -> Option<Vec<Self>> {
         let mut triggers = at.array(least..=limits::IN_APP_TRIGGERS, Self::parse)?;
         for (n, Self(trigger)) in (1..).zip(&mut triggers) {

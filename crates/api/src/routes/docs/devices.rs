@@ -1,12 +1,14 @@
 //! What device libraries ask for and report.
 
+use model::remote_data::AudienceCheck;
+use remote_data::DataPayloads;
 use serde_json::json;
 
 use crate::answer::Done;
 use crate::openapi::{Area, body, query};
 use crate::routes::device_tokens::{ProofKey, Token};
 use crate::routes::platforms::WebKey;
-use crate::routes::remote_data::RemoteData;
+use crate::routes::remote_data::Allowed;
 
 const TUNING: [(&str, &str); 3] = [
     ("X-UA-Max-Total", "How much a device may keep until it sends it, in kilobytes."),
@@ -60,26 +62,51 @@ pub(super) fn area() -> Area {
         "The public key with which web pages of the app subscribe.",
     )
     .ok::<WebKey>("The key.");
-    area.get(
-        "/api/remote-data/app/{key}/{platform}",
-        "Show where everything is",
-        "The address of this service for each part of the API, which libraries ask for before anything else.",
+    for (path, summary, text) in [
+        (
+            "/api/remote-data/app/{key}/{platform}",
+            "Get the data of an app",
+            "Where the service is, which libraries ask for before anything else, and the app's in-app messages, preference forms, \
+             feature flags and holdout groups.",
+        ),
+        (
+            "/api/remote-data-contact/{platform}/{contact_id}",
+            "Get the data of a contact",
+            "In-app messages that are for devices with a contact only.",
+        ),
+    ] {
+        area.get(path, summary, text)
+            .variable(
+                "platform",
+                json!({"type": "string", "enum": ["android", "amazon", "ios", "web"]}),
+                "The platform that asks.",
+            )
+            .takes(query::text("sdk_version", "The version of the library, which decides about units."))
+            .takes(query::text("language", "The language of the device, for localized messages."))
+            .takes(query::text("country", "The country of the device."))
+            .bare::<DataPayloads>("The data, packed if the device takes gzip.")
+            .header("Last-Modified", "To be sent back as `If-Modified-Since`.")
+            .header("ETag", "To be sent back as `If-None-Match`.")
+            .not_modified();
+    }
+    area.post(
+        "/api/remote-audience-check/app/{key}",
+        "Check whether a device may show a message",
+        "By the `server_audience` of the message, or the segment, that the context names; without either it may.",
     )
-    .variable(
-        "platform",
-        json!({"type": "string", "enum": ["android", "amazon", "ios", "web"]}),
-        "The platform that asks.",
+    .body(
+        body::of::<AudienceCheck>,
+        json!({
+            "channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "contact_id": "3f1c7d2e-9a51-4a0f-8d2b-6f1f6f0f8a01",
+            "context": {"segment_id": "0190b1c5-5c7e-7000-8000-000000000000"},
+        }),
     )
-    .bare::<RemoteData>("The addresses.")
-    .header("Last-Modified", "To be sent back as `If-Modified-Since`.")
-    .not_modified();
-    area.get("/api/remote-data-contact/{platform}/{contact_id}", "Show the data of a contact", "There is none.")
-        .variable(
-            "platform",
-            json!({"type": "string", "enum": ["android", "amazon", "ios", "web"]}),
-            "The platform that asks.",
-        )
-        .bare::<RemoteData>("Nothing.");
+    .takes(query::header(
+        "X-UA-Contact-ID",
+        "The contact that calls with a token.",
+        json!({"type": "string", "format": "uuid"}),
+    ))
+    .ok::<Allowed>("Whether it may, and for how long that holds.");
     area
 }
 

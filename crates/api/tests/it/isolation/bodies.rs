@@ -130,6 +130,32 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             vec![json!({"type": "app", "name": "x", "external_id": "x-1", "content": {"alert": "x"}})]
         }
         ("DELETE", path) if path.starts_with("/api/content/templates") => vec![Value::Null],
+        ("POST" | "PUT", path) if path.starts_with("/api/in-app") => vec![match path {
+            "/api/in-app/{key}/eligibility" => {
+                json!({"automation_ids": [belongings.in_app_message], "requires_eligibility": true})
+            }
+            "/api/in-app/{key}/frequency-constraints" => json!({"frequency_constraints": []}),
+            "/api/in-app/{key}/{automation_id}/resolve" => json!({"channel_id": belongings.channel}),
+            _ => in_app_message(),
+        }],
+        ("POST", "/api/preference-forms/{key}") => vec![form("x")],
+        ("POST", "/api/feature-flags/{flag_id}/resolve" | "/api/remote-audience-check/app/{key}") => {
+            vec![json!({"channel_id": belongings.channel})]
+        }
+        ("POST" | "PUT", path) if path.starts_with("/api/feature-flags") => vec![json!({"name": "x"})],
+        ("POST" | "PUT", path) if path.starts_with("/api/holdout-groups") => {
+            vec![json!({"name": "x", "audience_selector": {}})]
+        }
+        ("POST", "/api/remote-config/app/{key}/{platform}") => {
+            vec![json!({"set_values": [{"scope": ["x"], "value": 1}]})]
+        }
+        (
+            "DELETE",
+            "/api/in-app/{key}/{automation_id}"
+            | "/api/preference-forms/{key}/{form_id}"
+            | "/api/feature-flags/{flag_id}"
+            | "/api/holdout-groups/{holdout_id}",
+        ) => vec![Value::Null],
         ("POST", "/api/experiments" | "/api/experiments/validate") => {
             let variant = json!({"push": {"notification": {"alert": "x"}}});
             let audience = json!({"segment": belongings.segment});
@@ -234,4 +260,17 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ("DELETE", "/api/segments/{segment_id}" | "/api/tags/{tag}") => vec![Value::Null],
         (method, path) => panic!("{method} {path} is new: say here how it names things of an app"),
     }
+}
+
+/// A message that devices show when the app is opened.
+pub(super) fn in_app_message() -> Value {
+    json!({"in_app_message": {
+        "type": "in_app_message", "triggers": [{"type": "foreground", "goal": 1}],
+        "message": {"display_type": "banner", "display": {"body": {"text": MARK}}},
+    }})
+}
+
+/// A preference form without anything to choose.
+pub(super) fn form(id: &str) -> Value {
+    json!({"preference_form": {"form": {"id": id, "display": {"name": MARK}, "sections": []}}})
 }

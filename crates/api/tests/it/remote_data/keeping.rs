@@ -1,0 +1,136 @@
+//! What servers keep for devices: created, shown, replaced and deleted, and what is refused.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::app::on_each_database;
+
+use super::{banner, in_app, keep, modal};
+
+#[tokio::test]
+async fn in_app_messages_are_kept_with_versions() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), in_app(&app));
+        let made = master.post(&path, modal("a")).await;
+        let id = made.expect(201)["message_id"].as_str().unwrap().to_owned();
+        assert_eq!(made.header("location"), Some(&*app.url(&format!("{path}/{id}"))));
+        let one = master.get(&format!("{path}/{id}")).await.expect(200)["in_app_message"].clone();
+        assert_eq!(
+            (&one["id"], &one["version"], &one["created"]),
+            (&json!(id), &json!(1), &json!("2024-05-01T12:00:00"))
+        );
+        // What was answered can be sent back.
+        let again = master.put(&format!("{path}/{id}"), json!({"in_app_message": one})).await.expect(200);
+        assert_eq!(again["version"], 2);
+        app.advance(Duration::from_secs(60));
+        let other = keep(&app, &banner()).await;
+        let all = master.get(&path).await.expect(200)["in_app_messages"].clone();
+        let ids: Vec<&Value> = all.as_array().unwrap().iter().map(|one| &one["id"]).collect();
+        assert_eq!(ids, [&json!(id), &json!(other)]);
+        assert_eq!(all[0]["created"], "2024-05-01T12:00:00");
+        assert_eq!(all[0]["last_updated"], "2024-05-01T12:00:01", "every change is a second later at least");
+        // Airship's examples write the path in two ways.
+        let alias = format!("/api/in-app/app/{}/{other}", app.app.key);
+        master.delete(&alias).await.expect(200);
+        master.delete(&alias).await.expect(404);
+        master.get(&alias).await.expect(404);
+        master.put(&alias, banner()).await.expect(404);
+        master.get("/api/in-app/AAAAAAAAAAAAAAAAAAAAAA").await.expect(404);
+
+        let validate = format!("{path}/validate");
+        master.post(&validate, modal("a")).await.expect(200);
+        assert_eq!(master.get(&path).await.expect(200)["in_app_messages"].as_array().unwrap().len(), 1);
+        let mut bad = modal("a");
+        bad["in_app_message"]["message"]["display_type"] = json!("poster");
+        for path in [&validate, &path] {
+            let refused = master.post(path, &bad).await.expect(400);
+            assert_eq!(refused["details"]["path"], "in_app_message.message.display_type", "{refused}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn messages_name_frequency_constraints_that_there_are() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), in_app(&app));
+        let constraints = format!("{path}/frequency-constraints");
+        assert_eq!(master.get(&constraints).await.expect(200)["frequency_constraints"], json!([]));
+        let mut calm = modal("a");
+        calm["in_app_message"]["frequency_constraint_ids"] = json!(["calm"]);
+        let refused = master.post(&path, &calm).await.expect(400);
+        assert_eq!(refused["details"]["path"], "in_app_message.frequency_constraint_ids[0]");
+        let set =
+            |id: &str| json!({"frequency_constraints": [{"id": id, "range": 1, "period": "weeks", "boundary": 2}]});
+        master.put(&constraints, set("calm")).await.expect(200);
+        let kept = master.get(&constraints).await.expect(200)["frequency_constraints"].clone();
+        assert_eq!(kept, json!([{"id": "calm", "range": 7, "period": "days", "boundary": 2}]));
+        let id = keep(&app, &calm).await;
+        let refused = master.put(&constraints, set("wild")).await.expect(409);
+        assert!(refused["error"].as_str().unwrap().contains(&id), "{refused}");
+        master.delete(&format!("{path}/{id}")).await.expect(200);
+        master.put(&constraints, set("wild")).await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forms_flags_and_holdout_groups_are_kept_with_versions() {
+    on_each_database(async |app| {
+        let master = app.master();
+        let forms = format!("/api/preference-forms/{}", app.app.key);
+        let form = |name: &str| json!({"preference_form": {"form": {"id": "news/a", "display": {"name": name}, "sections": []}}});
+        assert_eq!(master.post(&forms, form("One")).await.expect(200)["version"], 1);
+        assert_eq!(master.post(&forms, form("Two")).await.expect(200)["version"], 2, "the same id is the same form");
+        let one = format!("{forms}/news%2Fa");
+        let kept = master.get(&one).await.expect(200)["preference_form"].clone();
+        assert_eq!((&kept["form_id"], &kept["form"]["display"]["name"]), (&json!("news/a"), &json!("Two")));
+        let alias = format!("/api/preference_forms/{}", app.app.key);
+        assert_eq!(master.get(&alias).await.expect(200)["preference_forms"], json!([kept]));
+        master.delete(&one).await.expect(200);
+        master.delete(&one).await.expect(404);
+        let refused = master.post(&forms, json!({"preference_form": {"form": {"id": "a"}}})).await.expect(400);
+        assert_eq!(refused["details"]["path"], "preference_form.form.sections");
+
+        let hash = json!({"audience_hash": {"hash_prefix": "g:", "num_hash_buckets": 100, "hash_identifier": "contact",
+                                            "hash_algorithm": "farm_hash"},
+                          "audience_subset": {"min_hash_bucket": 0, "max_hash_bucket": 4}});
+        for (path, key, id_key, body) in [
+            ("/api/feature-flags", "feature_flag", "flag_id", json!({"name": "checkout"})),
+            ("/api/holdout-groups", "holdout_group", "holdout_id",
+             json!({"name": "Few", "audience_selector": {"hash": hash}})),
+        ] {
+            let made = master.post(path, &body).await;
+            let id = made.expect(201)[id_key].as_str().unwrap().to_owned();
+            let one = format!("{path}/{id}");
+            assert_eq!(made.header("location"), Some(&*app.url(&one)));
+            let mut changed = master.get(&one).await.expect(200)[key].clone();
+            assert_eq!((&changed["version"], &changed["name"]), (&json!(1), &body["name"]));
+            changed["name"] = json!("another");
+            assert_eq!(master.put(&one, changed).await.expect(200)["version"], 2);
+            let all = master.get(path).await.expect(200)[format!("{key}s")].clone();
+            assert_eq!((all.as_array().unwrap().len(), &all[0]["name"]), (1, &json!("another")));
+            master.delete(&one).await.expect(200);
+            for refused in [master.get(&one).await, master.put(&one, &body).await, master.delete(&one).await] {
+                refused.expect(404);
+            }
+            master.post(path, json!({"name": "a", "surprise": 1})).await.expect(400);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn there_is_a_limit_for_all_of_it_together() {
+    on_each_database(async |app| {
+        let large = json!({"name": "large", "variables": {"type": "fixed", "data": {"text": "x".repeat(600_000)}}});
+        app.master().post("/api/feature-flags", &large).await.expect(201);
+        let refused = app.master().post("/api/feature-flags", &large).await.expect(409);
+        assert!(refused["error"].as_str().unwrap().contains("downloads"), "{refused}");
+        assert_eq!(
+            app.master().get("/api/feature-flags").await.expect(200)["feature_flags"].as_array().unwrap().len(),
+            1
+        );
+    })
+    .await;
+}

@@ -1,0 +1,73 @@
+//! The documents that data for apps is kept in: what they hold, and how much of it an app may have.
+
+use base::{Error, Result};
+use model::ids::AppId;
+use model::limits;
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::Tx;
+use store::documents::{self, Document, DocumentKind};
+
+/// Everything that devices download.
+const ALL: [DocumentKind; 6] = [
+    DocumentKind::InAppMessage,
+    DocumentKind::PreferenceForm,
+    DocumentKind::FeatureFlag,
+    DocumentKind::HoldoutGroup,
+    DocumentKind::FrequencyConstraints,
+    DocumentKind::RemoteConfig,
+];
+
+/// The only document of a kind that an app has one of.
+pub(crate) const ONLY: &str = "app";
+
+/// A stored thing. Its body was parsed when it came and is passed on as it was printed then, so that a parser that became stricter
+/// stops nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Stored {
+    /// Counts the changes, from 1.
+    pub(crate) version: u32,
+    /// When it came, as devices are told: later than everything that they were told before.
+    pub(crate) created: UtcMillis,
+    pub(crate) updated: UtcMillis,
+    pub(crate) body: Map<String, Value>,
+}
+
+impl Stored {
+    pub(crate) fn read(document: &Document) -> Result<Self> {
+        serde_json::from_str(&document.body).map_err(Error::internal)
+    }
+
+    pub(crate) fn next(before: Option<&Self>, body: Map<String, Value>, changed: UtcMillis) -> Self {
+        let (version, created) = before.map_or((1, changed), |before| (before.version + 1, before.created));
+        Self { version, created, updated: changed, body }
+    }
+
+    pub(crate) fn put(&self, tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, now: UtcMillis) -> Result<()> {
+        let text = serde_json::to_string(self).map_err(Error::internal)?;
+        documents::put(tx, app, kind, id, &text, now)?;
+        refuse_too_much(tx, app)
+    }
+}
+
+/// The one document of a kind, if there is one.
+pub(crate) fn only(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<Option<Stored>> {
+    documents::get(tx, app, kind, id)?.as_ref().map(Stored::read).transpose()
+}
+
+/// Every device downloads all of it, so that there is a limit for all of it together.
+fn refuse_too_much(tx: &mut Tx<'_>, app: AppId) -> Result<()> {
+    let mut n_chars = 0;
+    for kind in ALL {
+        n_chars += documents::n_chars(tx, app, kind)?;
+    }
+    let most = limits::REMOTE_DATA_BYTES;
+    if usize::try_from(n_chars).is_ok_and(|n_chars| n_chars <= most) {
+        return Ok(());
+    }
+    let text = format!(
+        "The data for the devices of an app has at most {most} bytes, because each of them downloads it; delete some."
+    );
+    Err(Error::Conflict(text))
+}

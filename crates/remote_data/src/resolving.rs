@@ -1,0 +1,125 @@
+//! Questions of devices that the audience index answers: whether they are meant by a message or a flag, and by what.
+
+use std::sync::Arc;
+
+use base::{Error, Result};
+use boxed::boxed;
+use model::ids::{ChannelId, SegmentId};
+use model::json::{self, OneOrMany};
+use model::remote_data::{AudienceCheck, DataPlatform, FlagId, InAppMessageId, Resolving};
+use model::selector::{Atomic, Selector};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use tenancy::App;
+
+use crate::served::{DeviceLocale, Reader, shown};
+use crate::snapshot::Snapshot;
+use crate::{ItemKind, RemoteData};
+
+/// Whether a device is meant by a message, and the message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ResolvedMessage {
+    pub audience_match: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions: Option<Value>,
+}
+
+/// Whether a flag is on for a device, and its values.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ResolvedFlag {
+    pub is_eligible: bool,
+    pub reporting_metadata: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Value>,
+}
+
+#[boxed]
+impl RemoteData {
+    pub async fn resolve_message(
+        &self,
+        app: &Arc<App>,
+        id: InAppMessageId,
+        channel: ChannelId,
+        resolving: Resolving,
+    ) -> Result<ResolvedMessage> {
+        let snapshot = self.snapshot(app).await?;
+        let stored = Snapshot::find(&snapshot.messages, &id.to_string()).ok_or(ItemKind::Message.not_found())?;
+        let audience = audience(&stored.body)?.ok_or_else(out_of_date)?;
+        let audience_match = self.0.targeting.is_member(app.id, audience, channel).await?;
+        if !audience_match {
+            return Ok(ResolvedMessage { audience_match, message: None, actions: None });
+        }
+        let state = resolving.state_overrides.unwrap_or_default();
+        let platform = resolving.platform.as_deref().and_then(DataPlatform::from_word).unwrap_or(DataPlatform::Ios);
+        let locale = DeviceLocale { language: state.locale_language, country: state.locale_country };
+        let reader = Reader::new(platform, state.sdk_version.as_deref(), locale);
+        let actions = stored.body.get("actions").cloned();
+        Ok(ResolvedMessage { audience_match, message: shown(stored, &reader), actions })
+    }
+
+    pub async fn resolve_flag(&self, app: &Arc<App>, id: FlagId, channel: ChannelId) -> Result<ResolvedFlag> {
+        let (snapshot, id) = (self.snapshot(app).await?, id.to_string());
+        let stored = Snapshot::find(&snapshot.flags, &id).ok_or(ItemKind::Flag.not_found())?;
+        let own = audience(&stored.body)?.ok_or_else(out_of_date)?;
+        let is_eligible = self.0.targeting.is_member(app.id, own, channel).await?;
+        let off = ResolvedFlag { is_eligible, reporting_metadata: json!({"flag_id": id}), variables: None };
+        if !is_eligible {
+            return Ok(off);
+        }
+        let fixed =
+            |data: Option<&Value>| Some(json!({"type": "fixed", "data": data.cloned().unwrap_or_else(|| json!({}))}));
+        let Some(variables) = stored.body.get("variables") else { return Ok(off) };
+        if variables["type"] == "fixed" {
+            return Ok(ResolvedFlag { variables: fixed(variables.get("data")), ..off });
+        }
+        for variant in variables["variants"].as_array().into_iter().flatten().filter_map(Value::as_object) {
+            let is_meant = match audience(variant)? {
+                Some(audience) => self.0.targeting.is_member(app.id, audience, channel).await?,
+                None => true,
+            };
+            if is_meant {
+                let reporting_metadata = json!({"flag_id": id, "variant_id": variant.get("id")});
+                return Ok(ResolvedFlag { is_eligible, reporting_metadata, variables: fixed(variant.get("data")) });
+            }
+        }
+        Ok(off)
+    }
+
+    /// Whether a device may show a message, by the context that the message gives it.
+    pub async fn check_audience(&self, app: &Arc<App>, check: AudienceCheck) -> Result<bool> {
+        let context = check.context.unwrap_or_default();
+        let named = |key: &str| context.get(key).and_then(Value::as_str);
+        let audience = if let Some(id) = named("in_app_message_id") {
+            let snapshot = self.snapshot(app).await?;
+            match Snapshot::find(&snapshot.messages, id).map(|stored| audience(&stored.body)).transpose()? {
+                Some(audience) => audience,
+                None => return Ok(false),
+            }
+        } else if let Some(id) = named("segment_id") {
+            let Ok(id) = id.parse::<SegmentId>() else { return Ok(false) };
+            Some(Selector::Atomic(Atomic::Segment(OneOrMany::One(id))))
+        } else {
+            None
+        };
+        match audience {
+            Some(audience) => self.0.targeting.is_member(app.id, audience, check.channel_id).await,
+            None => Ok(true),
+        }
+    }
+}
+
+/// The audience that the service evaluates, which was checked when it was stored.
+fn audience(body: &Map<String, Value>) -> Result<Option<Selector>> {
+    let text = body.get("server_audience").map(Value::to_string);
+    text.map(|text| json::parse(text.as_bytes(), Selector::parse).map_err(Error::internal)).transpose()
+}
+
+/// The device has an older version; it downloads the data again.
+fn out_of_date() -> Error {
+    Error::Conflict(
+        "Devices decide about this by themselves since it was changed; get the remote data again.".to_owned(),
+    )
+}
