@@ -88,7 +88,7 @@ mod tests {
     async fn a_crowd_is_asked_to_come_again() {
         let passwords = Passwords::default();
         // Nobody has a turn before all have come, however quick the machine is.
-        let mut held = Some(passwords.turns.acquire_many(AT_ONCE as u32).await.unwrap());
+        let mut held = Some(passwords.turns.acquire_many(u32::try_from(AT_ONCE).unwrap()).await.unwrap());
         let mut crowd: Vec<_> = (0..AT_ONCE + WAITING + 10).map(|_| Box::pin(passwords.in_turn(|| ()))).collect();
         let mut answers: Vec<Result<()>> = Vec::new();
         std::future::poll_fn(|context| {

@@ -173,12 +173,11 @@ pub fn body(tx: &mut Tx<'_>, app: AppId, number: MessageNumber, text: u32) -> Re
     tx.query_opt(sql, &[app.into(), number.into(), text.into()], |row| row.get(0))
 }
 
+/// The message and the number of a text of it.
+pub type TextOf = (MessageNumber, u32);
+
 /// The bodies of texts, as [`heads`].
-pub fn bodies(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    texts: impl IntoIterator<Item = (MessageNumber, u32)>,
-) -> Result<Vec<((MessageNumber, u32), Vec<u8>)>> {
+pub fn bodies(tx: &mut Tx<'_>, app: AppId, texts: impl IntoIterator<Item = TextOf>) -> Result<Vec<(TextOf, Vec<u8>)>> {
     let sql = "select number, text, body from message_text where app = $1 and number = $2 and text = $3";
     let rows = texts.into_iter().map(|(number, text)| [app.into(), number.into(), text.into()]);
     tx.query_many(sql, rows, |row| Ok(((row.next()?, row.next()?), row.next()?)))

@@ -85,6 +85,7 @@ pub struct InAppMessage {
 /// What happens when the message is due.
 #[derive(Clone, Debug, PartialEq, Body)]
 #[body(tag = "type")]
+#[expect(clippy::large_enum_variant, reason = "one is read at a time, and most are messages")]
 pub enum InAppContent {
     InAppMessage {
         message: Message,

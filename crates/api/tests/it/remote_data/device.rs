@@ -63,8 +63,7 @@ impl<'a> Device<'a> {
     }
 
     fn process(&mut self, timestamp: &str, data: &Map<String, Value>) {
-        let constraints: Vec<&str> =
-            data["frequency_constraints"].as_array().unwrap().iter().map(|one| constraint(one)).collect();
+        let constraints: Vec<&str> = data["frequency_constraints"].as_array().unwrap().iter().map(constraint).collect();
         let mut listed = BTreeSet::new();
         for schedule in data["in_app_messages"].as_array().unwrap() {
             let id = schedule["id"].as_str().unwrap().to_owned();
