@@ -501,9 +501,11 @@ export class Aerogram extends EventTarget {
 
   async forget() {
     await (await this.#subscription())?.unsubscribe();
-    const id = this.channelId;
-    if (id) await this.#secret().then((own) => this.#send('DELETE', `/api/channels/${id}`, undefined, own)).catch((error) => this.#fail(error));
-    await this.#state.clear();
+    const [id, name] = [this.channelId, `aerogram-${this.#options.appKey}-queue`];
+    const remove = () => this.#secret().then((own) => this.#send('DELETE', `/api/channels/${id}`, undefined, own));
+    // What is on its way arrives before the channel is deleted, and nothing is sent after.
+    if (id) await navigator.locks.request(name, () => remove().catch((error) => this.#fail(error)).then(() => this.#state.clear()));
+    else await this.#state.clear();
     this.#tell({ type: 'forgotten' });
   }
 }
