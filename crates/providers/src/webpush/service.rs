@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(lane("https://fcm.googleapis.com/a"), lane("https://fcm.googleapis.com/b"));
         assert_ne!(lane("https://fcm.googleapis.com/a"), lane("https://web.push.apple.com/a"));
         assert_eq!(lane("http://127.0.0.1:8080/x"), services.n_lanes() - 2);
-        assert_eq!((lane("https://evil.example/"), services.lane_of_others()), (6, 6));
+        assert_eq!((lane("https://evil.example/"), services.lane_of_others()), (7, 7));
         assert!(services.of(&"https://fcm.googleapis.com/a".parse().unwrap()).is_ok());
         let refused = services.of(&"https://evil.example/".parse().unwrap()).err().unwrap();
         assert!(refused.contains("evil.example"), "{refused}");
