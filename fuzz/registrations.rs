@@ -32,7 +32,7 @@ libfuzzer_sys::fuzz_target!(|body: &[u8]| {
             );
             assert!(problem.is_none_or(|problem| !problem.is_empty()), "a refusal says why");
         }
-        if let Some(subscription) = registration.subscription() {
+        if let Some((_, subscription)) = registration.subscription() {
             assert!(keys_problem(subscription).is_none_or(|problem| !problem.is_empty()), "a refusal says why");
         }
     }
