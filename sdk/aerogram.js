@@ -13,8 +13,8 @@ const done = (request) => new Promise((resolve, reject) => {
 });
 
 class State {
-  static async open(key) {
-    const opening = indexedDB.open(`aerogram-${key}`, 1);
+  static async open(name) {
+    const opening = indexedDB.open(name, 1);
     opening.onupgradeneeded = () => {
       opening.result.createObjectStore('state');
       opening.result.createObjectStore('queue', { autoIncrement: true });
@@ -23,6 +23,7 @@ class State {
   }
   store(name, mode = 'readwrite') { return this.db.transaction(name, mode).objectStore(name); }
   get(key) { return done(this.store('state', 'readonly').get(key)); }
+  // Without a value it is forgotten.
   put(key, value) { return done(this.store('state').put(value, key)); }
   async add(item) {
     const queue = this.store('queue');
@@ -49,13 +50,14 @@ let trusted;
 const basic = (name, secret) => `Basic ${btoa(`${name}:${secret}`)}`;
 const backOff = (tries, least = 1000) => Math.random() * Math.min(LONGEST_WAIT, least * 2 ** tries) + least / 2;
 const uuid = () => crypto.randomUUID();
+const one = (id) => `/message/${encodeURIComponent(id)}`;
 const message = ({ message_id: id, title, message: body, content_type: type, message_sent: sent, unread, extra }) => (
   { id, title, body, type, sent: new Date(`${sent}Z`), unread, extra }
 );
 
 export class Aerogram extends EventTarget {
-  #options; #state; #url; #user; #consent; #start; #isConnected = false; #timer; #tries = 0; #tabs; #socket; #line;
-  #stop = new AbortController(); #session = uuid();
+  #options; #name; #state; #url; #user; #consent; #start; #isConnected = false; #timer; #tries = 0; #tabs; #socket; #line;
+  #stop = new AbortController(); #session = uuid(); #fail = (error) => this.#emit('error', { error });
 
   channelId;
   inbox = {
@@ -65,9 +67,9 @@ export class Aerogram extends EventTarget {
       this.inbox.unread = messages.filter(({ unread }) => unread).length;
       return messages.map(message);
     },
-    get: async (id) => message(await this.#ask('GET', `/message/${encodeURIComponent(id)}`)),
-    read: async (id) => void await this.#ask('POST', `/message/${encodeURIComponent(id)}/read`),
-    remove: async (id) => void await this.#ask('DELETE', `/message/${encodeURIComponent(id)}`),
+    get: async (id) => message(await this.#ask('GET', one(id))),
+    read: async (id) => void await this.#ask('POST', `${one(id)}/read`),
+    remove: async (id) => void await this.#ask('DELETE', one(id)),
   };
 
   static async init(options) {
@@ -81,6 +83,8 @@ export class Aerogram extends EventTarget {
     const { url, appKey } = options;
     if (!url || !appKey) throw new TypeError('Aerogram.init needs url and appKey.');
     this.#options = { worker: '/aerogram-sw.js', live: true, ...options };
+    // Of its database, its locks and the channel between its tabs.
+    this.#name = `aerogram-${appKey}`;
     this.#url = new URL(url, location.href).href.replace(/\/$/, '');
   }
 
@@ -90,11 +94,11 @@ export class Aerogram extends EventTarget {
 
   async #open() {
     const { appKey, consent } = this.#options;
-    this.#state = await State.open(appKey);
+    this.#state = await State.open(this.#name);
     await this.#state.put('service', { url: this.#url, appKey });
     this.#user = await this.#state.get('user');
     this.channelId = (await this.#state.get('channel'))?.id;
-    this.#tabs = new BroadcastChannel(`aerogram-${appKey}`);
+    this.#tabs = new BroadcastChannel(this.#name);
     this.#tabs.onmessage = ({ data }) => this.#hear(data);
     const { signal } = this.#stop;
     navigator.serviceWorker?.addEventListener('message', ({ data }) => data?.aerogram && this.#hear(data.aerogram), { signal });
@@ -104,15 +108,15 @@ export class Aerogram extends EventTarget {
     const given = consent !== 'required' || await this.#state.get('consent');
     const asked = new Promise((resolve) => { this.#consent = resolve; });
     this.#start = (given ? Promise.resolve() : asked).then(() => this.#begin());
-    this.#start.catch((error) => this.#fail(error));
+    this.#start.catch(this.#fail);
     if (given) await this.#start.catch(() => {});
   }
 
   async #begin() {
     const visits = (await this.#state.get('visits') ?? 0) + 1;
     await this.#state.put('visits', visits);
-    if (this.#options.worker && (await this.#state.get('push'))) await this.#worker().catch((error) => this.#fail(error));
-    await this.#ready(true).then(() => this.#register()).catch((error) => this.#fail(error));
+    if (this.#options.worker && (await this.#state.get('push'))) await this.#worker().catch(this.#fail);
+    await this.#ready(true).then(() => this.#register()).catch(this.#fail);
     const click = await this.#state.get('click');
     const tapped = click && Date.now() - click.at < 60_000 ? { push_id: click.push } : {};
     await this.#event('app_foreground', { ...tapped, time_zone: String(-new Date().getTimezoneOffset() * 60) });
@@ -126,11 +130,14 @@ export class Aerogram extends EventTarget {
     if (!this.channelId) await this.#channel();
   }
 
+  // One tab at a time.
+  #alone(what, options, work) { return navigator.locks.request(`${this.#name}-${what}`, options, work); }
+
   #channel() { return this.#once('channel', () => this.#create()); }
 
   // What is made once and kept, by one tab for all of them.
   #once(key, make) {
-    return navigator.locks.request(`aerogram-${this.#options.appKey}-${key}`, async () => {
+    return this.#alone(key, {}, async () => {
       let kept = await this.#state.get(key);
       if (!kept) await this.#state.put(key, kept = await make());
       if (key === 'channel') this.channelId = kept.id;
@@ -143,7 +150,7 @@ export class Aerogram extends EventTarget {
     const headers = { 'X-UA-App-Key': this.#options.appKey, 'Idempotency-Key': await this.#once('attempt', uuid) };
     const channel = this.#facts();
     const { channel_id: id, channel_secret: secret } = await this.#send('POST', '/api/web-channels', { channel }, headers);
-    await this.#state.put('attempt', undefined);
+    await this.#state.put('attempt');
     await this.#state.put('registered', { text: JSON.stringify(channel), id, at: Date.now() });
     this.#emit('registered', { channelId: id });
     return { id, secret };
@@ -208,7 +215,7 @@ export class Aerogram extends EventTarget {
       } catch (error) {
         if (tries > 1 || ![401, 404, 409].includes(error.status)) throw error;
         const isOver = error.status !== 401 || !(await this.#state.get('token'));
-        await this.#state.put('token', undefined);
+        await this.#state.put('token');
         if (isOver) await this.#lose();
       }
     }
@@ -216,7 +223,7 @@ export class Aerogram extends EventTarget {
 
   // The channel is gone: the next call makes a new one.
   async #lose() {
-    await Promise.all(['channel', 'registered', 'inbox', 'at', 'user'].map((key) => this.#state.put(key, undefined)));
+    await Promise.all(['channel', 'registered', 'inbox', 'at', 'user'].map((key) => this.#state.put(key)));
     this.#user = undefined;
     await this.#channel();
   }
@@ -283,7 +290,7 @@ export class Aerogram extends EventTarget {
       return await this.#send(method, `/api/user/${id}/messages${path}`, undefined, { Authorization: basic(id, password) });
     } catch (error) {
       if (error.status !== 401 || isAgain) throw error;
-      await this.#state.put('inbox', undefined);
+      await this.#state.put('inbox');
       return this.#ask(method, path, true);
     }
   }
@@ -331,14 +338,16 @@ export class Aerogram extends EventTarget {
   async #queue(item) {
     if (this.#stop.signal.aborted) return;
     await this.#state.add(item);
-    this.#timer ??= setTimeout(() => this.#flush(), 200);
+    this.#later(200);
   }
+
+  #later(time) { this.#timer ??= setTimeout(() => this.#flush(), time); }
 
   #flush(keepalive = false) {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    return navigator.locks.request(`aerogram-${this.#options.appKey}-queue`, { ifAvailable: !keepalive }, async (lock) => {
-      if (!lock) return void (this.#timer ??= setTimeout(() => this.#flush(), 1000));
+    return this.#alone('queue', { ifAvailable: !keepalive }, async (lock) => {
+      if (!lock) return this.#later(1000);
       await this.#ready();
       for (let sent = MOST_AT_ONCE; sent === MOST_AT_ONCE;) {
         const { keys, items } = await this.#state.first();
@@ -349,7 +358,7 @@ export class Aerogram extends EventTarget {
       this.#tries = 0;
     }).catch((error) => {
       this.#fail(error);
-      this.#timer ??= setTimeout(() => this.#flush(), error.retryAfter || backOff(this.#tries++));
+      this.#later(error.retryAfter || backOff(this.#tries++));
     });
   }
 
@@ -388,8 +397,7 @@ export class Aerogram extends EventTarget {
     const { signal } = this.#line = new AbortController();
     // A page that is left may be kept by the browser as it is, and must not keep the others waiting.
     const left = new Promise((resolve) => { signal.addEventListener('abort', resolve); });
-    const name = `aerogram-${this.#options.appKey}-live`;
-    navigator.locks.request(name, { signal }, () => Promise.race([this.#lead(signal), left])).catch(() => {});
+    this.#alone('live', { signal }, () => Promise.race([this.#lead(signal), left])).catch(() => {});
     this.#tabs.postMessage({ type: 'status?' });
   }
 
@@ -399,7 +407,7 @@ export class Aerogram extends EventTarget {
       if (signal.aborted) return;
       this.#status(false);
       if (code === 4403) return;
-      if (code === 4401) await this.#state.put('token', undefined);
+      if (code === 4401) await this.#state.put('token');
       if (code === 4410) await this.#lose().catch(() => {});
       if (lasted > 10_000) tries = 0;
       await this.#pause(retry ?? backOff(tries, code === 4429 ? 30_000 : 500), signal);
@@ -472,22 +480,23 @@ export class Aerogram extends EventTarget {
   }
 
   #emit(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
-  #fail(error) { this.#emit('error', { error }); }
 
   // The end
 
-  #leave() {
+  #hangUp() {
     this.#line?.abort();
     this.#socket?.close();
     this.#isConnected = false;
+  }
+
+  #leave() {
+    this.#hangUp();
     if (this.channelId) this.#event('app_background', {}).then(() => this.#flush(true)).catch(() => {});
   }
 
   #end() {
-    this.#isConnected = false;
     this.#stop.abort();
-    this.#line?.abort();
-    this.#socket?.close();
+    this.#hangUp();
     this.channelId = this.#user = undefined;
     clearTimeout(this.#timer);
   }
@@ -501,10 +510,10 @@ export class Aerogram extends EventTarget {
 
   async forget() {
     await (await this.#subscription())?.unsubscribe();
-    const [id, name] = [this.channelId, `aerogram-${this.#options.appKey}-queue`];
+    const id = this.channelId;
     const remove = () => this.#secret().then((own) => this.#send('DELETE', `/api/channels/${id}`, undefined, own));
     // What is on its way arrives before the channel is deleted, and nothing is sent after.
-    if (id) await navigator.locks.request(name, () => remove().catch((error) => this.#fail(error)).then(() => this.#state.clear()));
+    if (id) await this.#alone('queue', {}, () => remove().catch(this.#fail).then(() => this.#state.clear()));
     else await this.#state.clear();
     this.#tell({ type: 'forgotten' });
   }
