@@ -111,10 +111,13 @@ impl RemoteData {
         self.0.store.read(read).await
     }
 
-    /// All of a kind, in the order of their ids: an app has few.
+    /// All of a kind, in the order of their creation: an app has few.
     pub async fn items(&self, app: AppId, kind: ItemKind) -> Result<Vec<ItemView>> {
         let found = self.0.store.read(move |tx| Ok::<_, Error>(documents::list(tx, app, kind.document())?)).await?;
-        Ok(found.iter().filter_map(|document| readable(kind.document(), &document.id, view(document))).collect())
+        let views = found.iter().filter_map(|document| readable(kind.document(), &document.id, view(document)));
+        let mut views: Vec<ItemView> = views.collect();
+        views.sort_by_key(|view| view.created);
+        Ok(views)
     }
 
     async fn write(

@@ -84,11 +84,14 @@ impl Snapshot {
         if row.data_changed == UtcMillis::default() {
             return Ok(Self::default());
         }
+        // In the order of their creation: of flags with one name the first decides.
         let mut all = |kind: DocumentKind| -> Result<Vec<(String, Stored)>> {
             let found = documents::list(tx, app, kind)?.into_iter();
-            Ok(found
-                .filter_map(|found| Some((found.id.clone(), readable(kind, &found.id, Stored::read(&found))?)))
-                .collect())
+            let stored =
+                found.filter_map(|found| readable(kind, &found.id, Stored::read(&found)).map(|read| (found.id, read)));
+            let mut stored: Vec<(String, Stored)> = stored.collect();
+            stored.sort_by_key(|(_, stored)| stored.created);
+            Ok(stored)
         };
         let constraints = all(DocumentKind::FrequencyConstraints)?.into_iter().find(|(id, _)| id == ONLY);
         Ok(Self {
