@@ -3,6 +3,7 @@
 mod limits;
 mod parts;
 
+use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -15,7 +16,7 @@ use providers::http::Timeouts;
 use providers::webpush::PushHosts;
 use store::Store;
 use store::apps::App;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::{Data, Node, Sealing, SecretsKey, Sources, Token};
@@ -47,7 +48,7 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
         bail!("The database {database} is not spread over several servers: stop all nodes and run `aerogram migrate`");
     }
     // Listen before creating the first app: its secrets are shown once, which must not happen in a start that fails.
-    let (listener, address) = listen(node.listen).await?;
+    let (listener, address) = listen(node.listen)?;
     let settings = engine_settings(node, &folder, &store, address).await?;
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
@@ -108,12 +109,24 @@ fn prepare(folder: &DataFolder, data: &Data, sources: &Sources) -> Result<Token>
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(address).await.with_context(|| {
+/// Connections that may wait to be accepted; the system may allow fewer. After a restart of a node or a proxy all devices come
+/// back at once, and those that find no room try again only a second later.
+const BACKLOG: u32 = 4096;
+
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let listener = bound(address).with_context(|| {
         format!("The address {address} cannot be listened on; choose another with --listen or AEROGRAM_LISTEN")
     })?;
     let address = listener.local_addr().context("The address listened on is unknown")?;
     Ok((listener, address))
+}
+
+fn bound(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A process that is restarted gets its address back at once.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 async fn engine_settings(

@@ -3,16 +3,19 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
+use bytes::Bytes;
 use http::header::{
     CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
-use live::{End, Opening, Refused, accept_key};
+use live::{Connection, End, Opening, Refused, accept_key};
+use model::ids::AppId;
 
 use crate::auth::LIVE_PROTOCOL;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::serve::{Seat, take_socket};
+use crate::fair_share::Permit;
+use crate::serve::{CallerAddress, Seat, take_socket};
 
 const VERSION: &str = "13";
 
@@ -33,13 +36,11 @@ pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request)
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
         let Some((mut stream, first)) = upgrade.await.ok().and_then(take_socket) else { return };
-        // A device that sees its connection closed may open the next at once, so the places are given back first.
         match opened {
             Ok((opened, of_app, of_address)) => {
                 drop(seat);
-                let connection = opened.connect(stream);
-                connection.run(first).await;
-                drop((of_app, of_address));
+                // A task of its own, which is as large as an idle connection needs and not as an opening does.
+                tokio::spawn(stay(opened.connect(stream), first, of_app, of_address));
             }
             Err(Refused(end)) => {
                 live::refuse(&mut stream, end).await;
@@ -48,6 +49,12 @@ pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request)
         }
     });
     Ok(response)
+}
+
+async fn stay(connection: Connection, first: Bytes, of_app: Permit<AppId>, of_address: Permit<CallerAddress>) {
+    connection.run(first).await;
+    // A device that sees its connection closed may open the next at once, so the places are given back before it is.
+    drop((of_app, of_address));
 }
 
 fn no_socket() -> Error {
