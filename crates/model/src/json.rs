@@ -6,6 +6,7 @@
 pub mod body;
 mod cursor;
 mod fields;
+pub(crate) mod near;
 pub mod schema;
 mod tree;
 

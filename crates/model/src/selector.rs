@@ -51,6 +51,7 @@ use serde::{Serialize, Serializer};
 
 use crate::bulk::Uploaded;
 use crate::create_and_send::Recipients;
+use crate::json::near::{hint, is_near};
 use crate::json::{At, Json};
 use crate::limits;
 
@@ -248,8 +249,10 @@ impl Reader {
     }
 }
 
+const OPERATORS: [&str; 3] = ["and", "or", "not"];
+
 fn is_operator(key: &str) -> bool {
-    ["and", "or", "not"].iter().any(|operator| key.eq_ignore_ascii_case(operator))
+    OPERATORS.iter().any(|operator| key.eq_ignore_ascii_case(operator))
 }
 
 fn refuse_non_object<T>(at: &At<'_>) -> Option<T> {
@@ -266,10 +269,9 @@ fn refuse_non_object<T>(at: &At<'_>) -> Option<T> {
 /// Refuses an object that has neither an operator nor an atomic selector.
 fn refuse_headless<T>(at: &At<'_>, entries: &[(String, Json)]) -> Option<T> {
     for (key, _) in entries {
-        at.invalid_key::<()>(
-            key,
-            format!("The key '{key}' does not begin a selector; use and, or, not, or a selector such as tag."),
-        );
+        let meant = Atomic::keys().chain(OPERATORS).find(|known| is_near(key, known));
+        let end = meant.map_or_else(|| "; use and, or, not, or a selector such as tag.".to_owned(), hint);
+        at.invalid_key::<()>(key, format!("The key '{key}' does not begin a selector{end}"));
     }
     if entries.is_empty() {
         at.invalid::<()>("This selector is empty; name what it selects, such as {\"tag\": \"news\"}.");

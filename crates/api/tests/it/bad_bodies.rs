@@ -7,6 +7,7 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::bad_channels::{ChannelEndpoint, bad_channels};
 use testkit::bad_pushes::bad_pushes;
 use testkit::rows::row_counts;
+use testkit::store::Database;
 
 const NEW_CHANNEL: &str = "/api/channels/11111111-1111-4111-8111-111111111111";
 
@@ -87,4 +88,21 @@ async fn an_answer_never_quotes_more_than_a_little_of_a_large_body() {
         assert!(reply.body.len() < 20_000, "{}", reply.body.len());
     })
     .await;
+}
+
+#[tokio::test]
+async fn slips_of_the_pen_are_answered_with_what_was_meant() {
+    let app = TestApp::on(Database::Sqlite).await;
+    let push = |key: &str, audience: serde_json::Value| json!({key: audience, "device_types": "all", "notification": {"alert": "Hi"}});
+    for (body, blamed, hint) in [
+        (push("audiance", json!("all")), "audiance", "; did you mean 'audience'?"),
+        (push("audience", json!({"named_user_id": "jo"})), "audience.named_user_id", "; did you mean 'named_user'?"),
+        (push("audience", json!({"atg": "x"})), "audience.atg", "; use and, or, not, or a selector such as tag."),
+    ] {
+        let reply = app.master().post("/api/push", body).await;
+        let told = reply.expect(400);
+        let error = told["error"].as_str().unwrap();
+        assert!(error.contains(blamed) && error.contains(hint), "{error}");
+    }
+    app.stop().await;
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
+use super::near::{hint, is_near};
 use super::{At, Json, UnknownKeys};
 
 /// In objects with up to this many keys, comparing each with those before it is quicker than a set of them,
@@ -13,6 +14,8 @@ pub struct Fields<'a> {
     at: At<'a>,
     entries: &'a [(String, Json)],
     taken: Vec<bool>,
+    /// Known keys that are not given, each with the place of one that may be meant for it.
+    near: Vec<(usize, String)>,
     /// A problem with the object as a whole, which is noted after those with its keys.
     problem: Option<WholeProblem>,
 }
@@ -36,7 +39,7 @@ impl<'a> Fields<'a> {
                 at.invalid_key::<()>(key, format!("The key '{key}' is given more than once."));
             }
         }
-        Self { at, entries, taken: vec![false; entries.len()], problem: None }
+        Self { at, entries, taken: vec![false; entries.len()], near: Vec::new(), problem: None }
     }
 
     /// The object itself, for problems that concern more than one key.
@@ -66,8 +69,21 @@ impl<'a> Fields<'a> {
                 last = Some((name, json));
             }
         }
-        let (name, json) = last?;
-        Some(self.at.key(name, json))
+        match last {
+            Some((name, json)) => Some(self.at.key(name, json)),
+            None => {
+                self.note_near(key);
+                None
+            }
+        }
+    }
+
+    fn note_near(&mut self, key: &str) {
+        if self.at.unknown_keys() != UnknownKeys::Refused {
+            return;
+        }
+        let near = self.entries.iter().enumerate().filter(|(_, (written, _))| is_near(written, key));
+        self.near.extend(near.map(|(place, _)| (place, key.to_owned())));
     }
 
     pub fn required<T>(&mut self, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
@@ -150,7 +166,9 @@ impl<'a> Fields<'a> {
     pub fn finish(mut self) {
         if self.at.unknown_keys() == UnknownKeys::Refused {
             for (key, at) in self.rest() {
-                at.invalid::<()>(format!("The key '{key}' is not allowed in this context."));
+                let meant = self.near.iter().find(|(place, _)| self.entries[*place].0 == key);
+                let end = meant.map_or_else(|| ".".to_owned(), |(_, meant)| hint(meant));
+                at.invalid::<()>(format!("The key '{key}' is not allowed in this context{end}"));
             }
         }
         match self.problem {

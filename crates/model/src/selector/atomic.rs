@@ -101,6 +101,11 @@ const READERS: [(&str, ReadAtomic); 25] = [
 ];
 
 impl Atomic {
+    /// The keys with which selectors begin.
+    pub(super) fn keys() -> impl Iterator<Item = &'static str> {
+        READERS.iter().map(|(key, _)| *key)
+    }
+
     /// How to read the selector that begins with this key, if there is one.
     pub(super) fn reader(key: &str) -> Option<ReadAtomic> {
         READERS.iter().find(|(known, _)| *known == key).map(|(_, read)| *read)
