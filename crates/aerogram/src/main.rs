@@ -14,7 +14,9 @@ use std::io;
 use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
+use serde_json::json;
 
+use client::Refused;
 use commands::Cli;
 use config::{Parsed, Refusal, Unusable};
 
@@ -23,25 +25,42 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The exit code for a command line or a setting that cannot be used, as clap has it.
 const USAGE: u8 = 2;
+const FAILURE: u8 = 1;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    // Whoever reads answers as JSON reads errors so, too.
+    let complain = match arguments.iter().any(|argument| argument == "--json") {
+        true => complain_in_json,
+        false => complain_in_words,
+    };
     let Parsed { cli, sources } = match config::parse::<Cli>(&arguments, std::env::vars_os()) {
         Ok(parsed) => parsed,
         Err(Refusal::Usage(error)) => error.exit(),
-        Err(Refusal::Setting(error)) => return complain(&error, ExitCode::from(USAGE)),
+        Err(Refusal::Setting(error)) => return complain(&error, USAGE),
     };
     match commands::run(cli, &sources) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) if error.is::<Unusable>() => complain(&error, ExitCode::from(USAGE)),
-        Err(error) => complain(&error, ExitCode::FAILURE),
+        Err(error) if error.is::<Unusable>() => complain(&error, USAGE),
+        Err(error) => complain(&error, FAILURE),
     }
 }
 
-fn complain(error: &anyhow::Error, code: ExitCode) -> ExitCode {
+fn complain_in_words(error: &anyhow::Error, code: u8) -> ExitCode {
     output::note(format_args!("aerogram: {}", output::explained(error)));
-    code
+    code.into()
+}
+
+/// With the status and the code of the API, if it was the server that refused.
+fn complain_in_json(error: &anyhow::Error, code: u8) -> ExitCode {
+    let mut told = json!({"ok": false, "error": output::explained(error)});
+    if let Some(refused) = error.downcast_ref::<Refused>() {
+        told["status"] = refused.status.as_u16().into();
+        told["error_code"] = refused.code.into();
+    }
+    output::note(format_args!("{told}"));
+    code.into()
 }
 
 /// The reader of our output has closed it, which is not a failure.

@@ -66,6 +66,10 @@ fn parts_on_the_command_line_make_a_thing_without_a_file() {
     assert_eq!((listed["segments"].as_array().unwrap().len(), &listed["segments"][0]["id"]), (1, &json!(id)));
     let refused = story.refused(&["segment", "create", "--set", "display_name=News"]);
     assert!(refused.contains("400") && refused.contains("criteria"), "{refused}");
+    let told = story.refused(&["segment", "create", "--set", "display_name=News", "--json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["ok"], &told["status"]), (&json!(false), &json!(400)), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("criteria"), "{told}");
     let schedule = ["schedule.scheduled_time=2099-01-01T00:00:00", "push.audience=all", "push.device_types=all"];
     let set = schedule.iter().chain(&["push.notification.alert=Hello"]).flat_map(|part| ["--set", part]);
     let id = made(&story, &["schedule", "create"].into_iter().chain(set).collect::<Vec<_>>());
