@@ -4,6 +4,7 @@
 
 mod clock_doubt;
 mod database_check;
+mod ending_credentials;
 mod follow;
 mod health;
 mod installation;
@@ -40,6 +41,7 @@ pub use campaigns::PipelineLimits;
 pub use database_check::PageCheckTimes;
 pub use health::Health;
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
+pub use metrics::MetricsForm;
 pub use nodes::{NodeFacts, NodeView};
 pub use privacy::{AskedPrivacy, PrivacyView, TableReceipt};
 pub use retention::Retention;
@@ -84,6 +86,7 @@ struct Rooms {
     clock_watch: ClockWatch,
     noted_doubt: clock_doubt::NotedDoubt,
     this_node: nodes::ThisNode,
+    told_ends: ending_credentials::Told,
     metrics: Metrics,
     exposition: metrics::Exposition,
     retention: Retention,
@@ -119,7 +122,7 @@ impl Engine {
         let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending, &events, settings.pipelines);
         let remote_data = RemoteData::new(&base, &tenancy, &targeting, &sending);
         let rooms = Arc::new(Rooms {
-            exposition: metrics::Exposition::new(&base.metrics),
+            exposition: metrics::Exposition::new(&base.metrics, base.store.durations()),
             retention: settings.retention,
             page_checks: settings.page_checks,
             tenancy,
@@ -137,6 +140,7 @@ impl Engine {
             clock_watch: base.clock_watch.clone(),
             noted_doubt: clock_doubt::NotedDoubt::default(),
             this_node: nodes::ThisNode::default(),
+            told_ends: ending_credentials::Told::default(),
             metrics: base.metrics.clone(),
         });
         let jobs = Jobs::new(&base, rooms.all_jobs());

@@ -137,6 +137,7 @@ impl Rooms {
                 }
             }
         }
+        self.tell_ending_credentials().await?;
         self.forget_old_answers().await?;
         self.shorten_audit_log(OPERATOR).await?;
         while self.clock_watch.is_settled() && !self.accounts.delete_ended(PORTION).await? {}

@@ -102,7 +102,7 @@ impl Sending {
         };
         if self.0.store.write(app, write).await? {
             let key = self.0.tenancy.key_for_log(app).await;
-            tracing::info!(app = key, platform = %name, reason, "a platform is paused by the operator");
+            tracing::info!(event = "platform.held", app = key, platform = %name, reason, "a platform is paused by the operator");
         }
         Ok(())
     }
@@ -163,7 +163,13 @@ impl Sending {
         let (is_new, probe_at) = self.0.store.write(app, write).await?;
         if is_new {
             let (app, platform) = (self.0.tenancy.key_for_log(app).await, PlatformName::for_log(device_type));
-            tracing::error!(app, platform, reason, "a platform is paused: its provider refuses us");
+            tracing::error!(
+                event = "platform.paused",
+                app,
+                platform,
+                reason,
+                "a platform is paused: its provider refuses us"
+            );
         }
         Ok(probe_at)
     }
@@ -187,7 +193,8 @@ impl Sending {
         };
         if self.0.store.write(app, write).await? {
             let (app, platform) = (self.0.tenancy.key_for_log(app).await, PlatformName::for_log(device_type));
-            tracing::warn!(app, platform, reason, "a platform takes nothing; what is for it waits and is tried again");
+            let text = "a platform takes nothing; what is for it waits and is tried again";
+            tracing::warn!(event = "platform.waiting", app, platform, reason, "{text}");
         }
         Ok(())
     }
@@ -218,7 +225,7 @@ impl Sending {
         if let Some(PlatformHealth { since, .. }) = self.0.store.write(app, write).await? {
             let (app, platform) = (self.0.tenancy.key_for_log(app).await, PlatformName::for_log(device_type));
             let after_s = (now.0 - since.0) / 1000;
-            tracing::info!(app, platform, after_s, "deliveries to a platform go on");
+            tracing::info!(event = "platform.resumed", app, platform, after_s, "deliveries to a platform go on");
         }
         Ok(())
     }

@@ -62,6 +62,25 @@ async fn a_node_that_was_cut_off_from_the_database_sends_nothing_more_when_it_is
     other.stop();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_was_killed_is_listed_as_dead_and_the_log_of_another_tells_of_it() {
+    let Some(installation) = Installation::new(N_DEVICES).await else { return };
+    let killed = installation.start(0, installation.url());
+    let (push, _) = begin_push(&installation, &killed.caller).await;
+    let other = installation.start(1, installation.url());
+    killed.server.signal("KILL");
+    drop(killed.server.wait());
+    installation.receiver.release();
+    installation.wait_until_done(&other.caller, &push, N_DEVICES).await;
+    let listed = installation.wait_for_dead_node(&other.caller).await;
+    let (dead, alive): (Vec<_>, Vec<_>) = listed.iter().partition(|node| node["alive"] == false);
+    assert_eq!((dead.len(), alive.len()), (1, 1), "{listed:?}");
+    let shown = installation.command(1, &other, "nodes");
+    assert!(shown.contains("dead") && shown.contains("alive") && shown.lines().count() == 3, "{shown}");
+    let log = other.stop_and_tell();
+    assert!(log.lines().any(|line| line.contains("\"node.died\"")), "{log}");
+}
+
 /// A push of which the first requests are recorded, and as many as possible are under way.
 async fn begin_push(installation: &Installation, caller: &Caller) -> (String, usize) {
     installation.receiver.hold_after(ANSWERED);

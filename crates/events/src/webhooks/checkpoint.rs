@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::{Error, Result};
 use jobs::{ClaimedJob, LEASE, NEVER};
 use model::event::EventOffset;
-use model::ids::WebhookId;
+use model::ids::{AppId, WebhookId};
 use model::time::UtcMillis;
 use store::webhooks::{self, Stretch};
 use store::{Tx, followers};
@@ -40,6 +40,8 @@ pub(super) struct RunBasis {
     pub(super) version: i64,
     /// Of the configuration that it uses.
     pub(super) changes: i64,
+    /// Whether some event was not taken.
+    pub(super) is_failing: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +69,26 @@ impl Events {
         rest: Rest,
     ) -> Result<Saved> {
         let (app, now) = (job.app, self.0.clock.now());
+        let failing = snapshot.stretch.failing.clone().map(|(_, why)| why);
         let (saved, end) = self.0.store.write(app, move |tx| save(tx, &job, basis, &snapshot, rest, now)).await?;
         if let Some(why) = end {
             let app = self.0.tenancy.key_for_log(app).await;
-            tracing::error!(app, webhook = %basis.webhook, why, "a webhook is disabled");
+            tracing::error!(event = "webhook.disabled", app, webhook = %basis.webhook, why, "a webhook is disabled");
+        } else if saved != Saved::Moved && basis.is_failing != failing.is_some() {
+            self.tell_turn(app, basis.webhook, failing).await;
         }
         Ok(saved)
+    }
+
+    /// Says in the log that a webhook takes some event no longer, or all of them again.
+    async fn tell_turn(&self, app: AppId, webhook: WebhookId, failing: Option<String>) {
+        let app = self.0.tenancy.key_for_log(app).await;
+        match failing {
+            Some(why) => {
+                tracing::warn!(event = "webhook.failing", app, %webhook, why, "a webhook does not take an event")
+            }
+            None => tracing::info!(event = "webhook.recovered", app, %webhook, "a webhook takes all events again"),
+        }
     }
 
     /// Lets the job of a webhook sleep that is disabled.
@@ -112,7 +128,7 @@ fn save(
     rest: Rest,
     now: UtcMillis,
 ) -> Result<(Saved, Option<String>)> {
-    let RunBasis { webhook, version, changes } = basis;
+    let RunBasis { webhook, version, changes, is_failing: _ } = basis;
     let Snapshot { stretch, read, attempts } = snapshot;
     let Some(changes_now) = webhooks::remember(tx, job.app, webhook, version, stretch)? else {
         jobs::postpone(tx, job, now)?;

@@ -111,7 +111,12 @@ impl Events {
         let run = Run {
             events: self,
             job: claimed,
-            basis: RunBasis { webhook: id, version: position.version, changes: webhook.changes },
+            basis: RunBasis {
+                webhook: id,
+                version: position.version,
+                changes: webhook.changes,
+                is_failing: webhook.failing.is_some(),
+            },
             hook,
             filter: EventFilter::of_kinds(config.types.kinds()),
             config,
@@ -208,7 +213,7 @@ impl Run<'_> {
         let records = self.window.take_in(page.events, page.looked, page.missed);
         if records > 0 {
             let (app, webhook) = (self.events.0.tenancy.key_for_log(self.job.app).await, self.basis.webhook);
-            tracing::warn!(app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
+            tracing::warn!(event = "webhook.missed", app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
             self.attempts.missed(records, self.window.done(), self.events.0.clock.now());
         }
     }
@@ -267,8 +272,9 @@ impl Run<'_> {
         Ok(Snapshot { stretch, read: self.window.read(), attempts })
     }
 
-    fn save(&self, snapshot: Snapshot, rest: Rest) -> BoxFuture<'static, Result<Saved>> {
+    fn save(&mut self, snapshot: Snapshot, rest: Rest) -> BoxFuture<'static, Result<Saved>> {
         let (events, job, basis) = (self.events.clone(), self.job.clone(), self.basis);
+        self.basis.is_failing = snapshot.stretch.failing.is_some();
         Box::pin(async move { events.save_webhook(job, basis, Arc::new(snapshot), rest).await })
     }
 

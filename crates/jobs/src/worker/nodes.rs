@@ -39,7 +39,7 @@ impl Jobs {
             let released = store.write_all(move |tx, part| jobs::release_of(tx, part, node, now)).await?;
             let n_released: u64 = released.into_iter().sum();
             if n_released > 0 {
-                tracing::info!(jobs = n_released, "took up the work of a node that has died");
+                tracing::warn!(event = "node.died", jobs = n_released, "took up the work of a node that has died");
             }
         }
         Ok(still_missing)

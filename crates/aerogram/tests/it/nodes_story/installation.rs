@@ -15,7 +15,7 @@ use testkit::client::Caller;
 use testkit::receiver::OpenReceiver;
 use testkit::store::{Database, Home, databases};
 
-use crate::server::Server;
+use crate::server::{Server, aerogram};
 
 const KEY: &str = "nodes-of-one-app-00001";
 const APP_SECRET: &str = "nodes-app-secret-00001";
@@ -42,14 +42,19 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Stops as a service manager would.
     pub(super) fn stop(self) {
+        self.stop_and_tell();
+    }
+
+    /// Stops as a service manager would. Returns the log.
+    pub(super) fn stop_and_tell(self) -> String {
         let Self { server, caller, .. } = self;
         // The node waits for the next request of a caller that keeps its connection.
         drop(caller);
         server.signal("TERM");
         let (code, _, log) = server.wait();
         assert_eq!(code, Some(0), "{log}");
+        log
     }
 }
 
@@ -152,6 +157,28 @@ impl Installation {
         });
         let push = done.await;
         assert_eq!(push["total"]["delivered"], n_devices, "{push}");
+    }
+
+    /// Waits until a node is known to be dead, and returns all of them.
+    pub(super) async fn wait_for_dead_node(&self, nobody: &Caller) -> Vec<Value> {
+        let operator = nobody.bearer(TOKEN);
+        within(async {
+            loop {
+                let listed = operator.get("/operator/nodes").await.expect(200)["nodes"].as_array().unwrap().clone();
+                if listed.iter().any(|node| node["alive"] == false) {
+                    return listed;
+                }
+            }
+        })
+        .await
+    }
+
+    /// What a command says that the operator runs on the machine of a node.
+    pub(super) fn command(&self, number: usize, node: &Node, command: &str) -> String {
+        let mut aerogram = aerogram(self.folders[number].path());
+        let output = aerogram.args([command, "--url", &node.server.url, "--operator-token", TOKEN]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// Waits until the node runs no job and none is due.
