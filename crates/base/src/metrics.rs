@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use model::device_type::DeviceType;
+use model::event::RejectionStatus;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -29,6 +30,13 @@ struct DeliveryLabels {
     device_type: String,
     transport: &'static str,
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct FailureLabels {
+    device_type: String,
+    transport: &'static str,
+    reason: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -60,6 +68,7 @@ pub struct Metrics {
     durations: Durations,
     pushes: Counter,
     deliveries: Family<DeliveryLabels, Counter>,
+    failures: Family<FailureLabels, Counter>,
     events: Family<EventLabels, Counter>,
     records_unreadable: Counter,
     jobs: Family<JobLabels, Counter>,
@@ -78,6 +87,7 @@ impl Default for Metrics {
             durations: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
             pushes: Counter::default(),
             deliveries: Family::default(),
+            failures: Family::default(),
             events: Family::default(),
             records_unreadable: Counter::default(),
             jobs: Family::default(),
@@ -98,6 +108,8 @@ impl Metrics {
         registry.register("http_request_duration_seconds", text, self.durations.clone());
         registry.register("pushes_accepted", "Pushes accepted", self.pushes.clone());
         registry.register("deliveries", "Deliveries by outcome", self.deliveries.clone());
+        let text = "Deliveries that failed, by the reason";
+        registry.register("deliveries_failed", text, self.failures.clone());
         registry.register("device_events", "Events of devices by what became of them", self.events.clone());
         let text = "Times that a record of the log could not be read and was passed over";
         registry.register("log_records_unreadable", text, self.records_unreadable.clone());
@@ -129,6 +141,14 @@ impl Metrics {
         if n > 0 {
             let labels = DeliveryLabels { device_type: label(device_type), transport, outcome };
             self.deliveries.get_or_create(&labels).inc_by(n);
+        }
+    }
+
+    /// Some of the deliveries that came to nothing, by what the provider found wrong.
+    pub fn failed(&self, device_type: &DeviceType, transport: &'static str, status: RejectionStatus, n: u64) {
+        if n > 0 {
+            let labels = FailureLabels { device_type: label(device_type), transport, reason: reason(status) };
+            self.failures.get_or_create(&labels).inc_by(n);
         }
     }
 
@@ -190,6 +210,18 @@ impl Metrics {
 
     fn count_job(&self, kind: &str, outcome: &'static str) {
         self.jobs.get_or_create(&JobLabels { kind: kind.to_owned(), outcome }).inc();
+    }
+}
+
+/// A label of its own: the names of public events are in capitals.
+const fn reason(status: RejectionStatus) -> &'static str {
+    match status {
+        RejectionStatus::BadDeviceToken => "bad_device_token",
+        RejectionStatus::Unauthorized => "unauthorized",
+        RejectionStatus::InvalidParameters => "invalid_parameters",
+        RejectionStatus::MessageTooBig => "message_too_big",
+        RejectionStatus::Unavailable => "unavailable",
+        RejectionStatus::Uninstalled => "uninstalled",
     }
 }
 

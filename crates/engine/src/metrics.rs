@@ -3,6 +3,8 @@
 
 mod known;
 mod platforms;
+mod process;
+mod text;
 mod webhooks;
 
 use std::fmt;
@@ -10,22 +12,32 @@ use std::time::Duration;
 
 use base::{Error, Metrics, Result};
 use boxed::boxed;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use store::Trouble;
+use store::{Durations, Trouble};
 use tokio::time;
 
 use crate::Engine;
 use known::KnownGauge;
 use platforms::PlatformGauges;
+use process::Process;
 use webhooks::WebhookGauges;
 
 /// A larger backlog is no worse, and costs more to count.
 const COUNTED_JOBS: u32 = 10_000;
 /// Scrapers give up soon after.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// In which form metrics are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricsForm {
+    OpenMetrics,
+    /// The older form of Prometheus.
+    Classic,
+}
 
 /// What waits, and how large the database is.
 pub(crate) struct Backlog {
@@ -34,17 +46,24 @@ pub(crate) struct Backlog {
     /// For how long the first of them is due.
     pub(crate) overdue_seconds: i64,
     pub(crate) database_bytes: i64,
+    /// Log records that the follower has not read which is furthest behind.
+    pub(crate) records_behind: i64,
 }
 
 /// Everything that is shown.
 pub(crate) struct Exposition {
     registry: Registry,
+    /// About the process, under names without our prefix.
+    of_process: Registry,
     jobs_overdue: KnownGauge,
     jobs_overdue_seconds: KnownGauge,
     indexes: Gauge,
     commits: Counter,
     log_reads: Counter,
     log_reads_spared: Counter,
+    log_records_behind: KnownGauge,
+    database_writes_waiting: Gauge,
+    database_reads_waiting: Gauge,
     database_up: Gauge,
     database_bytes: KnownGauge,
     database_damaged: Gauge,
@@ -55,15 +74,19 @@ pub(crate) struct Exposition {
 }
 
 impl Exposition {
-    pub(crate) fn new(metrics: &Metrics) -> Self {
+    pub(crate) fn new(metrics: &Metrics, durations: &Durations) -> Self {
         let mut all = Self {
             registry: Registry::with_prefix("aerogram"),
+            of_process: Registry::default(),
             jobs_overdue: KnownGauge::default(),
             jobs_overdue_seconds: KnownGauge::default(),
             indexes: Gauge::default(),
             commits: Counter::default(),
             log_reads: Counter::default(),
             log_reads_spared: Counter::default(),
+            log_records_behind: KnownGauge::default(),
+            database_writes_waiting: Gauge::default(),
+            database_reads_waiting: Gauge::default(),
             database_up: Gauge::default(),
             database_bytes: KnownGauge::default(),
             database_damaged: Gauge::default(),
@@ -73,12 +96,15 @@ impl Exposition {
             webhooks: WebhookGauges::default(),
         };
         metrics.register(&mut all.registry);
-        all.register();
+        all.register(durations);
+        all.of_process.register_collector(Box::new(Process));
         all
     }
 
-    fn register(&mut self) {
+    fn register(&mut self, durations: &Durations) {
         let registry = &mut self.registry;
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The program that is running", version);
         let text = "Jobs that are due and wait for a worker, counted up to 10000";
         registry.register("jobs_overdue", text, self.jobs_overdue.clone());
         let text = "For how long the first of the jobs has been due that wait for a worker";
@@ -89,6 +115,16 @@ impl Exposition {
         registry.register("log_reads", text, self.log_reads.clone());
         let text = "Times that records of logs were found in memory instead";
         registry.register("log_reads_spared", text, self.log_reads_spared.clone());
+        let text = "Log records that the reader has not got past that is furthest behind its log";
+        registry.register("log_records_behind", text, self.log_records_behind.clone());
+        let text = "Time that write transactions took, from their beginning to the end of their commit";
+        registry.register("database_commit_duration_seconds", text, durations.commits.clone());
+        let text = "Time that read transactions took";
+        registry.register("database_read_duration_seconds", text, durations.reads.clone());
+        let text = "Changes that wait for a connection to the database";
+        registry.register("database_writes_waiting", text, self.database_writes_waiting.clone());
+        let text = "Reads that wait for a connection to the database";
+        registry.register("database_reads_waiting", text, self.database_reads_waiting.clone());
         let text = "1 while the database can be read and written, otherwise 0";
         registry.register("database_up", text, self.database_up.clone());
         registry.register("database_bytes", "Room that the database takes on its disk", self.database_bytes.clone());
@@ -104,9 +140,25 @@ impl Exposition {
 }
 
 impl Exposition {
+    /// The gauges of what the database says.
+    fn stored(&self) -> [&KnownGauge; 4] {
+        [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes, &self.log_records_behind]
+    }
+
+    fn text(&self, form: MetricsForm) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        encode_registry(&mut text, &self.registry)?;
+        encode_registry(&mut text, &self.of_process)?;
+        encode_eof(&mut text)?;
+        Ok(match form {
+            MetricsForm::OpenMetrics => text,
+            MetricsForm::Classic => text::classic(&text),
+        })
+    }
+
     /// Figures from the database are not shown while it cannot be asked.
     fn forget_stored(&self) {
-        for gauge in [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes] {
+        for gauge in self.stored() {
             gauge.set(None);
         }
         self.platforms.forget();
@@ -116,9 +168,9 @@ impl Exposition {
 
 #[boxed]
 impl Engine {
-    /// All metrics in the text form of Prometheus, with current figures from the database. Their cost does not grow with the
+    /// All metrics as text for Prometheus, with current figures from the database. Their cost does not grow with the
     /// backlog. Without the database, only the counts of the process are left.
-    pub async fn metrics_text(&self) -> Result<String> {
+    pub async fn metrics_text(&self, form: MetricsForm) -> Result<String> {
         let metrics = &self.rooms.exposition;
         metrics.indexes.set(i64::try_from(self.rooms.index.apps().len()).unwrap_or(i64::MAX));
         let commits = self.rooms.store.commits();
@@ -126,6 +178,9 @@ impl Engine {
         let reads = self.rooms.store.log_reads();
         metrics.log_reads.inc_by(reads.from_database.saturating_sub(metrics.log_reads.get()));
         metrics.log_reads_spared.inc_by(reads.from_memory.saturating_sub(metrics.log_reads_spared.get()));
+        let waiting = self.rooms.store.waiting();
+        metrics.database_writes_waiting.set(i64::try_from(waiting.n_writes).unwrap_or(i64::MAX));
+        metrics.database_reads_waiting.set(i64::try_from(waiting.n_reads).unwrap_or(i64::MAX));
         let is_read = match time::timeout(DATABASE_PATIENCE, self.read_metrics()).await {
             Ok(Ok(())) => true,
             Ok(Err(error)) if !error.is_of_database() => return Err(error),
@@ -139,33 +194,34 @@ impl Engine {
         metrics.database_damaged.set(i64::from(self.rooms.store.is_damaged()));
         metrics.database_records_missing.set(self.rooms.store.n_missing_records());
         metrics.clock_in_doubt.set(i64::from(!self.rooms.clock_watch.is_settled()));
-        let mut text = String::new();
-        encode(&mut text, &metrics.registry).map_err(|fmt::Error| Error::internal("metrics do not encode"))?;
-        Ok(text)
+        metrics.text(form).map_err(|fmt::Error| Error::internal("metrics do not encode"))
     }
 
     /// The jobs that wait for a worker, and the room that the database takes.
     pub(crate) async fn backlog(&self) -> Result<Backlog> {
         let now = self.rooms.clock.now();
         let read = move |tx: &mut store::Tx<'_>, part: &store::Part| {
-            Ok::<_, store::Error>(vec![(store::jobs::backlog(tx, part, now, COUNTED_JOBS)?, tx.database_bytes()?)])
+            let jobs = store::jobs::backlog(tx, part, now, COUNTED_JOBS)?;
+            Ok::<_, store::Error>(vec![(jobs, store::followers::most_behind(tx, part)?, tx.database_bytes()?)])
         };
-        let (mut n_overdue, mut longest_due, mut database_bytes) = (0, None, 0);
-        for (of_part, bytes) in self.rooms.store.read_all(read).await? {
+        let (mut n_overdue, mut longest_due, mut records_behind, mut database_bytes) = (0, None, 0, 0);
+        for (of_part, behind, bytes) in self.rooms.store.read_all(read).await? {
+            records_behind = behind.max(records_behind);
             n_overdue += of_part.n_overdue;
             longest_due = longest_due.into_iter().chain(of_part.longest_due).min();
             database_bytes = bytes;
         }
         let overdue_seconds = longest_due.map_or(0, |due| (now.0 - due.0) / 1000);
-        Ok(Backlog { n_overdue, overdue_seconds, database_bytes })
+        Ok(Backlog { n_overdue, overdue_seconds, database_bytes, records_behind })
     }
 
     async fn read_metrics(&self) -> Result<()> {
         let (metrics, now) = (&self.rooms.exposition, self.rooms.clock.now());
-        let Backlog { n_overdue, overdue_seconds, database_bytes } = self.backlog().await?;
+        let Backlog { n_overdue, overdue_seconds, database_bytes, records_behind } = self.backlog().await?;
         metrics.jobs_overdue.set(Some(n_overdue));
         metrics.jobs_overdue_seconds.set(Some(overdue_seconds));
         metrics.database_bytes.set(Some(database_bytes));
+        metrics.log_records_behind.set(Some(records_behind));
         if metrics.platforms.should_examine(now) {
             metrics.platforms.set_credentials(self.rooms.sending.credential_notices().await?, now);
         }
@@ -181,6 +237,7 @@ mod tests {
     use events::WebhookLag;
     use model::app::AppKey;
     use model::device_type::DeviceType;
+    use model::event::RejectionStatus;
     use model::ids::WebhookId;
     use model::time::UtcMillis;
     use sending::{Hindrance, PlatformFact, PlatformHealth, PlatformName, PlatformNotice};
@@ -189,14 +246,15 @@ mod tests {
     /// Every metric with a value; without one it would not be shown.
     fn shown() -> BTreeSet<String> {
         let counters = Metrics::default();
-        let metrics = Exposition::new(&counters);
+        let metrics = Exposition::new(&counters, &Durations::default());
         counters.request("GET", "/health", 200, Duration::from_millis(3));
         counters.delivered(&DeviceType::Ios, "sandbox", "delivered", 1);
+        counters.failed(&DeviceType::Ios, "apns", RejectionStatus::BadDeviceToken, 1);
         counters.events_came_in("taken", 1);
         counters.growth_refused("tags", "total");
         counters.job_begins();
         counters.job_succeeded("sweep");
-        for gauge in [&metrics.jobs_overdue, &metrics.jobs_overdue_seconds, &metrics.database_bytes] {
+        for gauge in metrics.stored() {
             gauge.set(Some(0));
         }
         let app = AppKey::new("aaaaaaaaaaaaaaaaaaaaaa").unwrap();
@@ -229,10 +287,30 @@ mod tests {
             tally: Default::default(),
         };
         metrics.webhooks.set(vec![lag], 0);
-        let mut text = String::new();
-        encode(&mut text, &metrics.registry).unwrap();
+        let text = metrics.text(MetricsForm::Classic).unwrap();
         let described = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
-        described.map(|(name, kind)| format!("{name}{}", if kind == "counter" { "_total" } else { "" })).collect()
+        described.map(|(name, _)| name.to_owned()).collect()
+    }
+
+    fn is_ours(name: &str) -> bool {
+        ["aerogram_", "process_"].iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    /// Alert rules and the dashboard ask for nothing that there is not.
+    #[test]
+    fn rules_and_dashboard_know_the_metrics() {
+        const RULES: &str = include_str!("../../../packaging/prometheus/aerogram.rules.yml");
+        const SITUATIONS: &str = include_str!("../../../packaging/prometheus/aerogram.rules.test.yml");
+        const DASHBOARD: &str = include_str!("../../../packaging/grafana/aerogram.json");
+        let shown = shown();
+        for (file, n_least) in [(RULES, 18), (SITUATIONS, 8), (DASHBOARD, 30)] {
+            let words = file.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+            let asked: BTreeSet<&str> = words.filter(|word| is_ours(word)).collect();
+            let unknown: Vec<&&str> =
+                asked.iter().filter(|name| !shown.contains(name.strip_suffix("_bucket").unwrap_or(name))).collect();
+            assert!(unknown.is_empty(), "{unknown:?}");
+            assert!(asked.len() >= n_least, "{asked:?}");
+        }
     }
 
     /// The table of docs/operations.md has every metric, and the document speaks of no other.
@@ -240,11 +318,10 @@ mod tests {
     fn the_documentation_explains_every_metric() {
         const DOCUMENT: &str = include_str!("../../../docs/operations.md");
         let words = DOCUMENT.split(|c: char| !c.is_ascii_lowercase() && c != '_');
-        let mentioned: BTreeSet<String> =
-            words.filter(|word| word.starts_with("aerogram_")).map(str::to_owned).collect();
+        let mentioned: BTreeSet<String> = words.filter(|word| is_ours(word)).map(str::to_owned).collect();
         let shown = shown();
         assert_eq!(mentioned, shown);
-        let rows = DOCUMENT.lines().filter_map(|line| line.strip_prefix("| `aerogram_"));
+        let rows = DOCUMENT.lines().filter(|line| line.strip_prefix("| `").is_some_and(is_ours));
         assert_eq!(rows.count(), shown.len(), "each has a row of its own");
     }
 }

@@ -36,6 +36,7 @@ pub(crate) mod command;
 mod connection;
 pub(crate) mod copying;
 mod differences;
+mod durations;
 mod gathering;
 mod health;
 mod pace;
@@ -54,6 +55,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(crate) use connection::{Access, Connection, FailedCommit, LockedApps};
+pub use durations::{Durations, Waiting};
 pub use health::Trouble;
 pub(crate) use health::{DatabaseHealth, Operation};
 pub use row::{Column, FromColumn, Row};

@@ -71,6 +71,16 @@ pub fn end_rests_beyond(tx: &mut Tx<'_>, part: &Part, latest: UtcMillis) -> Resu
     Ok(())
 }
 
+/// The records that the follower has not read which is furthest behind its log. Those that rest until they are told otherwise,
+/// like webhooks that are disabled, are left out.
+pub fn most_behind(tx: &mut Tx<'_>, part: &Part) -> Result<i64> {
+    let sql = "select coalesce(max(n.log_head - follower.position / $1), 0) from follower cross join app_numbers n
+               where n.app = follower.app and follower.retry_at < $2";
+    let mut params = vec![EventOffset::PER_RECORD.into(), NEVER.into()];
+    let sql = part.narrow_column("follower.app", sql, &mut params);
+    Ok(tx.query_opt(&sql, &params, |row| row.get(0))?.unwrap_or(0))
+}
+
 /// The sleeping followers whose log has grown.
 pub fn behind(tx: &mut Tx<'_>, part: &Part, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
     // Comparing positions in whole records is enough: a job that is in the middle of one does not sleep.

@@ -43,6 +43,7 @@ pub mod messages;
 mod migrate;
 pub mod named_users;
 pub mod nodes;
+mod opening;
 mod ordinals;
 pub mod origins;
 mod parts;
@@ -85,7 +86,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use db::answer::Answer;
 pub use db::sqlite::{CleanUp, Extent, Pages};
-pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
+pub use db::{Column, Durations, FromColumn, Row, Signal, Signals, Trouble, Tx, Value, Waiting};
 pub use error::{Cause, Constraint, Error, Result};
 pub use parts::Part;
 use parts::Places;
@@ -94,14 +95,14 @@ pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 use audit::Tally;
 use db::answer::{Change, Done, Look};
-use db::command::{Command, CommandQueue};
+use db::command::Command;
 use db::postgres::{PostgresConnection, listener::Listener, refuse_shared_sessions, server::Server};
-use db::reader::{self, Query, Reader};
-use db::writer::Writer;
+use db::reader::Query;
 use db::{Connection, DatabaseHealth, Hub, sqlite};
 use local_file::LocalFile;
 use log::{LogReads, LogWindows};
 use nodes::Node;
+use opening::{Opening, spawn};
 
 const SQLITE_READERS: usize = 4;
 
@@ -118,6 +119,7 @@ struct Shared {
     threads: Mutex<Vec<JoinHandle<()>>>,
     hub: Arc<Hub>,
     commits: Arc<AtomicU64>,
+    durations: Durations,
     health: Arc<DatabaseHealth>,
     windows: Arc<LogWindows>,
     /// Only of a database that is a file, which no other process uses.
@@ -255,6 +257,18 @@ impl Store {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
+    /// How long the transactions of this process take.
+    pub fn durations(&self) -> &Durations {
+        &self.shared.durations
+    }
+
+    /// How many callers in this process wait for the database.
+    pub fn waiting(&self) -> Waiting {
+        let Ok(queues) = self.queues() else { return Waiting::default() };
+        let n_writes = queues.writers.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum();
+        Waiting { n_writes, n_reads: queues.reader.max_capacity() - queues.reader.capacity() }
+    }
+
     /// How often the logs of apps were read.
     pub fn log_reads(&self) -> LogReads {
         self.shared.windows.reads()
@@ -345,53 +359,6 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-/// Connections that wait for their threads.
-struct Opening {
-    local: Option<(LocalFile, sqlite::OpenFiles)>,
-    hub: Hub,
-    is_spread: bool,
-    writers: Vec<Connection>,
-    readers: Vec<Connection>,
-}
-
-impl Opening {
-    fn start(self) -> Result<Store> {
-        let hub = Arc::new(self.hub);
-        let commits = Arc::new(AtomicU64::new(0));
-        let (local, files) = self.local.unzip();
-        let health = Arc::new(DatabaseHealth::new(files));
-        let windows = Arc::new(LogWindows::default());
-        let mut threads = Vec::new();
-        let (mut writers, mut tallies) = (Vec::new(), Vec::new());
-        for (index, connection) in self.writers.into_iter().enumerate() {
-            let (sender, queue) = CommandQueue::new();
-            writers.push(sender);
-            let (hub, commits, health) = (Arc::clone(&hub), Arc::clone(&commits), Arc::clone(&health));
-            let tally = Arc::<Tally>::default();
-            tallies.push(Arc::clone(&tally));
-            let writer = Writer { connection, queue, hub, commits, health, tally };
-            threads.push(spawn(format!("store-writer-{index}"), || writer.run())?);
-        }
-        let (reader, queue) = mpsc::channel(reader::QUEUE);
-        let queue = Arc::new(tokio::sync::Mutex::new(queue));
-        for (index, connection) in self.readers.into_iter().enumerate() {
-            let (queue, health, windows) = (Arc::clone(&queue), Arc::clone(&health), Arc::clone(&windows));
-            let reader = Reader { connection, queue, health, windows };
-            threads.push(spawn(format!("store-reader-{index}"), || reader.run())?);
-        }
-        let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
-        let (places, node) = (self.is_spread.then(Places::default), Node::random());
-        let threads = Mutex::new(threads);
-        let shared = Shared { queues, threads, hub, commits, health, windows, local, places, node, tallies };
-        Ok(Store { shared: Arc::new(shared) })
-    }
-}
-
-fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name(name).spawn(body);
-    thread.map_err(|error| Error::Unavailable(Cause::new("no thread for the database", error)))
 }
 
 fn closed() -> Error {

@@ -180,7 +180,7 @@ const WORDS: [(&str, &[&str]); 7] = [
 
 /// The language of the domain has no input or output and does not wait. It asks the system for the time: rustix reads the clock
 /// that nobody sets.
-const PURE_DEPENDENCIES: [&str; 13] = [
+const PURE_DEPENDENCIES: [&str; 14] = [
     "base64",
     "csv-core",
     "jiff",
@@ -192,6 +192,7 @@ const PURE_DEPENDENCIES: [&str; 13] = [
     "schemars",
     "serde",
     "serde_json",
+    "strsim",
     "thiserror",
     "uuid",
 ];

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
-use engine::Trouble;
-use http::HeaderValue;
-use http::header::CONTENT_TYPE;
+use engine::{MetricsForm, Trouble};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,8 +17,7 @@ use crate::stopping::Stopping;
 
 /// A database that takes longer than this cannot serve requests either.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
-const OPEN_METRICS: HeaderValue =
-    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+const OPEN_METRICS: &str = "application/openmetrics-text";
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Health {
@@ -44,9 +43,15 @@ pub(super) async fn ready(State(edge): State<Edge>, stopping: Stopping) -> Resul
     }
 }
 
-/// Counts and gauges in the text form of Prometheus. Apps and webhooks are named, channels and people are not.
-pub(super) async fn metrics(State(edge): State<Edge>) -> Result<Response> {
-    let mut response = Response::new(edge.engine.metrics_text().await?.into());
-    response.headers_mut().insert(CONTENT_TYPE, OPEN_METRICS);
+/// Counts and gauges for Prometheus, which asks for OpenMetrics; other readers get the older text form. Apps and webhooks are
+/// named, channels and people are not.
+pub(super) async fn metrics(State(edge): State<Edge>, headers: HeaderMap) -> Result<Response> {
+    let is_asked_for = |accepted: &HeaderValue| accepted.to_str().is_ok_and(|types| types.contains(OPEN_METRICS));
+    let (form, kind) = match headers.get_all(ACCEPT).iter().any(is_asked_for) {
+        true => (MetricsForm::OpenMetrics, "application/openmetrics-text; version=1.0.0; charset=utf-8"),
+        false => (MetricsForm::Classic, "text/plain; version=0.0.4; charset=utf-8"),
+    };
+    let mut response = Response::new(edge.engine.metrics_text(form).await?.into());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     Ok(response)
 }

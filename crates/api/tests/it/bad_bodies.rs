@@ -95,8 +95,12 @@ async fn slips_of_the_pen_are_answered_with_what_was_meant() {
     let app = TestApp::on(Database::Sqlite).await;
     let push = |key: &str, audience: serde_json::Value| json!({key: audience, "device_types": "all", "notification": {"alert": "Hi"}});
     for (body, blamed, hint) in [
-        (push("audiance", json!("all")), "audiance", "; did you mean 'audience'?"),
-        (push("audience", json!({"named_user_id": "jo"})), "audience.named_user_id", "; did you mean 'named_user'?"),
+        (push("audiance", json!("all")), "audiance", "; perhaps 'audience' is meant."),
+        (
+            push("audience", json!({"named_user_id": "jo"})),
+            "audience.named_user_id",
+            "; perhaps 'named_user' is meant.",
+        ),
         (push("audience", json!({"atg": "x"})), "audience.atg", "; use and, or, not, or a selector such as tag."),
     ] {
         let reply = app.master().post("/api/push", body).await;

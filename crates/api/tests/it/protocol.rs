@@ -9,6 +9,7 @@ use http::Method;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 use testkit::client::Reply;
+use testkit::store::Database;
 
 const OURS: &str = "application/vnd.urbanairship+json; version=3";
 const PUSH: &str = r#"{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}"#;
@@ -204,4 +205,25 @@ async fn without_a_database_callers_are_asked_to_come_back_and_learn_nothing() {
         assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
     })
     .await;
+}
+
+#[tokio::test]
+async fn metrics_have_the_form_that_is_asked_for() {
+    let app = TestApp::on(Database::Sqlite).await;
+    let ask = async |accept: &str| {
+        let request = app.operator().request(Method::GET, "/metrics").header("accept", accept.to_owned());
+        app.operator().send(request.body(Bytes::new()).unwrap()).await
+    };
+    let open_metrics = ask("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2").await;
+    assert_eq!(open_metrics.header("content-type"), Some("application/openmetrics-text; version=1.0.0; charset=utf-8"));
+    assert!(open_metrics.text().ends_with("# EOF\n"));
+    let classic = ask("*/*").await;
+    assert_eq!(classic.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    for line in ["# TYPE aerogram_http_requests_total counter", "# TYPE aerogram_build_info gauge"] {
+        assert!(classic.text().lines().any(|known| known == line), "{line}");
+    }
+    for name in ["process_resident_memory_bytes", "aerogram_database_commit_duration_seconds_bucket"] {
+        assert!(classic.text().lines().any(|line| line.starts_with(name)), "{name}");
+    }
+    app.stop().await;
 }

@@ -38,7 +38,7 @@ async fn what_was_deleted_while_a_webhook_was_disabled_is_counted_and_shown() {
         assert_eq!(history[1]["missed_records"], n_missed);
         assert!(history[1]["error"].as_str().unwrap().contains("Deleted"), "{history}");
         let metrics = app.operator().get("/metrics").await.text().to_owned();
-        let line = metrics.lines().find(|line| line.starts_with("aerogram_webhook_log_records_missed{")).unwrap();
+        let line = metrics.lines().find(|line| line.starts_with("aerogram_webhook_log_records_missed_total{")).unwrap();
         assert!(line.ends_with(&format!(" {n_missed}")), "{line}");
 
         // Going back to what is not kept any more misses nothing: it was not to be had.

@@ -111,7 +111,7 @@ async fn a_channel_that_takes_all_the_room_is_given_up_so_that_others_go_on() {
         let shown = show(&app, &webhook).await;
         let n_dead = shown["dead_letters"].as_u64().unwrap();
         assert!((256..2000).contains(&n_dead) && shown["given_up"] == n_dead, "{shown}");
-        assert_eq!(metric(&app, "aerogram_webhook_events_given_up{").await.unsigned_abs(), n_dead);
+        assert_eq!(metric(&app, "aerogram_webhook_events_given_up_total{").await.unsigned_abs(), n_dead);
 
         // The list comes in pages, in the order of the log and without a gap in what the channel lost.
         let (mut offsets, mut after) = (Vec::new(), String::new());

@@ -2,6 +2,7 @@
 
 use events::WebhookLag;
 use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
@@ -20,16 +21,16 @@ pub(super) struct WebhookGauges {
     failing: Family<WebhookLabels, Gauge>,
     disabled: Family<WebhookLabels, Gauge>,
     dead_letters: Family<WebhookLabels, Gauge>,
-    given_up: Family<WebhookLabels, Gauge>,
-    missed: Family<WebhookLabels, Gauge>,
-    delivered: Family<WebhookLabels, Gauge>,
-    failed: Family<WebhookLabels, Gauge>,
+    given_up: Family<WebhookLabels, Counter>,
+    missed: Family<WebhookLabels, Counter>,
+    delivered: Family<WebhookLabels, Counter>,
+    failed: Family<WebhookLabels, Counter>,
     /// Of all webhooks together.
     n_kept: Gauge,
 }
 
 impl WebhookGauges {
-    fn all(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Gauge>); 9] {
+    fn gauges(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Gauge>); 5] {
         [
             ("webhook_log_records_behind", "Log records that a webhook has not got past yet", &self.records_behind),
             (
@@ -40,6 +41,11 @@ impl WebhookGauges {
             ("webhook_failing", "1 while a webhook does not take some event", &self.failing),
             ("webhook_disabled", "1 while a webhook is disabled by the service itself", &self.disabled),
             ("webhook_dead_letters", "Events that were given up and are kept", &self.dead_letters),
+        ]
+    }
+
+    fn counters(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Counter>); 4] {
+        [
             ("webhook_events_given_up", "Events that became dead letters", &self.given_up),
             ("webhook_log_records_missed", "Log records that were deleted before they could be sent", &self.missed),
             ("webhook_events_delivered", "Events that a webhook has taken", &self.delivered),
@@ -48,7 +54,10 @@ impl WebhookGauges {
     }
 
     pub(super) fn register(&self, registry: &mut Registry) {
-        for (name, text, family) in self.all() {
+        for (name, text, family) in self.gauges() {
+            registry.register(name, text, family.clone());
+        }
+        for (name, text, family) in self.counters() {
             registry.register(name, text, family.clone());
         }
         let text = "Events that wait in the memory of this process until they are tried again";
@@ -57,7 +66,10 @@ impl WebhookGauges {
 
     /// Drops all webhook series until the next update.
     pub(super) fn forget(&self) {
-        for (_, _, family) in self.all() {
+        for (_, _, family) in self.gauges() {
+            family.clear();
+        }
+        for (_, _, family) in self.counters() {
             family.clear();
         }
     }
@@ -68,15 +80,23 @@ impl WebhookGauges {
         self.forget();
         for lag in lags {
             let labels = WebhookLabels { app: lag.app.as_str().to_owned(), webhook: lag.webhook.to_string() };
-            self.records_behind.get_or_create(&labels).set(lag.records_behind);
-            self.seconds_behind.get_or_create(&labels).set(lag.seconds_behind);
-            self.failing.get_or_create(&labels).set(lag.is_failing.into());
-            self.disabled.get_or_create(&labels).set(lag.is_disabled.into());
-            self.dead_letters.get_or_create(&labels).set(lag.tally.n_dead);
-            self.given_up.get_or_create(&labels).set(lag.tally.n_given_up);
-            self.missed.get_or_create(&labels).set(lag.tally.n_missed);
-            self.delivered.get_or_create(&labels).set(lag.tally.n_delivered);
-            self.failed.get_or_create(&labels).set(lag.tally.n_failed);
+            for (family, value) in [
+                (&self.records_behind, lag.records_behind),
+                (&self.seconds_behind, lag.seconds_behind),
+                (&self.failing, lag.is_failing.into()),
+                (&self.disabled, lag.is_disabled.into()),
+                (&self.dead_letters, lag.tally.n_dead),
+            ] {
+                family.get_or_create(&labels).set(value);
+            }
+            for (family, n) in [
+                (&self.given_up, lag.tally.n_given_up),
+                (&self.missed, lag.tally.n_missed),
+                (&self.delivered, lag.tally.n_delivered),
+                (&self.failed, lag.tally.n_failed),
+            ] {
+                family.get_or_create(&labels).inc_by(u64::try_from(n).unwrap_or(0));
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::Engine;
+use engine::{Engine, MetricsForm};
 use model::channel::Registration;
 use model::event::RecordKind;
 use model::ids::{AppId, ChannelId, DeliveryId, Id};
@@ -190,8 +190,13 @@ async fn every_node_forgets_the_index_of_a_deleted_app() {
         let follower = second.clone();
         tokio::spawn(async move { follower.follow(stops).await });
         second.devices().tag_channels(app.id, Vec::new(), no_tags()).await.unwrap();
-        let has_indexes =
-            async |n: u32| second.metrics_text().await.unwrap().contains(&format!("aerogram_audience_indexes {n}\n"));
+        let has_indexes = async |n: u32| {
+            second
+                .metrics_text(MetricsForm::OpenMetrics)
+                .await
+                .unwrap()
+                .contains(&format!("aerogram_audience_indexes {n}\n"))
+        };
         assert!(has_indexes(1).await);
         first.tenancy().delete_app(app.key.as_str()).await.unwrap();
         let forgotten = async { while !has_indexes(0).await {} };

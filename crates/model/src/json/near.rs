@@ -27,7 +27,7 @@ pub(crate) fn is_near(written: &str, known: &str) -> bool {
 
 /// The end of a sentence about a key that is not known.
 pub(crate) fn hint(meant: &str) -> String {
-    format!("; did you mean '{meant}'?")
+    format!("; perhaps '{meant}' is meant.")
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Reading: a few threads with a connection each take queries from one queue.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::answer::Look;
 use super::command::run_guarded;
-use super::{Access, Connection, DatabaseHealth, Operation};
+use super::{Access, Connection, DatabaseHealth, Durations, Operation};
 use crate::error::Error;
 use crate::log::LogWindows;
 
@@ -22,6 +23,7 @@ pub(crate) struct Query {
 pub(crate) struct Reader {
     pub(crate) connection: Connection,
     pub(crate) queue: Arc<Mutex<mpsc::Receiver<Query>>>,
+    pub(crate) durations: Durations,
     pub(crate) health: Arc<DatabaseHealth>,
     pub(crate) windows: Arc<LogWindows>,
 }
@@ -31,7 +33,9 @@ impl Reader {
     pub(crate) fn run(mut self) {
         let queue = Arc::clone(&self.queue);
         while let Some(query) = self.connection.wait(async { queue.lock().await.recv().await }) {
+            let began = Instant::now();
             query.run(&mut self.connection, &self.health, &self.windows);
+            self.durations.reads.observe(began.elapsed().as_secs_f64());
         }
         self.connection.close();
     }

@@ -11,7 +11,7 @@ use model::ids::AppId;
 use super::command::{Command, CommandQueue};
 use super::pace::Pace;
 use super::postgres::{Suspended, failure::is_timeout};
-use super::{Access, Connection, DatabaseHealth, FailedCommit, Hub, Operation, Tx};
+use super::{Access, Connection, DatabaseHealth, Durations, FailedCommit, Hub, Operation, Tx};
 use crate::audit::Tally;
 use crate::error::{Constraint, Error};
 
@@ -25,6 +25,7 @@ pub(crate) struct Writer {
     pub(crate) queue: CommandQueue,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commits: Arc<AtomicU64>,
+    pub(crate) durations: Durations,
     pub(crate) health: Arc<DatabaseHealth>,
     pub(crate) tally: Arc<Tally>,
 }
@@ -136,6 +137,7 @@ impl Writer {
         let (mut n_attempts, mut last) = (0, None);
         // A statement that has taken too long would only do so again.
         while n_attempts < self.most_attempts() && !last.as_ref().is_some_and(is_timeout) {
+            let began = Instant::now();
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
                 Ok(tx) => tx,
                 Err(error) => {
@@ -171,6 +173,7 @@ impl Writer {
                     match tx.try_commit() {
                         Ok(signals) => {
                             self.commits.fetch_add(1, Ordering::Relaxed);
+                            self.durations.commits.observe(began.elapsed().as_secs_f64());
                             self.hub.publish(&signals);
                             return BatchOutcome::Answered { has_changes };
                         }

@@ -11,8 +11,8 @@ pub(super) fn area() -> Area {
     area.get("/ready", "Show readiness", "Whether the database answers, took the last change and is whole.")
         .ok::<Done>("Requests can be answered.")
         .refuses(503, "The server stops (50301), or the database is away, takes no changes or is damaged (50302).");
-    area.get("/metrics", "Show metrics", "Counts and gauges in the text form of Prometheus.")
-        .text("application/openmetrics-text; version=1.0.0; charset=utf-8", "The metrics.");
+    area.get("/metrics", "Show metrics", "Counts and gauges for Prometheus: as OpenMetrics for those who accept it.")
+        .text("text/plain; version=0.0.4; charset=utf-8", "The metrics.");
     area.get(
         "/openapi.json",
         "Fetch the OpenAPI document",

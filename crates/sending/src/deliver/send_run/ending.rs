@@ -120,6 +120,11 @@ impl SendRun<'_> {
             metrics.delivered(device_type, "unifiedpush", outcome, n_phones);
             metrics.delivered(device_type, transport, outcome, channels.len() - n_phones);
         }
+        for (status, _, channels) in outcomes.failed.iter() {
+            let n_phones = channels.intersection_len(&phones);
+            metrics.failed(device_type, "unifiedpush", status, n_phones);
+            metrics.failed(device_type, transport, status, channels.len() - n_phones);
+        }
         metrics.delivered(device_type, transport, "retried", self.tally.take_retried());
         outcomes
     }
