@@ -13,6 +13,7 @@ mod holdings;
 mod inbox_users;
 mod journal;
 mod legacy_tags;
+mod live_content;
 mod locations;
 mod mistaken;
 mod named_users;

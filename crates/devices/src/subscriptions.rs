@@ -105,6 +105,8 @@ impl ChangeContext<'_> {
     /// Makes several changes to an installed channel.
     pub(crate) fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, batch: &ChannelBatch) -> Result<()> {
         self.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;
+        self.change_live_content(tx, row.ordinal, &batch.live_activities)?;
+        self.change_live_content(tx, row.ordinal, &batch.live_updates)?;
         self.change_own(tx, row, &[OwnChange::Tags(&batch.tags), OwnChange::Subscriptions(&batch.subscriptions)])
     }
 }

@@ -26,6 +26,7 @@ enum Old {
     Uploads,
     BulkUploads,
     JourneyEntrances,
+    LiveContent,
     ActivityDays,
     Places,
     PipelineSends,
@@ -44,10 +45,11 @@ enum Old {
 
 impl Old {
     /// Pushes come after the messages, which keep their pushes.
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Old::Uploads,
         Old::BulkUploads,
         Old::JourneyEntrances,
+        Old::LiveContent,
         Old::ActivityDays,
         Old::Places,
         Old::PipelineSends,
@@ -168,6 +170,7 @@ impl Rooms {
             }
             Old::BulkUploads => self.sending.forget_old_bulk_uploads(app).await.map(all_gone),
             Old::JourneyEntrances => self.campaigns.forget_old_entrances(app).await.map(all_gone),
+            Old::LiveContent => self.devices.forget_old_live_content(app).await.map(all_gone),
             Old::ActivityDays => self.devices.forget_old_days(app).await.map(all_gone),
             Old::Places => self.devices.forget_old_places(app).await.map(all_gone),
             Old::PipelineSends => self.campaigns.forget_old_sends(app).await.map(all_gone),

@@ -280,3 +280,8 @@ pub const IN_APP_TRIGGERS: usize = 10;
 pub const IN_APP_TEXT_CHARS: usize = 10_000;
 /// Views side by side in a scene.
 pub const SCENE_ITEMS: usize = 1000;
+pub const LIVE_CHANGES_PER_REQUEST: usize = 100;
+/// Names, ids and tokens of Live Activities and Live Updates.
+pub const LIVE_TEXT_CHARS: usize = 500;
+/// Live Activities and Live Updates of a channel, and the types that can be started on it.
+pub const LIVE_PER_CHANNEL: u32 = 100;

@@ -87,10 +87,12 @@ pub enum LeftOut {
     Rate,
     /// A condition of the pipeline did not hold.
     Conditions,
+    /// The push is about a Live Activity or a Live Update that the device has not told of.
+    NotFollowing,
 }
 
 impl LeftOut {
-    pub const ALL: [LeftOut; 12] = [
+    pub const ALL: [LeftOut; 13] = [
         LeftOut::OptedOut,
         LeftOut::WithoutBackground,
         LeftOut::WithoutAddress,
@@ -103,13 +105,14 @@ impl LeftOut {
         LeftOut::MostRecipients,
         LeftOut::Rate,
         LeftOut::Conditions,
+        LeftOut::NotFollowing,
     ];
 
     pub const fn outcome(self) -> PushOutcome {
         match self {
             LeftOut::OptedOut | LeftOut::WithoutBackground => PushOutcome::OptedOut,
             LeftOut::WithoutAddress => PushOutcome::NoAddress,
-            LeftOut::OtherDeviceType | LeftOut::WithoutContent => PushOutcome::NotAddressed,
+            LeftOut::OtherDeviceType | LeftOut::WithoutContent | LeftOut::NotFollowing => PushOutcome::NotAddressed,
             LeftOut::ControlGroup
             | LeftOut::OtherVariant
             | LeftOut::OtherWave
@@ -134,6 +137,7 @@ impl LeftOut {
             LeftOut::MostRecipients => "max_recipients",
             LeftOut::Rate => "rate_limit",
             LeftOut::Conditions => "conditions",
+            LeftOut::NotFollowing => "not_following",
         }
     }
 
@@ -153,6 +157,9 @@ impl LeftOut {
             }
             LeftOut::Rate => "The device had got as many automated messages as the limits of the pipeline allow.",
             LeftOut::Conditions => "A condition of the pipeline did not hold for the device.",
+            LeftOut::NotFollowing => {
+                "The push is about a Live Activity or a Live Update, and the device has told of none with its name or type."
+            }
         }
     }
 }
@@ -167,11 +174,19 @@ pub enum GoneBy {
     WithoutAddress,
     /// The address that the push names is another channel's by now.
     OtherAddress,
+    /// The Live Activity or Live Update that the push is about is not there any more.
+    NotFollowing,
 }
 
 impl GoneBy {
-    pub const ALL: [GoneBy; 5] =
-        [GoneBy::Provider, GoneBy::Uninstalled, GoneBy::OptedOut, GoneBy::WithoutAddress, GoneBy::OtherAddress];
+    pub const ALL: [GoneBy; 6] = [
+        GoneBy::Provider,
+        GoneBy::Uninstalled,
+        GoneBy::OptedOut,
+        GoneBy::WithoutAddress,
+        GoneBy::OtherAddress,
+        GoneBy::NotFollowing,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -180,6 +195,7 @@ impl GoneBy {
             GoneBy::OptedOut => "opted_out",
             GoneBy::WithoutAddress => "no_address",
             GoneBy::OtherAddress => "other_address",
+            GoneBy::NotFollowing => "not_following",
         }
     }
 
@@ -196,6 +212,9 @@ impl GoneBy {
                 "The device lost its address after the audience was chosen and before its turn came."
             }
             GoneBy::OtherAddress => "The channel got another address than the one that the push names.",
+            GoneBy::NotFollowing => {
+                "The Live Activity or Live Update ended on the device after the audience was chosen and before its turn came."
+            }
         }
     }
 }

@@ -60,6 +60,7 @@ impl Outcome {
             Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => None,
             Outcome::Refused { reason, .. }
             | Outcome::Retry { reason, .. }
+            | Outcome::ActivityEnded { reason }
             | Outcome::Rejected { reason }
             | Outcome::Unauthorized { reason } => Some(reason),
         }

@@ -81,6 +81,7 @@ impl Access {
             Err(
                 Outcome::Retry { reason, .. }
                 | Outcome::Refused { reason, .. }
+                | Outcome::ActivityEnded { reason }
                 | Outcome::Rejected { reason }
                 | Outcome::Unauthorized { reason },
             ) => Err(reason),

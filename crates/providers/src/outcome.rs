@@ -42,6 +42,10 @@ pub enum Outcome {
         /// The provider is throttling or failing as a whole, not just for this device.
         everybody: bool,
     },
+    /// The token of a Live Activity is not known any more. This concerns neither the device nor its address.
+    ActivityEnded {
+        reason: String,
+    },
     /// This message will never be taken; the device stays.
     Rejected {
         reason: String,
@@ -62,6 +66,23 @@ pub enum AddressFault {
 }
 
 impl Outcome {
+    /// The same of a message to the token of a Live Activity, which is not the address of a device. Where the token is another
+    /// app's, the topic is wrong, and the token stays.
+    pub fn of_live_activity(self) -> Self {
+        match self {
+            Outcome::Gone { .. } | Outcome::Refused { fault: AddressFault::Unknown, .. } => {
+                Outcome::ActivityEnded { reason: ACTIVITY_ENDED.to_owned() }
+            }
+            Outcome::Refused { reason, fault: AddressFault::Foreign } => Outcome::Rejected { reason },
+            Outcome::Delivered
+            | Outcome::Moved { .. }
+            | Outcome::Retry { .. }
+            | Outcome::ActivityEnded { .. }
+            | Outcome::Rejected { .. }
+            | Outcome::Unauthorized { .. } => self,
+        }
+    }
+
     /// No answer came. Only a refused address is certain to fail again.
     pub fn of_error(error: &SendError) -> Self {
         match error {
@@ -72,6 +93,9 @@ impl Outcome {
         }
     }
 }
+
+/// Why a message to the token of a Live Activity failed.
+const ACTIVITY_ENDED: &str = "The Live Activity has ended: its token is not known any more.";
 
 /// A reason of at most [`MOST_REASON_CHARS`]; the last character of a longer one is an ellipsis. Control characters become spaces:
 /// the store takes no text with a NUL in it, and an escape sequence does not belong in a terminal that shows logs.

@@ -130,11 +130,14 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
         stop,
     };
     let is_sandbox = matches!(transport, Transport::Sandbox);
+    let followed = push.followed(&device_type);
     let proves_addresses = matches!(transport, Transport::Provider(_));
-    let mut block = SendingBlock::new(block, shared_push, renderer.is_alerting(), proves_addresses);
+    let mut block = SendingBlock::new(block, shared_push, renderer.is_alerting(), proves_addresses, followed.clone());
     // An expired push is for nobody any more, which the run notes; a platform that the operator holds gets nothing in any way.
     let reach = reach::needed(&push, &device_type).filter(|_| !is_expired && !matches!(gate, Gate::Held));
-    let mut live = LivePart::of(&context, reach, &row, &block.block.pending).await?;
+    // Nobody but Apple can change a Live Activity.
+    let live_reach = reach.filter(|_| !block.has_own_tokens());
+    let mut live = LivePart::of(&context, live_reach, &row, &block.block.pending).await?;
     while let Some(outcomes) = live.next_outcomes(&context, &renderer).await? {
         let is_all = block.block.pending == outcomes.settled();
         let next = if is_all { Next::Settled } else { Next::GoOn };
@@ -154,8 +157,8 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
         }
     };
     let names = texts.map(|texts| Arc::new(texts.names()));
-    let mut feed =
-        Feed::new(sending, app, (push_id, &push), names, &device_type, block.block.pending.clone(), is_sandbox);
+    let pending = block.block.pending.clone();
+    let mut feed = Feed::new(sending, app, (push_id, &push), (names, followed), &device_type, pending, is_sandbox);
     if matches!(mode, RunMode::Probing(_)) {
         feed.find_proven().await?;
     }

@@ -26,6 +26,8 @@ fn needed_for(content: &Content<'_>, device_type: &DeviceType) -> Option<Reach> 
     let wakes_app = content.message.is_some() || content.in_app.is_some();
     match device_type {
         DeviceType::Ios => match notification.and_then(Notification::for_ios) {
+            // What is on the lock screen was put there with the consent of its user.
+            Some(ios) if ios.live_activity.is_some() => Some(Reach::Addressed),
             Some(ios) if ios.is_visible() => Some(Reach::Alert),
             Some(_) => Some(Reach::Silent),
             None => wakes_app.then_some(Reach::Silent),

@@ -1,5 +1,6 @@
 //! Resolving a push: its recipients by device type and block.
 
+mod followers;
 mod nobody;
 mod sorting;
 
@@ -32,6 +33,7 @@ use crate::inbox::Mailing;
 use crate::part::{Served, held_back, part_for};
 use crate::push::stored_push;
 use crate::{Sending, experiment_groups};
+use followers::Followers;
 use nobody::{Matched, why_nobody};
 use sorting::sort;
 pub use sorting::{Excluded, Sorted};
@@ -99,9 +101,10 @@ impl Sending {
             // Whom an earlier push reached is not known any more, and the rest of the audience was not meant alone.
             let audience = if planner.unknown.has_push { Plan::Nobody } else { audience };
             let audience = part_for(&mut planner, audience, push, &provenance)?;
-            Ok((planner.unknown.names, content, provenance, served, audience))
+            let followers = Followers::of(planner.tx, app, &content)?;
+            Ok((planner.unknown.names, content, provenance, served, (audience, followers)))
         };
-        let (unknown, content, provenance, served, audience) = self.0.store.read(plan).await?;
+        let (unknown, content, provenance, served, (audience, followers)) = self.0.store.read(plan).await?;
         let known = index.clone();
         let evaluate = move || {
             let whole = known.resolve(&audience.whole);
@@ -110,7 +113,7 @@ impl Sending {
             let meant = part.as_ref().unwrap_or(&whole);
             let n_meant = meant.len();
             let Sorted { recipients, holders, mut left_out } =
-                sort(&known, &content, &(meant - &served.channels), most_recipients(&content));
+                sort(&known, &content, &(meant - &served.channels), &followers, most_recipients(&content));
             left_out.add_of_all_types(&known, LeftOut::Served, &(meant & &served.channels));
             if let Some(part) = &part {
                 for (why, channels) in held_back(&provenance, &whole - part) {
@@ -235,10 +238,10 @@ pub fn write_left_out(tx: &mut Tx<'_>, app: AppId, push: PushId, left_out: &Excl
 
 /// All recipients of a push among the channels of a plan, by device type.
 pub fn recipients_among(index: &Index, push: &Push, audience: &Plan) -> ByDeviceType {
-    sort(index, push, &index.resolve(audience), u64::MAX).recipients
+    sort(index, push, &index.resolve(audience), &Followers::default(), u64::MAX).recipients
 }
 
 /// Sorts channels that are about to be sent a push for their own sake, as those that set off a pipeline.
 pub fn sort_for(index: &Index, push: &Push, channels: &RoaringBitmap) -> Sorted {
-    sort(index, push, channels, most_recipients(push))
+    sort(index, push, channels, &Followers::default(), most_recipients(push))
 }

@@ -43,12 +43,14 @@ const PUSH_TYPES: [&str; 11] = [
     "controls",
 ];
 
+const LIVE_ACTIVITY_SUFFIX: &str = ".push-type.liveactivity";
+
 /// Apple adds these to the topic for some push types.
 const TOPIC_SUFFIXES: [&str; 7] = [
     "",
     ".voip",
     ".complication",
-    ".push-type.liveactivity",
+    LIVE_ACTIVITY_SUFFIX,
     ".push-type.widgets",
     ".pushkit.fileprovider",
     ".location-query",
@@ -96,6 +98,10 @@ pub(crate) fn check<'a>(
     }
     let headers = read_headers(call.headers)?;
     check_topic(shared, headers.topic)?;
+    let is_of_activity = headers.topic.is_some_and(|topic| topic.ends_with(LIVE_ACTIVITY_SUFFIX));
+    if is_of_activity != (headers.push_type == Some("liveactivity")) {
+        return Err(bad("DeviceTokenNotForTopic"));
+    }
     let is_background = headers.push_type == Some("background");
     match headers.priority {
         None if !is_background => {}

@@ -228,6 +228,7 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("journey_entrance", "journey, ordinal"),
     ("term_set", "term, slice"),
     ("live_presence", "node"),
+    ("live_token", "kind, name, ordinal"),
     ("last_place", "ordinal"),
     ("place_day", "place, day, block"),
     ("legacy_tag", "tag"),

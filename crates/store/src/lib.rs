@@ -36,6 +36,7 @@ pub mod legacy_tags;
 pub mod list_changes;
 pub mod lists;
 pub mod live_presence;
+pub mod live_tokens;
 mod local_file;
 pub mod log;
 pub mod login_links;

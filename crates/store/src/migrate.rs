@@ -46,6 +46,7 @@ const STEPS: &[Step] = &[
     Step { name: "0028_change_lists", sql: include_str!("../migrations/0028_change_lists.sql") },
     Step { name: "0029_bulk_and_journeys", sql: include_str!("../migrations/0029_bulk_and_journeys.sql") },
     Step { name: "0030_remote_data", sql: include_str!("../migrations/0030_remote_data.sql") },
+    Step { name: "0031_live_tokens", sql: include_str!("../migrations/0031_live_tokens.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -105,10 +105,8 @@ async fn texts_of_a_message_of_its_own_template_are_filled_in() {
 }
 
 #[tokio::test]
-async fn live_activities_and_scenes_are_refused() {
+async fn scenes_are_refused() {
     on_each_database(async |app| {
-        let live = json!({"alert": "Hi", "ios": {"live_activity": {"name": "match", "event": "update"}}});
-        assert_eq!(refused(&app, "/api/push", push(&json!("all"), &live)).await, "notification.ios.live_activity");
         let id = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
         let scene = json!({"open": {"type": "scene", "content": {"template": {"template_id": id}}}});
         let scene = json!({"alert": "Hi", "actions": scene});

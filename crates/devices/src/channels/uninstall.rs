@@ -10,7 +10,7 @@ use model::ids::{AppId, ChannelId, Ordinal};
 use model::time::UtcMillis;
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
-use store::{Tx, sessions, unknown_users};
+use store::{Tx, live_tokens, sessions, unknown_users};
 
 use super::keys;
 use super::state::State;
@@ -105,6 +105,7 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     unknown_users::delete(tx, context.app, row.ordinal)?;
     context.forget_last_place(tx, row.ordinal)?;
     sessions::forget(tx, context.app, row.ordinal)?;
+    live_tokens::forget(tx, context.app, row.ordinal)?;
     context.journal.event(Some(row.ordinal), NewEvent::Uninstall(event::Uninstall { decay: false }))
 }
 

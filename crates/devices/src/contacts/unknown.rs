@@ -84,6 +84,8 @@ fn of_channel(update: &ContactUpdate, device_type: &DeviceType) -> ChannelBatch 
         tags: update.tags.clone(),
         attributes: update.attributes.clone(),
         subscriptions: update.subscriptions.iter().filter(is_for_it).map(|scoped| scoped.operation.clone()).collect(),
+        live_activities: Vec::new(),
+        live_updates: Vec::new(),
     }
 }
 

@@ -37,6 +37,8 @@ mod installation;
 #[cfg(test)]
 mod leases;
 #[cfg(test)]
+mod live_activities;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod nobody;

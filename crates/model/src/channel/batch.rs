@@ -3,6 +3,7 @@
 //! Unknown keys are skipped: device libraries send new ones before we know them, and drop a batch that is refused.
 
 use super::TagOperation;
+use super::live::{self, LiveChange, TokenChange, UpdateChange};
 use crate::attribute::{self, AttributeOperation};
 use crate::json::body::Body;
 use crate::json::{At, Fields, Json, OneOrMany};
@@ -30,6 +31,12 @@ pub struct ChannelBatch {
         like = Option<OneOrMany<SubscriptionOperation>>
     )]
     pub subscriptions: Vec<SubscriptionOperation>,
+    /// Live Activities that began or ended, with the tokens by which they change.
+    #[body(read = live::activities, nullable, default, like = Vec<TokenChange>)]
+    pub live_activities: Vec<LiveChange>,
+    /// Live Updates that began or ended.
+    #[body(read = live::updates, nullable, default, like = Vec<UpdateChange>)]
+    pub live_updates: Vec<LiveChange>,
 }
 
 /// The value under a key, unless it is null.
@@ -48,7 +55,13 @@ mod tests {
 
     #[test]
     fn every_part_may_be_left_out() {
-        let nothing = ChannelBatch { tags: Vec::new(), attributes: Vec::new(), subscriptions: Vec::new() };
+        let nothing = ChannelBatch {
+            tags: Vec::new(),
+            attributes: Vec::new(),
+            subscriptions: Vec::new(),
+            live_activities: Vec::new(),
+            live_updates: Vec::new(),
+        };
         for body in [json!({}), json!({"tags": null, "attributes": [], "subscription_lists": null})] {
             assert_eq!(read(&body, ChannelBatch::parse), nothing, "{body}");
         }
@@ -56,7 +69,7 @@ mod tests {
             "tags": {"add": {"food": ["fish"]}},
             "attributes": [{"action": "remove", "key": "city"}],
             "subscription_lists": [{"action": "subscribe", "list_id": "weekly"}],
-            "live_updates": [{"anything": 1}],
+            "live_updates": null,
             "new_in_sdk_30": {},
         });
         let batch = read(&whole, ChannelBatch::parse);

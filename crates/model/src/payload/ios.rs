@@ -70,7 +70,7 @@ pub struct IosOverride {
     pub relevance_score: Option<Decimal>,
     /// A picture, sound or film.
     pub media_attachment: Option<MediaAttachment>,
-    /// Read and then refused: Live Activities are not supported.
+    /// Content that stays on the lock screen. Everything else for iOS is without effect then.
     pub live_activity: Option<LiveActivity>,
     /// Where the texts come from instead.
     #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "subtitle"]))]

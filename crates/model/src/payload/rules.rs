@@ -1,6 +1,7 @@
 //! Rules across the parts of one push, checked when every part by itself is good.
 
 mod abilities;
+mod live_events;
 mod recipients;
 
 use super::Push;
@@ -21,6 +22,7 @@ pub(super) fn check(push: &Push, at: &At<'_>, purpose: Purpose) {
     message_center_platforms(push, at);
     redaction(push, at, purpose);
     abilities::check(push, at);
+    live_events::check(push, at);
     notification_rules(push, at, "", &push.top_content());
     if let (Some(_), Some(_)) = (&push.in_app, push.notification.as_ref().and_then(|n| n.in_app.as_ref())) {
         at.invalid_key::<()>("notification.in_app", "'in_app' is given next to 'notification' as well.");

@@ -172,13 +172,6 @@ fn what_cannot_be_done_is_refused() {
         refused(json!({ "orchestration": orchestration }), &["orchestration.type"]);
     }
 
-    let live = json!({"alert": "Hi", "ios": {"live_activity": {"name": "match", "event": "update"}}});
-    refused(json!({ "notification": live }), &["notification.ios.live_activity"]);
-    refused(
-        json!({"localizations": [{"language": "de", "notification": live}]}),
-        &["localizations[0].notification.ios.live_activity"],
-    );
-
     let scene = json!({"open": {"type": "scene", "content": {"template": {"template_id": UUID}}}});
     let buttons = json!({"type": "ua_follow", "button_actions": {"follow": scene}});
     let in_app = json!({"alert": "Hi", "display_type": "banner", "actions": scene});
@@ -238,6 +231,40 @@ fn what_is_kept_cannot_be_redacted() {
 }
 
 #[test]
+fn content_that_lives_on_screens_is_started_with_all_that_devices_need() {
+    let activity = |activity: Value| json!({"notification": {"alert": "Hi", "ios": {"live_activity": activity}}});
+    let update = |update: Value| json!({"notification": {"alert": "Hi", "android": {"live_update": update}}});
+    let alert = json!({"body": "Go"});
+    accepted(activity(json!({"name": "n", "event": "update", "content_state": {"score": 1}, "alert": alert})));
+    accepted(activity(json!({"name": "n", "event": "end"})));
+    let start = json!({"name": "n", "event": "start", "attributes_type": "Match", "attributes": {}, "alert": alert});
+    accepted(activity(start));
+    accepted(update(json!({"name": "n", "event": "start", "type": "match"})));
+    accepted(update(json!({"name": "n", "event": "end"})));
+    let missing = ["attributes_type", "attributes", "alert"].map(|key| format!("notification.ios.live_activity.{key}"));
+    refused(activity(json!({"name": "n", "event": "start"})), &missing.each_ref().map(String::as_str));
+    let surplus = json!({"name": "n", "event": "end", "attributes_type": "Match"});
+    refused(activity(surplus), &["notification.ios.live_activity.attributes_type"]);
+    refused(update(json!({"name": "n", "event": "start"})), &["notification.android.live_update.type"]);
+    let both = |name: &str| {
+        let live = json!({"name": name, "event": "end"});
+        json!({"alert": "Hi", "ios": {"live_activity": live}, "android": {"live_update": live}})
+    };
+    refused(
+        json!({"notification": both("{{order}}"), "options": {"personalization": true}}),
+        &["notification.ios.live_activity.name", "notification.android.live_update.name"],
+    );
+    refused(
+        json!({"notification": both("n"), "localizations": [{"language": "de", "notification": {"alert": "Hallo"}}]}),
+        &["notification.ios.live_activity", "notification.android.live_update"],
+    );
+    refused(
+        json!({"localizations": [{"language": "de", "notification": both("n")}]}),
+        &["localizations[0].notification.ios.live_activity", "localizations[0].notification.android.live_update"],
+    );
+}
+
+#[test]
 fn rules_across_parts_do_not_concern_what_was_accepted_before() {
     for parts in [
         json!({"options": {"redact_payload": true}, "message": {"title": "T", "body": "B"}}),
@@ -245,7 +272,7 @@ fn rules_across_parts_do_not_concern_what_was_accepted_before() {
         json!({"orchestration": {"type": "last_active"}}),
         json!({"notification": {"alert": "{{name}}", "actions": {"open": {"type": "scene",
             "content": {"template": {"template_id": UUID}}}}}, "global_attributes": {"name": "Kim"}}),
-        json!({"notification": {"ios": {"live_activity": {"name": "match", "event": "end"}}}}),
+        json!({"notification": {"ios": {"live_activity": {"name": "match", "event": "start"}}}}),
     ] {
         let push = with(parts);
         read(&push).expect_err(&push.to_string());

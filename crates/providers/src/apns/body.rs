@@ -1,10 +1,12 @@
 //! The request to Apple for one device: alert, badge and sound under `aps`, everything else beside it.
 
+mod live_activity;
+
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use model::payload::decimal::Decimal;
-use model::payload::ios::{Badge, InterruptionLevel, IosAlert, IosOverride, Sound};
+use model::payload::ios::{ApnsPriority, Badge, InterruptionLevel, IosAlert, IosOverride, Sound};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -21,6 +23,8 @@ const MEDIA_ATTACHMENT: &str = "com.urbanairship.media_attachment";
 /// One push for iOS, ready to be addressed to devices.
 #[derive(Clone, Debug)]
 pub struct ApnsPush {
+    /// Whether it goes to the token of a Live Activity.
+    is_live_activity: bool,
     body: Form,
     /// The body, if it is the same for every device.
     same_body: Option<Bytes>,
@@ -73,6 +77,12 @@ enum ApsSound<'a> {
 
 impl ApnsPush {
     pub(crate) fn new(rendering: &Rendering<'_>, ios: &IosOverride) -> Self {
+        if let Some(activity) = &ios.live_activity {
+            let body = live_activity::body(rendering, activity).with_marks(rendering.has_marks);
+            let headers = live_activity::headers(rendering, ios, activity);
+            let same_body = body.without_holes().map(Bytes::copy_from_slice);
+            return Self { is_live_activity: true, same_body, body, headers };
+        }
         let aps = aps(rendering, ios);
         let body = Form::default().text("{\"aps\":{");
         let body = match ios.badge {
@@ -80,7 +90,8 @@ impl ApnsPush {
             Some(badge) => with_badge(body.text("\"badge\":"), badge).members_after(&aps),
         };
         let body = body.text("}").members_after(&beside_aps(rendering, ios)).text("}").with_marks(rendering.has_marks);
-        Self { same_body: body.without_holes().map(Bytes::copy_from_slice), body, headers: headers(rendering, ios) }
+        let same_body = body.without_holes().map(Bytes::copy_from_slice);
+        Self { is_live_activity: false, same_body, body, headers: headers(rendering, ios) }
     }
 
     /// The topic and the authorization come with an app's credentials and are not part of this.
@@ -90,6 +101,10 @@ impl ApnsPush {
         headers.remove(TOPIC);
         headers.remove(AUTHORIZATION);
         PreparedRequest::with_headers(url, &headers, self.body.fill(recipient))
+    }
+
+    pub(super) fn is_live_activity(&self) -> bool {
+        self.is_live_activity
     }
 
     pub(crate) fn form(&self) -> &Form {
@@ -180,15 +195,26 @@ fn beside_aps(rendering: &Rendering<'_>, ios: &IosOverride) -> Map<String, Value
 
 fn headers(rendering: &Rendering<'_>, ios: &IosOverride) -> HeaderMap {
     let push_type = if ios.is_visible() { "alert" } else { "background" };
-    let mut headers = HeaderMap::new();
-    headers.insert("apns-push-type", HeaderValue::from_static(push_type));
-    headers.insert("apns-priority", HeaderValue::from(u16::from(ios.apns_priority().as_u8())));
-    if let Some(deadline) = rendering.deadline(ios.expiry.as_ref()) {
-        headers.insert("apns-expiration", HeaderValue::from(deadline.seconds()));
-    }
+    let mut headers = common_headers(rendering, ios, push_type, ios.apns_priority());
     // Ids that no header can carry are refused when a push is accepted.
     if let Some(Ok(collapse_id)) = ios.collapse_id.as_ref().map(|id| HeaderValue::from_bytes(id.as_bytes())) {
         headers.insert("apns-collapse-id", collapse_id);
+    }
+    headers
+}
+
+/// The headers that all messages have. Those that follow from the app's credentials and the device are blank.
+fn common_headers(
+    rendering: &Rendering<'_>,
+    ios: &IosOverride,
+    push_type: &'static str,
+    priority: ApnsPriority,
+) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert("apns-push-type", HeaderValue::from_static(push_type));
+    headers.insert("apns-priority", HeaderValue::from(u16::from(priority.as_u8())));
+    if let Some(deadline) = rendering.deadline(ios.expiry.as_ref()) {
+        headers.insert("apns-expiration", HeaderValue::from(deadline.seconds()));
     }
     for blank in [TOPIC, AUTHORIZATION, ID] {
         headers.insert(blank, BLANK);

@@ -36,6 +36,8 @@ struct Inner {
     /// The prefix of the path at a custom endpoint.
     prefix: String,
     topic: HeaderValue,
+    /// For Live Activities.
+    live_topic: HeaderValue,
     /// `None`: the certificate of the connection says who we are.
     token: Option<ProviderToken>,
     /// A certificate that cannot be used any more, in a sentence.
@@ -69,7 +71,8 @@ impl Client {
         Self(Arc::new(Inner {
             wire,
             prefix: prefix.unwrap_or_default().to_owned(),
-            topic: HeaderValue::from_str(&credentials.topic).unwrap_or(HeaderValue::from_static("")),
+            topic: topic(&credentials.topic),
+            live_topic: topic(&format!("{}.push-type.liveactivity", credentials.topic)),
             token,
             damaged,
             room: Room::new(FIRST_ROOM, MOST_ROOM),
@@ -81,6 +84,26 @@ impl Client {
     }
 
     pub(crate) async fn send(&self, push: &ApnsPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
+        if push.is_live_activity() {
+            return self.send_live_activity(push, recipient, now).await.of_live_activity();
+        }
+        self.send_with_topic(&self.0.topic, push, recipient, now).await
+    }
+
+    async fn send_live_activity(&self, push: &ApnsPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
+        if self.0.token.is_none() {
+            return Outcome::Rejected { reason: NEEDS_KEY.to_owned() };
+        }
+        self.send_with_topic(&self.0.live_topic, push, recipient, now).await
+    }
+
+    async fn send_with_topic(
+        &self,
+        topic: &HeaderValue,
+        push: &ApnsPush,
+        recipient: &Recipient<'_>,
+        now: UtcMillis,
+    ) -> Outcome {
         let inner = &*self.0;
         let Some(path) = inner.path(recipient.address) else {
             return Outcome::Refused {
@@ -89,7 +112,7 @@ impl Client {
             };
         };
         let headers = || push.headers_for(recipient);
-        let outcome = inner.deliver(path, headers, push.body_for(recipient), now).await;
+        let outcome = inner.deliver(path, (headers, topic), push.body_for(recipient), now).await;
         inner.room.learn(&outcome);
         outcome
     }
@@ -106,11 +129,12 @@ impl Client {
         };
         let path = inner.path(NO_DEVICE).ok_or("The path of the endpoint is not usable.")?;
         let body = Bytes::from_static(br#"{"aps":{"content-available":1}}"#);
-        match inner.deliver(path, headers, body, now).await {
+        match inner.deliver(path, (headers, &inner.topic), body, now).await {
             Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => Ok(()),
             Outcome::Refused { fault: AddressFault::Unknown, .. } => Ok(()),
             Outcome::Refused { reason, fault: AddressFault::Foreign }
             | Outcome::Retry { reason, .. }
+            | Outcome::ActivityEnded { reason }
             | Outcome::Rejected { reason }
             | Outcome::Unauthorized { reason } => Err(reason),
         }
@@ -118,11 +142,11 @@ impl Client {
 }
 
 impl Inner {
-    /// `headers` makes those of the message, whenever it is sent; our authorization is added here.
+    /// `headers` makes those of the message, whenever it is sent; the topic and our authorization are added here.
     async fn deliver(
         &self,
         path: PathAndQuery,
-        headers: impl Fn() -> HeaderMap,
+        (headers, topic): (impl Fn() -> HeaderMap, &HeaderValue),
         body: Bytes,
         now: UtcMillis,
     ) -> Outcome {
@@ -138,7 +162,7 @@ impl Inner {
                     Err(outcome) => return outcome,
                 },
             };
-            let request = || self.request(path.clone(), headers(), authorization.as_ref());
+            let request = || self.request(path.clone(), (headers(), topic), authorization.as_ref());
             let answer = match self.wire.send(request, body.clone()).await {
                 Ok(answer) => answer,
                 Err(error) => return error.outcome(),
@@ -157,8 +181,13 @@ impl Inner {
         }
     }
 
-    fn request(&self, path: PathAndQuery, mut headers: HeaderMap, authorization: Option<&HeaderValue>) -> Request<()> {
-        headers.insert(TOPIC, self.topic.clone());
+    fn request(
+        &self,
+        path: PathAndQuery,
+        (mut headers, topic): (HeaderMap, &HeaderValue),
+        authorization: Option<&HeaderValue>,
+    ) -> Request<()> {
+        headers.insert(TOPIC, topic.clone());
         match authorization {
             Some(authorization) => headers.insert(AUTHORIZATION, authorization.clone()),
             None => headers.remove(AUTHORIZATION),
@@ -192,4 +221,11 @@ impl Inner {
     }
 }
 
+/// Credentials are checked when they are set.
+fn topic(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
+}
+
+const NEEDS_KEY: &str =
+    "Apple takes changes of Live Activities with a signing key (.p8) only, and the app has a certificate.";
 const PATH: &str = "/3/device/";

@@ -47,7 +47,7 @@ impl FcmPush {
     pub(crate) fn new(rendering: &Rendering<'_>, android: &AndroidOverride) -> Self {
         let lifetime = rendering.lifetime(android.time_to_live.as_ref());
         let config = AndroidConfig {
-            priority: android.delivery_priority.unwrap_or_default(),
+            priority: android.delivery_priority.unwrap_or(default_priority(android)),
             ttl: lifetime.map(|seconds| format!("{}s", seconds.min(MOST_TTL_SECONDS))),
             collapse_key: android.collapse_key.as_deref(),
         };
@@ -110,6 +110,11 @@ pub(crate) fn data(rendering: &Rendering<'_>, android: &AndroidOverride) -> Data
     });
     data.json("com.urbanairship.live_update", live_update.as_ref());
     data
+}
+
+/// What is on the screen has to change at once.
+fn default_priority(android: &AndroidOverride) -> DeliveryPriority {
+    if android.live_update.is_some() { DeliveryPriority::High } else { DeliveryPriority::default() }
 }
 
 fn wearable_data<'a>(rendering: &Rendering<'_>, wearable: &'a Wearable) -> WearableData<'a> {

@@ -72,6 +72,7 @@ impl Client {
             Outcome::Refused { fault: AddressFault::Unknown, .. } => Ok(()),
             Outcome::Refused { reason, fault: AddressFault::Foreign }
             | Outcome::Retry { reason, .. }
+            | Outcome::ActivityEnded { reason }
             | Outcome::Rejected { reason }
             | Outcome::Unauthorized { reason } => Err(reason),
         }

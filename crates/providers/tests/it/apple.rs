@@ -20,7 +20,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use serde_json::{Value, json};
 
-use crate::fixture::{DELIVERY, NOW, Push, recipient};
+use crate::fixture::{DELIVERY, NOW, Push, SENT_AT, recipient};
 use crate::receiver::{Receiver, answer};
 
 const DEVICE: &str = "0011aabb";
@@ -101,6 +101,60 @@ async fn the_whole_request() {
     let sent = |name: &str| request.header(name).unwrap().to_owned();
     assert!(shown.headers.iter().all(|(name, value)| sent(name) == *value), "{:?}", shown.headers);
     assert_eq!(shown.headers.len(), headers.len() - 1, "all but the topic: {:?}", shown.headers);
+}
+
+#[tokio::test]
+async fn a_live_activity_is_changed_under_a_topic_of_its_own() {
+    let receiver = Receiver::start(|_| answer(200, "")).await;
+    let key = KeyPair::generate().unwrap();
+    let activity = json!({
+        "name": "order-17", "event": "end", "content_state": {"step": 3}, "priority": 5, "relevance_score": 75,
+        "stale_date": 1_714_565_000, "dismissal_date": 1_714_566_000, "alert": {"title": "Here", "body": "Open", "sound": "bell"},
+    });
+    // Everything else for iOS is without effect, apart from when it is too late.
+    let ios = json!({"live_activity": activity, "badge": 3, "collapse_id": "news", "extra": {"a": 1}, "expiry": 3600});
+    let push = Push::of(json!({"alert": "Hi", "ios": ios})).render("ios").unwrap();
+    assert_eq!(sender(&receiver, &key).send(&push, &recipient(DEVICE), NOW).await, Outcome::Delivered);
+    let received = receiver.received();
+    let [request] = &received[..] else { panic!("{}", received.len()) };
+    let headers = [
+        ("apns-topic", Some("com.example.app.push-type.liveactivity")),
+        ("apns-push-type", Some("liveactivity")),
+        ("apns-priority", Some("5")),
+        ("apns-expiration", Some("1714568400")),
+        ("apns-collapse-id", None),
+        ("apns-id", Some(DELIVERY)),
+    ];
+    for (name, value) in headers {
+        assert_eq!(request.header(name), value, "{name}");
+    }
+    let body: Value = serde_json::from_slice(&request.body).unwrap();
+    let aps = json!({
+        "timestamp": SENT_AT.seconds(), "event": "end", "content-state": {"step": 3}, "relevance-score": 75,
+        "stale-date": 1_714_565_000, "dismissal-date": 1_714_566_000,
+        "alert": {"title": "Here", "body": "Open", "sound": "bell"},
+    });
+    assert_eq!(body, json!({ "aps": aps }));
+}
+
+#[tokio::test]
+async fn answers_about_the_token_of_a_live_activity_do_not_concern_the_device() {
+    let activity = json!({"name": "order-17", "event": "end"});
+    let push = Push::of(json!({"ios": {"live_activity": activity}})).render("ios").unwrap();
+    let ended = "The Live Activity has ended: its token is not known any more.";
+    for (status, reason, expected) in [
+        (410, "Unregistered", Outcome::ActivityEnded { reason: ended.to_owned() }),
+        (400, "BadDeviceToken", Outcome::ActivityEnded { reason: ended.to_owned() }),
+        (
+            400,
+            "DeviceTokenNotForTopic",
+            Outcome::Rejected { reason: "Apple answered 400: DeviceTokenNotForTopic.".to_owned() },
+        ),
+    ] {
+        let receiver = Receiver::start(move |_| problem(status, reason)).await;
+        let sender = sender(&receiver, &KeyPair::generate().unwrap());
+        assert_eq!(sender.send(&push, &recipient(DEVICE), NOW).await, expected, "{reason}");
+    }
 }
 
 #[tokio::test]

@@ -69,6 +69,22 @@ fn an_action_of_the_app_cannot_stand_for_aps() {
 }
 
 #[test]
+fn a_live_update_is_urgent_unless_somebody_says_otherwise() {
+    for (priority, sent) in [(json!(null), "high"), (json!("normal"), "normal")] {
+        let mut android = json!({"live_update": {"name": "match", "event": "end"}});
+        if !priority.is_null() {
+            android["delivery_priority"] = priority;
+        }
+        let request = Push::of(json!({ "android": android })).request("android", "tok:en-1");
+        let message = &request["body"]["message"];
+        assert_eq!(message["android"]["priority"], sent);
+        let update = json!({"name": "match", "event": "end", "timestamp": SENT_AT.seconds()});
+        let told = message["data"]["com.urbanairship.live_update"].as_str().unwrap();
+        assert_eq!(serde_json::from_str::<Value>(told).unwrap(), update);
+    }
+}
+
+#[test]
 fn what_nobody_sees_is_a_background_push() {
     let message = Some(json!({"title": "t", "body": "b"}));
     let request = Push { message, ..Push::default() }.request("ios", "aa");

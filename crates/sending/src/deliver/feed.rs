@@ -8,6 +8,7 @@ use audience::plan::Plan;
 use base::{Error, Result};
 use devices::served_among;
 use index::term_plan;
+use model::channel::LiveKey;
 use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
 use model::ids::{AppId, BulkId, Ordinal, PushId};
@@ -19,8 +20,8 @@ use model::time::UtcMillis;
 use personalization::ValueMap;
 use roaring::RoaringBitmap;
 use serde_json::Value;
-use store::Tx;
 use store::recipients::{self, Wanted};
+use store::{Tx, live_tokens};
 use tenancy::key_for_log_in;
 
 use super::outcomes::Missing;
@@ -46,6 +47,8 @@ pub(super) struct Feed {
     names: Option<Arc<BTreeSet<String>>>,
     /// The push's own data about the recipients it named, by their addresses.
     values: Option<Arc<ValuesByAddress>>,
+    /// What recipients must have told of. The token of a Live Activity takes the place of their address.
+    followed: Option<LiveKey>,
     /// Whether the messages go to the sandbox.
     is_sandbox: bool,
     /// Recipients that have not been handed out.
@@ -73,7 +76,7 @@ impl Feed {
         sending: &Sending,
         app: AppId,
         (push_id, push): (PushId, &Push),
-        names: Option<Arc<BTreeSet<String>>>,
+        (names, followed): (Option<Arc<BTreeSet<String>>>, Option<LiveKey>),
         device_type: &DeviceType,
         left: RoaringBitmap,
         is_sandbox: bool,
@@ -87,6 +90,7 @@ impl Feed {
             need: Need::of(push, device_type),
             is_localized: push.localizations.is_some(),
             values: push.recipients().map(|(_, recipients)| Arc::new(by_address(recipients))),
+            followed,
             device_type: device_type.clone(),
             is_sandbox,
             left,
@@ -125,6 +129,7 @@ impl Feed {
         let (sending, app, need, is_localized) = (self.sending.clone(), self.app, self.need, self.is_localized);
         let (device_type, reach, values) = (self.device_type.clone(), self.reach, self.values.clone());
         let (is_sandbox, names, push) = (self.is_sandbox, self.names.clone(), self.push);
+        let (followed, is_followed) = (self.followed.clone(), self.followed.is_some());
         async move {
             let read_at = sending.0.clock.now();
             let index = sending.0.index.current(app).await?;
@@ -133,6 +138,9 @@ impl Feed {
             let wanted = reachable.clone();
             let read = move |tx: &mut Tx<'_>| {
                 let (mut targets, unreadable) = read_targets(tx, app, &reachable, need, is_localized)?;
+                if let Some(followed) = &followed {
+                    keep_followers(tx, app, followed, &mut targets)?;
+                }
                 if let Some(names) = &names {
                     let mut found = personal::values_for(tx, app, push, &reachable, names)?;
                     for target in &mut targets {
@@ -148,7 +156,11 @@ impl Feed {
             let found = targets.iter().map(|target| &target.ordinal).chain(&unreadable);
             let vanished = wanted - found.map(|ordinal| ordinal.0).collect::<RoaringBitmap>();
             if !vanished.is_empty() {
-                let why = if values.is_some() { GoneBy::OtherAddress } else { GoneBy::WithoutAddress };
+                let why = match (is_followed, &values) {
+                    (true, _) => GoneBy::NotFollowing,
+                    (false, Some(_)) => GoneBy::OtherAddress,
+                    (false, None) => GoneBy::WithoutAddress,
+                };
                 *missing.entry(why).or_default() |= vanished;
             }
             let faults = match is_sandbox {
@@ -173,6 +185,21 @@ fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
         target.values.extend(own.cloned().unwrap_or_default());
         own.is_some()
     });
+}
+
+/// Leaves out channels that do not follow it any more. The token of a Live Activity takes the place of their address.
+fn keep_followers(tx: &mut Tx<'_>, app: AppId, followed: &LiveKey, targets: &mut Vec<Target>) -> Result<()> {
+    let found = live_tokens::among(tx, app, followed, targets.iter().map(|target| target.ordinal))?;
+    let mut tokens: HashMap<Ordinal, Option<String>> = found.into_iter().collect();
+    targets.retain_mut(|target| match tokens.remove(&target.ordinal) {
+        Some(Some(token)) => {
+            (target.address, target.is_proven) = (token.into(), false);
+            true
+        }
+        Some(None) => true,
+        None => false,
+    });
+    Ok(())
 }
 
 /// The channels that can still be reached: much can happen between resolving a push and a late attempt, and a channel that opted

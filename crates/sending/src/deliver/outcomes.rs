@@ -30,6 +30,8 @@ pub(super) struct Outcomes {
     pub(super) failed: Failures,
     /// Those of the failed whose address the provider does not take.
     pub(super) refused: Vec<Refusal>,
+    /// Those of the failed on whose screens the Live Activity has ended, and when they were asked.
+    pub(super) ended: Vec<(Ordinal, UtcMillis)>,
     pub(super) expired: RoaringBitmap,
     /// Why some failed or have to wait.
     pub(super) reason: Option<String>,
@@ -190,6 +192,11 @@ impl OutcomeTally {
                 self.rest.failed.add(status_of(fault), &reason, ordinals.iter().copied());
                 self.rest.refused.extend(ordinals.iter().map(|&ordinal| Refusal { ordinal, asked_at, patience }));
                 self.n_refused += ordinals.len() as u64;
+                Some(reason)
+            }
+            Outcome::ActivityEnded { reason } => {
+                self.rest.failed.add(RejectionStatus::BadDeviceToken, &reason, ordinals.iter().copied());
+                self.rest.ended.extend(ordinals.iter().map(|ordinal| (*ordinal, asked_at)));
                 Some(reason)
             }
             Outcome::Rejected { reason } => {

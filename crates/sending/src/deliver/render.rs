@@ -157,7 +157,10 @@ impl<'a> Renderer<'a> {
 
     /// Whether devices show or sound something.
     pub(super) fn is_alerting(&self) -> bool {
-        reach::needed(self.push, &self.device_type) == Some(Reach::Alert)
+        match self.push.live_activity().filter(|_| self.device_type == DeviceType::Ios) {
+            Some(activity) => activity.alert.is_some(),
+            None => reach::needed(self.push, &self.device_type) == Some(Reach::Alert),
+        }
     }
 
     /// The content for a device of this locale.

@@ -81,6 +81,7 @@ fn told(left_out: &Excluded) -> Vec<String> {
         (LeftOut::OptedOut, "opted out"),
         (LeftOut::WithoutBackground, "not taking background pushes"),
         (LeftOut::WithoutAddress, "without an address"),
+        (LeftOut::NotFollowing, "without the Live Activity or Live Update"),
         (LeftOut::WithoutContent, "of a device type that the push has nothing for"),
         (LeftOut::OtherDeviceType, "of other device types"),
     ];

@@ -14,6 +14,7 @@ use roaring::RoaringBitmap;
 use targeting::device_types;
 
 use super::ByDeviceType;
+use super::followers::Followers;
 use crate::inbox::message_holders;
 use crate::reach;
 
@@ -32,7 +33,7 @@ pub struct Sorted {
 pub struct Excluded(BTreeMap<(DeviceType, LeftOut), RoaringBitmap>);
 
 /// Sorts an audience for a push that may go to so many at most.
-pub(super) fn sort(index: &Index, push: &Push, audience: &RoaringBitmap, most: u64) -> Sorted {
+pub(super) fn sort(index: &Index, push: &Push, audience: &RoaringBitmap, followers: &Followers, most: u64) -> Sorted {
     let mut sorted = Sorted::default();
     let (mut of_other_types, mut room) = (audience.clone(), most);
     for device_type in device_types(&push.device_types, index) {
@@ -52,8 +53,12 @@ pub(super) fn sort(index: &Index, push: &Push, audience: &RoaringBitmap, most: u
             sorted.left_out.add(&device_type, LeftOut::WithoutContent, of_type);
             continue;
         };
-        let reached = among(index, &of_type, &Term::Reach(reach));
+        let mut reached = among(index, &of_type, &Term::Reach(reach));
         sorted.left_out.add_unreached(index, &device_type, reach, of_type - &reached);
+        if let Some(followers) = followers.among(&device_type) {
+            sorted.left_out.add(&device_type, LeftOut::NotFollowing, &reached - followers);
+            reached &= followers;
+        }
         let [chosen, holding] = within(room, reached.clone(), holding);
         room = room.saturating_sub(chosen.union_len(&holding));
         sorted.left_out.add(&device_type, LeftOut::MostRecipients, reached - &chosen);

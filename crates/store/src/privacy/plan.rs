@@ -116,6 +116,7 @@ pub const PLAN: &[Entry] = &[
             Finder { by: By::NamedUser, condition: "named_user = $2" },
         ]),
     ),
+    entry("live_token", BY_ORDINAL),
     entry("bulk_row", BY_ORDINAL),
     entry("journey_entrance", BY_ORDINAL),
     entry("named_user", Treatment::Owned(&[Finder { by: By::NamedUser, condition: "id = $2" }])),

@@ -10,7 +10,6 @@ use crate::selector::Audience;
 
 pub(super) fn check(push: &Push, at: &At<'_>) {
     orchestration(push, at);
-    live_activities(push, at);
     scenes(push, at);
     personal::check(push, at);
 }
@@ -24,18 +23,6 @@ fn orchestration(push: &Push, at: &At<'_>) {
             at.invalid_key::<()>(
                 "orchestration.type",
                 "A push goes to all channels of its audience: use 'fan_out', and an audience with the channels that are meant.",
-            );
-        }
-    }
-}
-
-/// Their updates go to addresses of their own, which devices do not tell us.
-fn live_activities(push: &Push, at: &At<'_>) {
-    for (path, notification) in push.notifications() {
-        if notification.ios.as_ref().is_some_and(|ios| ios.live_activity.is_some()) {
-            at.invalid_key::<()>(
-                &format!("{path}.ios.live_activity"),
-                "Live Activities cannot be started or updated from here; leave this out.",
             );
         }
     }

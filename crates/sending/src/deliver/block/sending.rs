@@ -7,12 +7,13 @@ use audience::index::Index;
 use base::{Error, Result, doubled};
 use devices::{ChangeContext, ManyEvent, move_in, refused_in, served_in, uninstall_gone_in};
 use jobs::Stop;
+use model::channel::LiveKey;
 use model::event::{Rejection, RejectionStatus, SharedPush};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::counters::{self, Metric};
-use store::{Tx, sandbox};
+use store::{Tx, live_tokens, sandbox};
 
 use super::{Block, Look, Next};
 use crate::Sending;
@@ -31,6 +32,8 @@ pub(in crate::deliver) struct SendingBlock {
     is_alerting: bool,
     /// Whether a provider that knows its devices takes the messages: only then, and by UnifiedPush, an address is proven by one.
     proves_addresses: bool,
+    /// What recipients must have told of.
+    followed: Option<LiveKey>,
 }
 
 impl SendingBlock {
@@ -39,8 +42,14 @@ impl SendingBlock {
         shared_push: SharedPush,
         is_alerting: bool,
         proves_addresses: bool,
+        followed: Option<LiveKey>,
     ) -> Self {
-        Self { block, shared_push, is_alerting, proves_addresses }
+        Self { block, shared_push, is_alerting, proves_addresses, followed }
+    }
+
+    /// Whether messages go to tokens of Live Activities in place of the addresses of devices.
+    pub(in crate::deliver) fn has_own_tokens(&self) -> bool {
+        self.followed.as_ref().is_some_and(|key| key.kind.has_token())
     }
 
     /// Makes outcomes durable together with everything that follows from them. Returns whether the block may be sent on.
@@ -106,12 +115,15 @@ impl SendingBlock {
             move_in(tx, &mut context, *ordinal, address, *since)?;
         }
         uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
-        let served = match self.proves_addresses {
+        let served = match self.proves_addresses && !self.has_own_tokens() {
             true => outcomes.served(),
             false => &outcomes.delivered & &outcomes.by_unified_push,
         };
         served_in(tx, app, &served)?;
         refused_in(tx, &mut context, &outcomes.refused)?;
+        if let Some(followed) = &self.followed {
+            live_tokens::retire(tx, app, followed, &outcomes.ended)?;
+        }
         context.journal.write(tx, app)?;
         Ok(())
     }

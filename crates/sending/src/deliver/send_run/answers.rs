@@ -110,9 +110,11 @@ impl<'a> SendRun<'a> {
             match (&outcome, refusal) {
                 (Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. }, _) => self.probe = Probe::Passed,
                 // It looked at the address, so it believes who we are.
-                (Outcome::Refused { .. }, RefusalOf::Credentials) => self.probe = Probe::Passed,
+                (Outcome::Refused { .. } | Outcome::ActivityEnded { .. }, RefusalOf::Credentials) => {
+                    self.probe = Probe::Passed;
+                }
                 // Maybe the provider was not even asked: the next answer shows.
-                (Outcome::Rejected { .. }, _) => {}
+                (Outcome::Rejected { .. } | Outcome::ActivityEnded { .. }, _) => {}
                 // The channel stays pending: whether the device or our configuration is at fault is not known yet.
                 (Outcome::Refused { reason, .. }, RefusalOf::Addresses) => {
                     self.stop_for(StopReason::Doubted(reason.clone()));

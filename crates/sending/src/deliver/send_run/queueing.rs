@@ -285,7 +285,9 @@ impl<'a> SendRun<'a> {
             }
             Ready::ForSandbox { target, fault: None, .. } => self.keep(target, now),
             Ready::ForSandbox { target, fault: Some(answer), read_at } => {
-                self.tally.file(&[target.ordinal], sandbox::outcome(answer), read_at);
+                let outcome = sandbox::outcome(answer);
+                let outcome = if self.block.has_own_tokens() { outcome.of_live_activity() } else { outcome };
+                self.tally.file(&[target.ordinal], outcome, read_at);
                 None
             }
             Ready::Unreachable { target, reason } => self.reject(&[target], reason),

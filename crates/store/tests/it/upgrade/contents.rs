@@ -7,7 +7,7 @@ mod readers;
 use std::collections::BTreeSet;
 
 use model::app::UserRules;
-use model::channel::{ChannelRef, ClaimedType};
+use model::channel::{ChannelRef, ClaimedType, LiveChange, LiveKey, LiveKind, LiveState};
 use model::device_type::DeviceType;
 use model::event::{EventOffset, RecordKind, SharedPush};
 use model::ids::{AppId, ContactId, MessageNumber, NamedUserId, Offset, Ordinal, PushId, TermId, WebhookId};
@@ -50,8 +50,8 @@ use store::unknown_users::{self, UnknownUser};
 use store::webhooks::{self, Attempt, DeadLetter, Entry, EntryKind, Position, Webhook};
 use store::{
     Result, Store, Tx, apps, audit, blocks, contacts, followers, inbox_messages, inbox_users, journeys, legacy_tags,
-    log, named_users, origins, place_days, push_audience, push_causes, push_marks, push_outcomes, push_received,
-    push_responses, seen_events, signed_requests, terms,
+    live_tokens, log, named_users, origins, place_days, push_audience, push_causes, push_marks, push_outcomes,
+    push_received, push_responses, seen_events, signed_requests, terms,
 };
 
 use people::fill_people;
@@ -188,6 +188,12 @@ fn list_change() -> ListChange {
     ListChange { line: 2, owner, cells: "[]".to_owned() }
 }
 
+fn live_change() -> LiveChange {
+    let state = LiveState::On { token: Some("8f3a".to_owned()) };
+    let key = LiveKey { kind: LiveKind::Activity, name: "order-17".to_owned() };
+    LiveChange { key, activity: Some("A1".to_owned()), state, at: 5 }
+}
+
 fn bulk_values() -> BulkValues {
     (CHANNEL, "{\"name\":\"Jo\"}".to_owned())
 }
@@ -206,6 +212,7 @@ fn fill_audience(tx: &mut Tx<'_>) -> Result<()> {
     list_changes::add(tx, APP, GOLD, &[list_change()])?;
     bulk_rows::put(tx, APP, id(60), &[bulk_values()])?;
     journeys::enter(tx, APP, id(61), &[CHANNEL], NOW)?;
+    live_tokens::put(tx, APP, CHANNEL, &live_change(), NOW)?;
     last_places::put(tx, APP, CHANNEL, &last_places())?;
     place_days::put(tx, APP, PLACE, DAY, 0, vec![3])
 }
