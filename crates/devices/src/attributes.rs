@@ -2,20 +2,22 @@
 
 mod in_use;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::result;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{result, slice};
 
 use base::{Error, Result};
 use boxed::boxed;
 use model::attribute::{AttributeAction, AttributeOperation, AttributeUpdate, AttributeValue};
 use model::channel::ChannelRef;
-use model::ids::{AppId, NamedUserId};
+use model::event::{AttributeOperations, AttributeRemoved, AttributeSet};
+use model::ids::{AppId, NamedUserId, Ordinal};
 use model::limits;
 use store::attributes::{self, Owner, Values, Write};
-use store::{Tx, named_users};
+use store::{Tx, channels, named_users};
 
 use crate::Devices;
 use crate::change_context::ChangeContext;
+use crate::journal::NewEvent;
 use crate::room::{Batch, Full, Limit, Room};
 
 pub use in_use::{AttributeInUse, AttributeType, ValueCount};
@@ -31,8 +33,7 @@ impl Devices {
         self.change_audience(app, move |tx, context| {
             let (mut batch, channels) = Batch::of(context.meant(tx, update.audience.channels())?);
             for channel in channels {
-                let owner = Owner::Channel(channel.ordinal);
-                let room = context.try_change_attributes(tx, &owner, &update.operations)?;
+                let room = context.try_change_attributes(tx, channel.ordinal, &update.operations)?;
                 batch.add(|| format!("channel {}", channel.id), room);
             }
             for user in update.audience.named_users() {
@@ -53,7 +54,7 @@ impl Devices {
     ) -> Result<()> {
         self.change_audience(app, move |tx, context| {
             let row = context.installed_one(tx, &channel)?;
-            context.change_attributes(tx, &Owner::Channel(row.ordinal), &operations)
+            context.change_attributes(tx, row.ordinal, &operations)
         })
         .await
     }
@@ -69,9 +70,15 @@ impl Devices {
     }
 }
 
+/// What operations write about an owner, and what of it is new.
+struct Changes {
+    writes: Vec<Write>,
+    told: AttributeOperations,
+}
+
 impl ChangeContext<'_> {
     pub(crate) fn change_user_attributes(
-        &self,
+        &mut self,
         tx: &mut Tx<'_>,
         user: &NamedUserId,
         operations: &[AttributeOperation],
@@ -80,7 +87,7 @@ impl ChangeContext<'_> {
     }
 
     pub(crate) fn try_change_user_attributes(
-        &self,
+        &mut self,
         tx: &mut Tx<'_>,
         user: &NamedUserId,
         operations: &[AttributeOperation],
@@ -89,45 +96,67 @@ impl ChangeContext<'_> {
             return Ok(Ok(()));
         }
         let owner = Owner::NamedUser(user.clone());
-        let writes = match self.attribute_writes(tx, &owner, operations)? {
-            Ok(writes) => writes,
+        let Changes { writes, told } = match self.attribute_changes(tx, &owner, operations)? {
+            Ok(changes) => changes,
             Err(full) => return Ok(Err(full)),
         };
         self.ensure_user(tx, user)?;
         named_users::touch(tx, self.app, user, self.journal.now())?;
+        // Most requests repeat what is known.
+        if !told.is_empty() {
+            let mut channels = channels::ordinals_of_users(tx, self.app, slice::from_ref(user))?;
+            channels.sort_unstable();
+            for channel in channels {
+                self.journal.event(Some(channel), NewEvent::AttributeOperation(&told))?;
+            }
+        }
         Ok(Ok(attributes::write(tx, self.app, &owner, &writes)?))
     }
 
     pub(crate) fn change_attributes(
-        &self,
+        &mut self,
         tx: &mut Tx<'_>,
-        owner: &Owner,
+        channel: Ordinal,
         operations: &[AttributeOperation],
     ) -> Result<()> {
-        Ok(self.try_change_attributes(tx, owner, operations)??)
+        Ok(self.try_change_attributes(tx, channel, operations)??)
     }
 
     pub(crate) fn try_change_attributes(
-        &self,
+        &mut self,
         tx: &mut Tx<'_>,
-        owner: &Owner,
+        channel: Ordinal,
         operations: &[AttributeOperation],
     ) -> Result<Room> {
-        match self.attribute_writes(tx, owner, operations)? {
-            Ok(writes) => Ok(Ok(attributes::write(tx, self.app, owner, &writes)?)),
-            Err(full) => Ok(Err(full)),
+        if operations.is_empty() {
+            return Ok(Ok(()));
         }
+        let owner = Owner::Channel(channel);
+        let Changes { writes, told } = match self.attribute_changes(tx, &owner, operations)? {
+            Ok(changes) => changes,
+            Err(full) => return Ok(Err(full)),
+        };
+        if !told.is_empty() {
+            self.journal.event(Some(channel), NewEvent::AttributeOperation(&told))?;
+        }
+        Ok(Ok(attributes::write(tx, self.app, &owner, &writes)?))
     }
 
-    /// What operations write, if there is room for it.
-    fn attribute_writes(
+    /// What operations change, if there is room for it.
+    fn attribute_changes(
         &self,
         tx: &mut Tx<'_>,
         owner: &Owner,
         operations: &[AttributeOperation],
-    ) -> Result<result::Result<Vec<Write>, Full>> {
+    ) -> Result<result::Result<Changes, Full>> {
         self.admit_attributes(operations.len())?;
-        let current = attributes_of(tx, self.app, owner)?;
+        let (mut current, mut set_at) = (Attributes::new(), HashMap::new());
+        for Write { name, value, at } in attributes::dated_of_owner(tx, self.app, owner)? {
+            set_at.insert(name.clone(), at);
+            if let Some(value) = value {
+                current.insert(name, parse_stored(&value)?);
+            }
+        }
         let limit = match owner {
             Owner::Channel(_) => Limit::whole(limits::ATTRIBUTES_PER_OWNER),
             Owner::NamedUser(_) => Limit::of_user(limits::ATTRIBUTES_PER_OWNER, self.author()),
@@ -135,13 +164,36 @@ impl ChangeContext<'_> {
         if let Err(full) = limit.check(current.len(), number_after(&current, operations), "attributes", "attributes") {
             return Ok(Err(full));
         }
-        let writes = operations.iter().map(|operation| {
-            let name = operation.key.as_str().to_owned();
-            let value = operation.value(current.get(&name)).map(|value| serde_json::to_string(&value)).transpose();
-            Ok(Write { name, value: value.map_err(Error::internal)?, at: operation.decided(self.journal.now()) })
-        });
-        writes.collect::<Result<_>>().map(Ok)
+        let (mut writes, mut latest) = (Vec::with_capacity(operations.len()), BTreeMap::new());
+        for operation in operations {
+            let (name, at) = (operation.key.as_str(), operation.decided(self.journal.now()));
+            let value = operation.value(current.get(name));
+            let stored = value.as_ref().map(serde_json::to_string).transpose().map_err(Error::internal)?;
+            writes.push(Write { name: name.to_owned(), value: stored, at });
+            // An operation that arrives late is not carried out.
+            if set_at.get(name).is_none_or(|before| *before <= at) {
+                set_at.insert(name.to_owned(), at);
+                latest.insert(name, value);
+            }
+        }
+        Ok(Ok(Changes { writes, told: told(&current, latest) }))
     }
+}
+
+/// The attributes that differ from what they were.
+fn told(current: &Attributes, latest: BTreeMap<&str, Option<AttributeValue>>) -> AttributeOperations {
+    let mut told = AttributeOperations::default();
+    for (name, value) in latest {
+        if current.get(name) == value.as_ref() {
+            continue;
+        }
+        let key = name.to_owned();
+        match value {
+            Some(value) => told.set.push(AttributeSet { key, value }),
+            None => told.remove.push(AttributeRemoved { key }),
+        }
+    }
+    told
 }
 
 pub(crate) fn attributes_of(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Attributes> {

@@ -1,5 +1,6 @@
 //! The context of a transaction that changes the audience of an app: the app, the numbers of its terms, and the journal.
 
+mod subscription_events;
 mod tag_events;
 mod term_difference;
 

@@ -17,7 +17,6 @@ use model::subscription::{
 use model::term::{Term, subscription_group};
 use model::time::UtcMillis;
 use store::Tx;
-use store::attributes::Owner;
 use store::channels::Holder;
 
 use crate::Devices;
@@ -104,7 +103,7 @@ fn all_lists(index: &Index) -> Vec<SubscriptionListView> {
 impl ChangeContext<'_> {
     /// Makes several changes to an installed channel.
     pub(crate) fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, batch: &ChannelBatch) -> Result<()> {
-        self.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;
+        self.change_attributes(tx, row.ordinal, &batch.attributes)?;
         self.change_live_content(tx, row.ordinal, &batch.live_activities)?;
         self.change_live_content(tx, row.ordinal, &batch.live_updates)?;
         self.change_own(tx, row, &[OwnChange::Tags(&batch.tags), OwnChange::Subscriptions(&batch.subscriptions)])
@@ -112,7 +111,7 @@ impl ChangeContext<'_> {
 }
 
 impl Holdings {
-    fn subscriptions(&self) -> impl Iterator<Item = &Subscription> {
+    pub(crate) fn subscriptions(&self) -> impl Iterator<Item = &Subscription> {
         self.memberships.iter().filter_map(|term| match term {
             Term::Subscription(subscription) => Some(subscription),
             Term::Tag { .. }

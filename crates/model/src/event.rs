@@ -20,7 +20,10 @@ use serde::{Deserialize, Serialize};
 use crate::ids::EventId;
 use crate::time::UtcMillis;
 
-pub use channels::{FirstOpen, FirstOptIn, TagChange, Uninstall};
+pub use channels::{
+    AttributeOperations, AttributeRemoved, AttributeSet, ContactChange, ContactChangeKind, FirstOpen, FirstOptIn,
+    SubscriptionChange, TagChange, Uninstall,
+};
 pub use device::{EventDevice, EventUser, device_type_name};
 pub use devices::{
     Close, Custom, CustomSource, Expiration, ExpirationKind, InAppDisplay, InAppExpiration, InAppResolution, Location,
@@ -77,10 +80,22 @@ pub enum RecordKind {
     InApp(InAppEvent),
     /// The app has used a feature flag.
     FlagInteraction,
+    /// Attributes of a channel, or of its named user, were set or removed.
+    AttributeOperation,
+    /// Subscriptions of a channel, or of its named user for channels like it, began or ended.
+    SubscriptionList,
+    /// A channel came to a named user, left one, or was uninstalled while it had one.
+    ContactChange,
+    /// A channel of an open platform can be shown notifications for the first time.
+    OpenOptIn,
+    /// A web page was opened. Beside it is the OPEN that all platforms have.
+    WebSession,
+    /// A notification of a browser was clicked, which is the direct response to its push.
+    WebClick,
 }
 
 impl RecordKind {
-    pub const NUMBERED: [(i64, RecordKind); 33] = [
+    pub const NUMBERED: [(i64, RecordKind); 39] = [
         (0, RecordKind::Terms),
         (1, RecordKind::PushBody),
         (2, RecordKind::Send),
@@ -114,6 +129,12 @@ impl RecordKind {
         (47, RecordKind::InApp(InAppEvent::Control)),
         (48, RecordKind::InApp(InAppEvent::Exclusion)),
         (49, RecordKind::FlagInteraction),
+        (50, RecordKind::AttributeOperation),
+        (51, RecordKind::SubscriptionList),
+        (52, RecordKind::ContactChange),
+        (53, RecordKind::OpenOptIn),
+        (54, RecordKind::WebSession),
+        (55, RecordKind::WebClick),
     ];
 
     pub fn number(self) -> i64 {
@@ -164,6 +185,12 @@ impl RecordKind {
             RecordKind::InAppMessageExpiration => "IN_APP_MESSAGE_EXPIRATION",
             RecordKind::InApp(event) => event.public_name(),
             RecordKind::FlagInteraction => "FEATURE_FLAG_INTERACTION",
+            RecordKind::AttributeOperation => "ATTRIBUTE_OPERATION",
+            RecordKind::SubscriptionList => "SUBSCRIPTION_LIST",
+            RecordKind::ContactChange => "CONTACT_CHANGE",
+            RecordKind::OpenOptIn => "FIRST_OPT_IN",
+            RecordKind::WebSession => "WEB_SESSION",
+            RecordKind::WebClick => "WEB_CLICK",
         })
     }
 
@@ -194,6 +221,6 @@ mod tests {
             }
         }
         let n_public = RecordKind::NUMBERED.iter().filter(|(_, kind)| kind.public_name().is_some()).count();
-        assert_eq!(n_public, 29);
+        assert_eq!(n_public, 35);
     }
 }

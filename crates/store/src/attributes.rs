@@ -71,6 +71,19 @@ pub fn of_owner(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Values> {
     Ok(rows.into_iter().collect())
 }
 
+/// As [`of_owner`], with the removals, whose value is `None`, and with the times at which they were set.
+pub fn dated_of_owner(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Vec<Write>> {
+    let [kind, id] = owner.columns();
+    tx.query(
+        "select name, value, set_at from attribute where app = $1 and owner_kind = $2 and owner = $3",
+        &[app.into(), kind, id],
+        |row| {
+            let (name, value): (String, String) = (row.next()?, row.next()?);
+            Ok(Write { name, value: (value != REMOVED).then_some(value), at: row.next()? })
+        },
+    )
+}
+
 /// The attributes of each of several owners, in their order.
 pub fn of_owners(tx: &mut Tx<'_>, app: AppId, owners: &[Owner]) -> Result<Vec<Values>> {
     // The number of the owner comes back with each row: owners without attributes have none.

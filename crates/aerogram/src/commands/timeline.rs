@@ -99,9 +99,23 @@ fn changed(entry: &Value) -> String {
             };
             format!("tags {}", [tags("add", "+"), tags("remove", "-")].concat().join(" "))
         }
+        "attributes" => {
+            let set = each(&entry["body"]["set"], |one| format!("{}={}", brief(&one["key"]), brief(&one["value"])));
+            let removed = each(&entry["body"]["remove"], |one| format!("-{}", brief(&one["key"])));
+            format!("attributes {}", [set, removed].concat().join(" "))
+        }
+        "subscriptions" => {
+            let begun = each(&entry["body"]["enrolled"], |list| format!("+{}", brief(list)));
+            let ended = each(&entry["body"]["canceled"], |list| format!("-{}", brief(list)));
+            format!("subscriptions {}", [begun, ended].concat().join(" "))
+        }
         "registered" | "uninstalled" => what.to_owned(),
         _ => differences(entry).join(", "),
     }
+}
+
+fn each(list: &Value, text: impl Fn(&Value) -> String) -> Vec<String> {
+    list.as_array().into_iter().flatten().map(text).collect()
 }
 
 /// Each value that has changed, such as `app_version 1 → 2`.
@@ -170,6 +184,15 @@ mod tests {
             (
                 json!({"at": "T", "kind": "change", "what": "named_user", "before": {}, "after": {"named_user_id": "ann"}}),
                 "T  changed   named_user_id none → ann",
+            ),
+            (
+                json!({"at": "T", "kind": "change", "what": "attributes",
+                       "body": {"set": [{"key": "city", "value": "Oslo"}], "remove": [{"key": "age"}]}}),
+                "T  changed   attributes city=Oslo -age",
+            ),
+            (
+                json!({"at": "T", "kind": "change", "what": "subscriptions", "body": {"enrolled": ["a"], "canceled": ["b"]}}),
+                "T  changed   subscriptions +a -b",
             ),
             (json!({"at": "T", "kind": "change", "what": "uninstalled", "body": {}}), "T  changed   uninstalled"),
         ] {

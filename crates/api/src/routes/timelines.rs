@@ -47,8 +47,8 @@ fn entries_schema(_: &mut SchemaGenerator) -> Schema {
                 "outcome": {"type": "string", "enum": ["delivered", "failed", "gone", "held_back"]},
                 "reason": {"type": "string", "description": "Why it failed or was held back."},
                 "opened": {"type": "boolean", "description": "Whether the device opened what was sent."},
-                "what": {"type": "string", "enum": ["tags", "registered", "uninstalled", "named_user", "opt_in", "device"],
-                    "description": "What has changed."},
+                "what": {"type": "string", "description": "What has changed.", "enum":
+                    ["tags", "attributes", "subscriptions", "registered", "uninstalled", "named_user", "opt_in", "device"]},
                 "before": {"type": "object", "description": "Of a change without an event: the values that are gone."},
                 "after": {"type": "object", "description": "Of a change without an event: the values that are new."},
                 "type": {"type": "string", "description":

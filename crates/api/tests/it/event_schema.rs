@@ -1,6 +1,7 @@
 //! What every event must look like: a table of the keys of each type, which of them have to be there, and what they hold.
 //! Whatever is not in the table is wrong.
 
+mod changes;
 mod scenes;
 
 use std::collections::BTreeSet;
@@ -54,13 +55,14 @@ const fn may(name: &'static str, shape: Shape) -> Key {
 }
 
 const CAMPAIGNS: Shape = Object(&[must("categories", Texts)]);
-const PUSH: Shape = Object(&[
+const ASSOCIATED: [Key; 5] = [
     must("push_id", Uuid),
     may("group_id", Uuid),
     may("variant_id", WholeNumber),
     may("time", Time),
     may("campaigns", CAMPAIGNS),
-]);
+];
+const PUSH: Shape = Object(&ASSOCIATED);
 
 const ENVELOPE: &[Key] = &[
     must("id", Uuid),
@@ -227,14 +229,18 @@ const BODIES: &[(&str, &[&[Key]])] = &[
 
 /// All types of events.
 pub(crate) fn types() -> BTreeSet<String> {
-    BODIES.iter().chain(scenes::BODIES).map(|(name, _)| (*name).to_owned()).collect()
+    all_bodies().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+fn all_bodies() -> impl Iterator<Item = &'static (&'static str, &'static [&'static [Key]])> {
+    BODIES.iter().chain(scenes::BODIES).chain(changes::BODIES)
 }
 
 /// Says what is wrong with an event.
 pub(crate) fn check(event: &Value) -> Result<(), String> {
     check_shape("", event, Object(ENVELOPE))?;
     let kind = event["type"].as_str().unwrap_or_default();
-    let Some((_, keys)) = BODIES.iter().chain(scenes::BODIES).find(|(name, _)| *name == kind) else {
+    let Some((_, keys)) = all_bodies().find(|(name, _)| *name == kind) else {
         return Err(format!("'{kind}' is no type of events"));
     };
     match (kind, event.get("device")) {
@@ -246,8 +252,8 @@ pub(crate) fn check(event: &Value) -> Result<(), String> {
         (_, Some(device)) => check_names(device)?,
     }
     match (kind, event.get("body")) {
-        ("FIRST_OPEN", None) => Ok(()),
-        ("FIRST_OPEN", Some(_)) => Err("there is nothing to say about a first open".to_owned()),
+        ("FIRST_OPEN" | "FIRST_OPT_IN", None) => Ok(()),
+        ("FIRST_OPEN" | "FIRST_OPT_IN", Some(_)) => Err("there is nothing more to say".to_owned()),
         (_, None) => Err("the body is missing".to_owned()),
         (_, Some(body)) => check_keys("body", body, &keys.iter().copied().flatten().collect::<Vec<_>>()),
     }

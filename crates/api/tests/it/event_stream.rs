@@ -90,7 +90,7 @@ async fn everything_that_happens_is_told_in_one_order() {
         let channels = live(&app).await;
         let all = read(&app, "").await;
         let types: BTreeSet<_> = all.iter().map(|event| event["type"].as_str().unwrap()).collect();
-        let expected = ["FIRST_OPEN", "PUSH_BODY", "SEND", "TAG_CHANGE", "UNINSTALL"];
+        let expected = ["CONTACT_CHANGE", "FIRST_OPEN", "FIRST_OPT_IN", "PUSH_BODY", "SEND", "TAG_CHANGE", "UNINSTALL"];
         assert_eq!(types, BTreeSet::from(expected));
         assert!(all.is_sorted_by(|a, b| offset(a) < offset(b)));
         let count = |kind: &str| all.iter().filter(|event| event["type"] == kind).count();

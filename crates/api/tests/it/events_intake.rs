@@ -78,7 +78,7 @@ pub(crate) async fn told(app: &TestApp) -> Vec<Value> {
         app.engine().events().read_events(id, EventOffset::START, 1000, &EventFilter::everything()).await.unwrap();
     let events = page.events.iter().map(|event| serde_json::from_slice::<Value>(&event.json).unwrap());
     let events = events.inspect(|event| event_schema::check(event).unwrap_or_else(|wrong| panic!("{wrong}: {event}")));
-    let of_service = ["FIRST_OPEN", "PUSH_BODY", "SEND", "TAG_CHANGE", "UNINSTALL"];
+    let of_service = ["FIRST_OPEN", "PUSH_BODY", "SEND", "TAG_CHANGE", "CONTACT_CHANGE", "UNINSTALL"];
     events.filter(|event| !of_service.contains(&event["type"].as_str().unwrap())).collect()
 }
 

@@ -9,6 +9,7 @@ use testkit::app::{START, TestApp, on_each_database};
 
 use crate::event_schema;
 use crate::inbox::{self, Phone};
+use crate::web_channels;
 
 /// One event of each type that devices upload.
 fn uploads() -> Value {
@@ -123,17 +124,53 @@ async fn live(app: &TestApp) {
     app.step_all().await;
 }
 
+/// What happens to other channels than apps' own, whose user is known.
+async fn live_elsewhere(app: &TestApp) {
+    let kiosk = json!({"type": "open", "opt_in": true, "address": "K1", "open": {"open_platform_name": "kiosk"}});
+    app.master().post("/api/channels/open", json!({ "channel": kiosk })).await.expect(200);
+    let (channel, secret) = web_channels::register(app).await;
+    let browser = app.nobody().basic(&channel, &secret);
+    let opted_in = json!({"channel": {"device_type": "web", "opt_in": true, "live": true}});
+    browser.put(&format!("/api/web-channels/{channel}"), opted_in).await.expect(200);
+    let user = json!({"channel_id": channel, "device_type": "web", "named_user_id": "kim"});
+    app.master().post("/api/named_users/associate", user).await.expect(200);
+    let about = json!({"named_user_id": "kim"});
+    let attributes = json!({"audience": about, "attributes": [{"action": "set", "key": "city", "value": "Oslo"}]});
+    app.master().post("/api/channels/attributes", attributes).await.expect(200);
+    let lists = json!({"audience": about, "subscription_lists": [{"action": "subscribe", "list_id": "weekly"}]});
+    app.master().post("/api/channels/subscription_lists", lists).await.expect(202);
+    let push = json!({"audience": {"channel": channel}, "device_types": ["web"], "notification": {"alert": "Hi"}});
+    let sent = app.master().post("/api/push", &push).await.expect(200);
+    app.step_all().await;
+    let event = |n: u32, kind: &str, data: Value| {
+        let id = format!("00000000-0000-4000-9000-{n:012}");
+        json!({"type": kind, "event_id": id, "time": app.clock().now().seconds().to_string(), "data": data})
+    };
+    let click = event(1, "push_click", json!({"push_id": sent["push_ids"][0]}));
+    let session = event(2, "app_foreground", json!({"session_id": "s"}));
+    browser.post("/api/web-events", json!([click, session])).await.expect(200);
+    let kiosk = json!({"audience": "all", "device_types": ["open::kiosk"], "notification": {"alert": "Hi"}});
+    let faults = json!({"faults": [{"answer": "refused"}]});
+    app.master().put("/api/sandbox/faults", faults).await.expect(200);
+    app.master().post("/api/push", kiosk).await.expect(200);
+    app.step_all().await;
+}
+
 #[tokio::test]
 async fn every_type_of_event_has_its_form() {
     on_each_database(async |app| {
         live(&app).await;
+        live_elsewhere(&app).await;
         let reply = app.master().get("/api/events?follow=false").await;
         let mut seen = BTreeSet::new();
         for line in reply.text().lines() {
             let event: Value = serde_json::from_str(line).unwrap();
             event_schema::check(&event).unwrap_or_else(|wrong| panic!("{wrong}: {event}"));
-            let anonymous = event.get("device").map(|device| json!({"contact_id": device["channel"]}));
-            assert_eq!(event.get("user"), anonymous.as_ref(), "{event}");
+            match event.get("device").map(|device| (&device["channel"], device.get("named_user_id"))) {
+                Some((_, Some(user))) => assert_eq!(event["user"]["named_user_id"], *user, "{event}"),
+                Some((channel, None)) => assert_eq!(event["user"], json!({"contact_id": channel}), "{event}"),
+                None => assert_eq!(event.get("user"), None, "{event}"),
+            }
             if event["type"].as_str().unwrap().starts_with("RICH_") {
                 assert_eq!(event["body"]["context"], json!({"extra": {"k": "v"}}), "{event}");
             }

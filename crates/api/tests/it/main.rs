@@ -15,6 +15,7 @@ mod best_times;
 mod browser;
 mod bulk;
 mod calendar;
+mod change_events;
 mod change_lists;
 mod channels;
 mod clients;

@@ -275,7 +275,7 @@ async fn a_person_is_exported_erased_and_starts_afresh() {
         assert_eq!((&user["tags"], user["channels"].as_array().unwrap().len()), (&json!({}), 1));
         let seen = events(&app).await;
         let hers = seen.lines().filter(|line| line.contains(PHONE)).count();
-        assert_eq!(hers, 2, "her first opening and her tag: {seen}");
+        assert_eq!(hers, 3, "her first opening, her tag and that the channel is hers: {seen}");
         app.advance(Duration::from_secs(91 * 24 * 60 * 60));
         app.step_all().await;
         app.master().get(&format!("/api/privacy/{erase}")).await.expect(404);

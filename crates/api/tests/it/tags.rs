@@ -86,11 +86,7 @@ async fn events_and_terms_are_written_with_the_change() {
         let associate = json!({"channel_id": crowd.id("a"), "named_user_id": "kim"});
         app.master().post("/api/named_users/associate", associate).await.expect(200);
         let (kinds, end) = logged(&app, end).await;
-        assert_eq!(
-            kinds,
-            [RecordKind::Terms],
-            "a user without tags brings nothing but the end of what the channel was"
-        );
+        assert_eq!(kinds, [RecordKind::ContactChange], "a user without tags brings nothing else");
         let body = json!({"audience": {"named_user_id": "kim"}, "add": {"g": "three"}});
         app.master().post("/api/named_users/tags", body).await.expect(200);
         assert_eq!(logged(&app, end).await.0, [RecordKind::Terms, RecordKind::TagChange]);

@@ -33,7 +33,7 @@ async fn allow(app: &TestApp, origins: Value) -> Value {
 }
 
 /// A browser that is registered: its channel and the secret of it.
-async fn register(app: &TestApp) -> (String, String) {
+pub(crate) async fn register(app: &TestApp) -> (String, String) {
     let made = page(app, Some("http://localhost:3000"), &app.app.key, &browser()).await.expect(201);
     let text = |key: &str| made[key].as_str().unwrap().to_owned();
     (text("channel_id"), text("channel_secret"))
@@ -243,6 +243,10 @@ async fn receipts_are_counted_once() {
         tell(&caller, vec![event(1, "push_received"), event(2, "push_dismiss")]).await;
         tell(&caller, vec![event(3, "push_received"), event(4, "push_click"), event(5, "push_click")]).await;
         tell(&caller, vec![event(4, "push_click")]).await;
+        let clicks = app.master().get("/api/events?follow=false&types=WEB_CLICK").await;
+        let clicks: Vec<Value> = clicks.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let [click] = &clicks[..] else { panic!("readers of events must not count it again either: {clicks:?}") };
+        assert_eq!((&click["body"]["push_id"], &click["device"]["channel"]), (&json!(push), &json!(own)));
         let state = app.master().get(&format!("/api/push/{push}")).await.expect(200);
         assert_eq!(state["push"]["received"], 1, "{state}");
         let responses = app.master().get(&format!("/api/reports/responses/{push}")).await.expect(200);

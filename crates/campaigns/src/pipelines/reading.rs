@@ -155,6 +155,12 @@ impl<'a, 'c> Reading<'a, 'c> {
             | RecordKind::InAppMessageExpiration
             | RecordKind::InApp(_)
             | RecordKind::FlagInteraction
+            | RecordKind::AttributeOperation
+            | RecordKind::SubscriptionList
+            | RecordKind::ContactChange
+            | RecordKind::OpenOptIn
+            | RecordKind::WebSession
+            | RecordKind::WebClick
             | RecordKind::Unrecognized => (record.at, Vec::new()),
         };
         Ok(Heard { occurred, event: None, wishes })

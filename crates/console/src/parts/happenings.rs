@@ -8,7 +8,7 @@ use super::json::brief;
 use crate::visit::Visit;
 
 /// The types of events with words to choose them by.
-pub(crate) const TYPES: [(&str, &str); 19] = [
+pub(crate) const TYPES: [(&str, &str); 25] = [
     ("PUSH_BODY", "Message accepted"),
     ("SEND", "Message sent"),
     ("SEND_REJECTED", "Message refused"),
@@ -26,6 +26,12 @@ pub(crate) const TYPES: [(&str, &str); 19] = [
     ("IN_APP_MESSAGE_RESOLUTION", "In-app: answered"),
     ("IN_APP_MESSAGE_EXPIRATION", "In-app: given up"),
     ("TAG_CHANGE", "Tags changed"),
+    ("ATTRIBUTE_OPERATION", "Attributes changed"),
+    ("SUBSCRIPTION_LIST", "Subscriptions changed"),
+    ("CONTACT_CHANGE", "User changed"),
+    ("FIRST_OPT_IN", "Opted in"),
+    ("WEB_SESSION", "Web page opened"),
+    ("WEB_CLICK", "Web: clicked"),
     ("FIRST_OPEN", "Registered"),
     ("UNINSTALL", "Uninstalled"),
 ];
@@ -56,6 +62,15 @@ pub(crate) fn sentence(visit: &Visit, event_type: &str, body: &Value) -> Markup 
             html! { (went) " the region " strong { (region) } }
         }
         "TAG_CHANGE" => tag_changes(body),
+        "ATTRIBUTE_OPERATION" => attribute_changes(body),
+        "SUBSCRIPTION_LIST" => subscription_changes(body),
+        "CONTACT_CHANGE" => {
+            let went = if text("change_type") == Some("ASSOCIATION") { "came to " } else { "left " };
+            html! { (went) strong { (text("named_user_id").unwrap_or("a named user")) } }
+        }
+        "FIRST_OPT_IN" => html! { "opted in for the first time" },
+        "WEB_SESSION" => html! { "opened the web page" (by_push(visit, body)) },
+        "WEB_CLICK" => html! { "clicked " (message(visit, body, "a message")) },
         "FIRST_OPEN" => html! { "registered for the first time" },
         "UNINSTALL" => html! { "uninstalled" @if body["decay"] == true { ", as the provider says" } },
         "RICH_DELIVERY" => html! { (message(visit, body, "a message")) " came into the inbox" },
@@ -105,6 +120,25 @@ pub(crate) fn tag_changes(body: &Value) -> Markup {
         "tags "
         @for tag in tags("add") { span.chip.good { "+ " (tag) } " " }
         @for tag in tags("remove") { span.chip.bad { "− " (tag) } " " }
+    }
+}
+
+fn attribute_changes(body: &Value) -> Markup {
+    let several = |key: &str| body[key].as_array().into_iter().flatten();
+    let key = |one: &Value| brief(&one["key"]);
+    html! {
+        "attributes "
+        @for one in several("set") { span.chip.good { (key(one)) " = " (brief(&one["value"])) } " " }
+        @for one in several("remove") { span.chip.bad { "− " (key(one)) } " " }
+    }
+}
+
+fn subscription_changes(body: &Value) -> Markup {
+    let lists = |key: &str| body[key].as_array().into_iter().flatten();
+    html! {
+        "subscriptions "
+        @for list in lists("enrolled") { span.chip.good { "+ " (brief(list)) } " " }
+        @for list in lists("canceled") { span.chip.bad { "− " (brief(list)) } " " }
     }
 }
 

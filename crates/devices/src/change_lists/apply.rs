@@ -14,7 +14,6 @@ use model::static_list::ListName;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
-use store::attributes::Owner;
 use store::channels::Holder;
 use store::list_changes::{self, ChangeOwner, ListChange};
 use store::lists::{Upload, UploadNumber};
@@ -186,9 +185,7 @@ impl Slice<'_> {
             };
             let room = match &row.owner {
                 ChangeOwner::Channel(id) => match channels.get(id) {
-                    Some(channel) => {
-                        self.context.try_change_attributes(tx, &Owner::Channel(channel.ordinal), &operations)?
-                    }
+                    Some(channel) => self.context.try_change_attributes(tx, channel.ordinal, &operations)?,
                     None => {
                         self.note(row, Err(UNKNOWN.to_owned()));
                         continue;

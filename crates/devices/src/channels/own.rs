@@ -43,6 +43,7 @@ impl ChangeContext<'_> {
         let of_user = self.terms_of_user(tx, row.named_user.as_ref())?;
         self.journal.change_terms(row.ordinal, difference.beside(&of_user));
         channels::set_terms(tx, self.app, row.id, &terms)?;
+        self.record_subscription_events(row.ordinal, None, &before, &after)?;
         let before = Tags { own: &before.published_tags(), others: &of_user };
         self.record_tag_events(tx, row.ordinal, before, Tags { own: &after.tags, others: &of_user })?;
         Ok(Ok(()))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::{Error, Result};
 use model::channel::{Change, Profile, TagSets};
 use model::device_type::DeviceType;
-use model::event::{Face, FirstOpen, FirstOptIn};
+use model::event::{ContactChange, ContactChangeKind, Face, FirstOpen, FirstOptIn};
 use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
 use model::named_user::Association;
 use model::property::{property_terms, reach_terms};
@@ -123,6 +123,11 @@ impl ChangeContext<'_> {
         let row = opened.row;
         channels::insert(tx, self.app, &row)?;
         self.journal.event(Some(row.ordinal), NewEvent::FirstOpen(first_open))?;
+        if first_open.opted_in {
+            self.record_open_opt_in(&row)?;
+        }
+        self.record_contact_change(&row, None)?;
+        self.record_subscription_events(row.ordinal, None, &Holdings::default(), &own)?;
         let before = Tags { own: &TagSets::new(), others: &[] };
         self.record_tag_events(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
         Ok(row)
@@ -165,11 +170,38 @@ impl ChangeContext<'_> {
         if row.installed {
             if is_first_opt_in {
                 self.journal.event(Some(row.ordinal), NewEvent::FirstOptIn(FirstOptIn {}))?;
+                self.record_open_opt_in(&row)?;
             }
+            self.record_contact_change(&row, before.named_user.as_ref())?;
+            self.record_subscription_events(row.ordinal, None, &before.own, &own)?;
             let before = Tags { own: &before.own.published_tags(), others: &of_user_before };
             self.record_tag_events(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
         }
         Ok(row)
+    }
+
+    /// Customers are told of the first opt-in on open platforms, whose channels servers opt in.
+    fn record_open_opt_in(&mut self, row: &Channel) -> Result<()> {
+        if !matches!(row.device_type, DeviceType::Open(_)) {
+            return Ok(());
+        }
+        self.journal.event(Some(row.ordinal), NewEvent::OpenOptIn(FirstOptIn {}))
+    }
+
+    /// Writes that a channel has left a user or come to one.
+    fn record_contact_change(&mut self, row: &Channel, before: Option<&NamedUserId>) -> Result<()> {
+        let after = row.named_user.as_ref();
+        if after == before {
+            return Ok(());
+        }
+        for (change_type, user) in [(ContactChangeKind::Dissociation, before), (ContactChangeKind::Association, after)]
+        {
+            if let Some(user) = user {
+                let change = ContactChange { change_type, channel_id: row.id, named_user_id: user.clone() };
+                self.journal.event(Some(row.ordinal), NewEvent::ContactChange(change))?;
+            }
+        }
+        Ok(())
     }
 
     /// Earlier events go on showing the channel as it is before this change.

@@ -5,7 +5,7 @@ use base::{Error, Result};
 use boxed::boxed;
 use model::channel::{ChannelRef, OpenAddress, Uninstall};
 use model::device_type::DeviceType;
-use model::event;
+use model::event::{self, ContactChange, ContactChangeKind};
 use model::ids::{AppId, ChannelId, Ordinal};
 use model::time::UtcMillis;
 use store::attributes::{self, Owner};
@@ -100,12 +100,18 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     opened.row.installed = false;
     // No personal data is kept with the channel; the sets of places by day expire with their days.
     let nothing = State::nothing(opened.row.device_type.clone());
+    let user = opened.state.named_user.clone();
     let row = context.save(tx, opened, nothing)?;
     attributes::forget(tx, context.app, &Owner::Channel(row.ordinal))?;
     unknown_users::delete(tx, context.app, row.ordinal)?;
     context.forget_last_place(tx, row.ordinal)?;
     sessions::forget(tx, context.app, row.ordinal)?;
     live_tokens::forget(tx, context.app, row.ordinal)?;
+    if let Some(named_user_id) = user {
+        let change_type = ContactChangeKind::Uninstall;
+        let change = ContactChange { change_type, channel_id: row.id, named_user_id };
+        context.journal.event(Some(row.ordinal), NewEvent::ContactChange(change))?;
+    }
     context.journal.event(Some(row.ordinal), NewEvent::Uninstall(event::Uninstall { decay: false }))
 }
 

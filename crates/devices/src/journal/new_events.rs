@@ -1,9 +1,10 @@
 //! The events that can be written to the log. Each knows the kind of its record, so that no kind gets the body of another.
 
 use model::event::{
-    Close, Custom, FirstOpen, FirstOptIn, FlagInteraction, InAppDisplay, InAppEvent, InAppExpiration, InAppInteraction,
-    InAppResolution, LiveContent, Location, Open, PushBody, RecordKind, Region, Rejection, RichMessage, ScreenViewed,
-    TagChange, Uninstall, Unrecognized,
+    AssociatedPush, AttributeOperations, Close, ContactChange, Custom, FirstOpen, FirstOptIn, FlagInteraction,
+    InAppDisplay, InAppEvent, InAppExpiration, InAppInteraction, InAppResolution, LiveContent, Location, Open,
+    PushBody, RecordKind, Region, Rejection, RichMessage, ScreenViewed, SubscriptionChange, TagChange, Uninstall,
+    Unrecognized,
 };
 use model::payload::extra::TextExtra;
 use serde::Serialize;
@@ -17,6 +18,12 @@ pub enum NewEvent<'a> {
     FirstOptIn(FirstOptIn),
     Uninstall(Uninstall),
     TagChange(TagChange),
+    AttributeOperation(&'a AttributeOperations),
+    SubscriptionList(SubscriptionChange),
+    ContactChange(ContactChange),
+    OpenOptIn(FirstOptIn),
+    WebSession(Open),
+    WebClick(&'a AssociatedPush),
     Open(Open),
     Close(Close),
     RichRead(RichMessage),
@@ -46,6 +53,12 @@ impl NewEvent<'_> {
             NewEvent::FirstOptIn(_) => RecordKind::FirstOptIn,
             NewEvent::Uninstall(_) => RecordKind::Uninstall,
             NewEvent::TagChange(_) => RecordKind::TagChange,
+            NewEvent::AttributeOperation(_) => RecordKind::AttributeOperation,
+            NewEvent::SubscriptionList(_) => RecordKind::SubscriptionList,
+            NewEvent::ContactChange(_) => RecordKind::ContactChange,
+            NewEvent::OpenOptIn(_) => RecordKind::OpenOptIn,
+            NewEvent::WebSession(_) => RecordKind::WebSession,
+            NewEvent::WebClick(_) => RecordKind::WebClick,
             NewEvent::Open(_) => RecordKind::Open,
             NewEvent::Close(_) => RecordKind::Close,
             NewEvent::RichRead(_) => RecordKind::RichRead,

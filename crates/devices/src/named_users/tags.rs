@@ -8,6 +8,7 @@ use boxed::boxed;
 use model::channel::TagOperation;
 use model::ids::{AppId, NamedUserId, TermId};
 use model::limits;
+use model::subscription::Scope;
 use model::term::Term;
 use store::Tx;
 use store::named_users::{self, NamedUser};
@@ -182,6 +183,8 @@ impl ChangeContext<'_> {
         for channel in channels.iter().filter(|channel| channel.installed) {
             let Some(changed) = channel.named_user.as_ref().and_then(|user| by_id.get(user)) else { continue };
             self.journal.change_terms(channel.ordinal, changed.difference.clone().beside(&channel.terms));
+            let scope = Some(Scope::of(&channel.device_type));
+            self.record_subscription_events(channel.ordinal, scope, &changed.before, &changed.after)?;
             let before = Tags { own: &changed.before.published_tags(), others: &channel.terms };
             self.record_tag_events(
                 tx,

@@ -11,8 +11,9 @@ use model::device_event::{
     AppOpening, Button, Content, InAppEnd, PushEcho, PushReceipt, ReceiptKind, UploadedCustom, UploadedInApp,
     UploadedInteraction, UploadedLocation,
 };
+use model::device_type::DeviceType;
 use model::event::{self, AssociatedPush, Event, InAppDisplay, ResolutionKind};
-use model::ids::{ChannelId, Ordinal, PushId, SessionId};
+use model::ids::{ChannelId, EventId, Ordinal, PushId, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -174,7 +175,16 @@ impl Taking<'_, '_> {
         // Readers of events must not count it again either.
         let triggering_push = due.to().filter(|_| is_direct).cloned();
         let body = event::Open { session_id, last_delivered: due.last_delivered, triggering_push };
+        if self.profile.device_type == DeviceType::Web {
+            self.record_beside(timed, NewEvent::WebSession(body.clone()))?;
+        }
         self.record(timed, NewEvent::Open(body))
+    }
+
+    /// Another event that the same upload tells of, with an id of its own.
+    fn record_beside(&mut self, timed: &Timed, body: NewEvent<'_>) -> Result<()> {
+        let event = Event { id: EventId::at(self.context.journal.now()), occurred: timed.at, body };
+        self.context.journal.event_from_outside(Some(self.ordinal), &event)
     }
 
     /// Counts a tap, and returns whether it is the channel's direct response to the push. Only the first one is, because a device
@@ -333,7 +343,11 @@ impl Taking<'_, '_> {
                 }
             }
             (ReceiptKind::Clicked, Some(tapped)) => {
-                self.respond(tx, tapped, timed.at)?;
+                let is_direct = self.respond(tx, tapped, timed.at)?;
+                if let (Tapped::Received(push), DeviceType::Web, true) = (tapped, &self.profile.device_type, is_direct)
+                {
+                    self.record_beside(timed, NewEvent::WebClick(push))?;
+                }
                 if let (Tapped::Received(push), Some(button)) = (tapped, &receipt.button) {
                     self.pressed(tx, push.push_id, button)?;
                 }

@@ -4,8 +4,10 @@ use ::devices::ContactKey;
 use base::{Error, Result};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use model::event::{Campaign, Event, EventUser, MessageContext, PushBody, PushResource, Rejection, SharedPush};
-use model::ids::{EventId, ExperimentId, NamedUserId, PushId};
+use model::event::{
+    Campaign, ContactChange, Event, EventUser, MessageContext, PushBody, PushResource, Rejection, SharedPush,
+};
+use model::ids::{ContactId, EventId, ExperimentId, NamedUserId, PushId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -96,6 +98,13 @@ struct PublicPushBody<'a> {
     trimmed: bool,
 }
 
+#[derive(Serialize)]
+struct PublicContactChange {
+    #[serde(flatten)]
+    change: ContactChange,
+    contact_id: ContactId,
+}
+
 /// The body of all events of a record about many channels, or of those that are due to a custom event.
 pub(super) fn of_many(Shared { shape, many, rest }: &Shared, cause: Option<EventId>) -> Result<Vec<u8>> {
     let shared = &many.push;
@@ -140,6 +149,13 @@ pub(super) fn of_push(stored: &RawValue) -> Result<Vec<u8>> {
         payload: push.payload.map(|payload| BASE64_STANDARD.encode(payload)),
     };
     serde_json::to_vec(&body).map_err(Error::internal)
+}
+
+/// The body of a CONTACT_CHANGE event.
+pub(super) fn of_contact(contact_key: &ContactKey, stored: &RawValue) -> Result<Vec<u8>> {
+    let change: ContactChange = serde_json::from_str(stored.get()).map_err(Error::internal)?;
+    let contact_id = contact_key.contact_of(&change.named_user_id);
+    serde_json::to_vec(&PublicContactChange { change, contact_id }).map_err(Error::internal)
 }
 
 /// The user of a custom event that is about no channel.

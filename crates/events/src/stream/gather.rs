@@ -82,6 +82,8 @@ pub(super) enum OneShape {
     Stored,
     /// From the push as it was submitted.
     Push,
+    /// With the id of the contact.
+    Contact,
     /// There is no body.
     Empty,
 }
@@ -107,7 +109,8 @@ const fn shape(kind: RecordKind) -> Shape {
         RecordKind::Control => Shape::Many(ManyShape::Control),
         RecordKind::RichDelivery => Shape::Many(ManyShape::RichDelivery),
         RecordKind::SendRejected => Shape::Many(ManyShape::SendRejected),
-        RecordKind::FirstOpen => Shape::One(OneShape::Empty),
+        RecordKind::FirstOpen | RecordKind::OpenOptIn => Shape::One(OneShape::Empty),
+        RecordKind::ContactChange => Shape::One(OneShape::Contact),
         RecordKind::PushBody => Shape::One(OneShape::Push),
         RecordKind::Uninstall
         | RecordKind::TagChange
@@ -123,7 +126,11 @@ const fn shape(kind: RecordKind) -> Shape {
         | RecordKind::InAppMessageResolution
         | RecordKind::InAppMessageExpiration
         | RecordKind::InApp(_)
-        | RecordKind::FlagInteraction => Shape::One(OneShape::Stored),
+        | RecordKind::FlagInteraction
+        | RecordKind::AttributeOperation
+        | RecordKind::SubscriptionList
+        | RecordKind::WebSession
+        | RecordKind::WebClick => Shape::One(OneShape::Stored),
         RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn | RecordKind::Live => Shape::Hidden,
     }
 }

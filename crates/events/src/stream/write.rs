@@ -105,13 +105,17 @@ impl Writing {
             None => About::Nobody,
         };
         let offset = EventOffset::new(on_page.record.offset, 0);
-        let of_push;
+        let made;
         let body = match shape {
             OneShape::Empty => None,
             OneShape::Stored => Some(stored.body.get().as_bytes()),
+            OneShape::Contact => {
+                made = bodies::of_contact(contact_key, stored.body)?;
+                Some(made.as_slice())
+            }
             OneShape::Push => {
-                of_push = bodies::of_push(stored.body)?;
-                Some(of_push.as_slice())
+                made = bodies::of_push(stored.body)?;
+                Some(made.as_slice())
             }
         };
         self.event(on_page, offset, stored.id, stored.occurred, &about, body);

@@ -96,6 +96,8 @@ impl<'p> Entries<'p> {
             Told::Registered => (None, Some("registered")),
             Told::Uninstalled => (None, Some("uninstalled")),
             Told::Tagged => (None, Some("tags")),
+            Told::Attributes => (None, Some("attributes")),
+            Told::Subscriptions => (None, Some("subscriptions")),
         };
         let seen: Seen<'_> = serde_json::from_slice(&event.json).map_err(Error::internal)?;
         let head = Head { at: seen.occurred, kind: told.kind().word(), channel_id: event.channel, sent, what };
@@ -133,7 +135,9 @@ impl<'p> Entries<'p> {
 fn is_about_push(told: Told) -> bool {
     match told {
         Told::Delivered | Told::HeldBack | Told::Rejected => true,
-        Told::Did | Told::Registered | Told::Uninstalled | Told::Tagged => false,
+        Told::Did | Told::Registered | Told::Uninstalled | Told::Tagged | Told::Attributes | Told::Subscriptions => {
+            false
+        }
     }
 }
 

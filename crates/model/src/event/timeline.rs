@@ -37,6 +37,10 @@ pub enum Told {
     Registered,
     Uninstalled,
     Tagged,
+    /// Attributes were set or removed.
+    Attributes,
+    /// Subscriptions began or ended.
+    Subscriptions,
 }
 
 impl Told {
@@ -49,6 +53,8 @@ impl Told {
             RecordKind::FirstOpen => Some(Told::Registered),
             RecordKind::Uninstall => Some(Told::Uninstalled),
             RecordKind::TagChange => Some(Told::Tagged),
+            RecordKind::AttributeOperation => Some(Told::Attributes),
+            RecordKind::SubscriptionList => Some(Told::Subscriptions),
             RecordKind::Open
             | RecordKind::Close
             | RecordKind::RichRead
@@ -61,7 +67,10 @@ impl Told {
             | RecordKind::InAppMessageResolution
             | RecordKind::InAppMessageExpiration
             | RecordKind::InApp(_)
-            | RecordKind::FlagInteraction => Some(Told::Did),
+            | RecordKind::FlagInteraction
+            | RecordKind::WebClick => Some(Told::Did),
+            // A timeline tells of these anyway: as the OPEN, and as changes of the channel.
+            RecordKind::WebSession | RecordKind::ContactChange | RecordKind::OpenOptIn => None,
             RecordKind::Terms
             | RecordKind::PushBody
             | RecordKind::Unrecognized
@@ -74,7 +83,9 @@ impl Told {
         match self {
             Told::Delivered | Told::HeldBack | Told::Rejected => TimelineKind::Send,
             Told::Did => TimelineKind::Event,
-            Told::Registered | Told::Uninstalled | Told::Tagged => TimelineKind::Change,
+            Told::Registered | Told::Uninstalled | Told::Tagged | Told::Attributes | Told::Subscriptions => {
+                TimelineKind::Change
+            }
         }
     }
 }
@@ -87,7 +98,9 @@ mod tests {
     fn every_public_event_of_a_device_has_a_kind() {
         for (_, kind) in RecordKind::NUMBERED {
             let is_of_devices = kind.public_name().is_some() && kind != RecordKind::PushBody;
-            assert_eq!(Told::by(kind).is_some(), is_of_devices, "{kind:?}");
+            let is_told_otherwise =
+                matches!(kind, RecordKind::WebSession | RecordKind::ContactChange | RecordKind::OpenOptIn);
+            assert_eq!(Told::by(kind).is_some(), is_of_devices && !is_told_otherwise, "{kind:?}");
         }
         assert!(TimelineKind::WORDS.iter().all(|(word, kind)| kind.word() == *word));
     }

@@ -84,6 +84,8 @@ fn sent(visit: &Visit, entry: &Entry) -> Markup {
 fn changed(visit: &Visit, entry: &Entry) -> Markup {
     match entry.what.as_deref().unwrap_or_default() {
         "tags" => tag_changes(&entry.body),
+        "attributes" => sentence(visit, "ATTRIBUTE_OPERATION", &entry.body),
+        "subscriptions" => sentence(visit, "SUBSCRIPTION_LIST", &entry.body),
         "registered" => html! { "registered for the first time" },
         "uninstalled" => sentence(visit, "UNINSTALL", &entry.body),
         "named_user" => {
