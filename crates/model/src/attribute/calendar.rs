@@ -33,6 +33,22 @@ pub(super) fn compare(
     }
 }
 
+/// Whether an instant is in the same unit of the calendar as a moment.
+pub(super) fn is_same_unit(
+    at: UtcMillis,
+    moment: &Moment,
+    unit: MomentUnit,
+    direction: Option<Direction>,
+    now: UtcMillis,
+) -> bool {
+    let other = match moment {
+        Moment::Now => now,
+        Moment::Instant { at, .. } => *at,
+        Moment::Away { units, .. } => away(now, *units, unit, direction.unwrap_or(Direction::Past)),
+    };
+    begin(at, unit) == begin(other, unit)
+}
+
 /// An instant out of reach of the calendar is as far away as can be.
 fn away(now: UtcMillis, units: u32, unit: MomentUnit, direction: Direction) -> UtcMillis {
     let units = i64::from(units);

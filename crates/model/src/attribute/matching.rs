@@ -47,6 +47,9 @@ fn holds(comparison: &Comparison, datum: Option<Datum<'_>>, now: UtcMillis) -> b
             let dates = datum.date().zip(part.date(value, now));
             dates.is_some_and(|(date, wanted)| part.is_same(date.civil().date(), wanted))
         }
+        Comparison::SameUnit { moment, unit, direction } => {
+            datum.date().is_some_and(|date| calendar::is_same_unit(date, moment, *unit, *direction, now))
+        }
         Comparison::Contains(value) => datum.contains(value, now),
         Comparison::NotContains(value) => !datum.contains(value, now),
         Comparison::Order { ordering, value } => datum.compare(value).is_some_and(|found| match ordering {

@@ -13,7 +13,7 @@ use super::expiry::Expiry;
 use super::extra::{self, JsonExtra};
 use super::interactive::Interactive;
 use super::template::TemplateReference;
-use crate::json::body::{Body, Within};
+use crate::json::body::{Body, Read, Within};
 use crate::json::{At, Fields, Json};
 use crate::limits;
 
@@ -55,15 +55,21 @@ pub struct IosOverride {
     /// What a tap does, in place of the actions for everybody.
     pub actions: Option<Actions>,
     /// Notifications with the same id are grouped.
+    #[body(take = |fields| either_spelling(fields, "thread_id", "thread-id", String::read))]
     pub thread_id: Option<String>,
     /// A later notification with the same id replaces this one.
-    #[body(length = 1..=usize::MAX, read = collapse_id)]
+    #[body(
+        take = |fields| either_spelling(fields, "collapse_id", "collapse-id", collapse_id),
+        schema = |_| json_schema!({"type": "string", "minLength": 1})
+    )]
     pub collapse_id: Option<String>,
     /// Names the window of the app that is brought forward.
+    #[body(take = |fields| either_spelling(fields, "target_content_id", "target-content-id", String::read))]
     pub target_content_id: Option<String>,
     /// Decides in which Focus modes the notification is shown.
     pub filter_criteria: Option<String>,
     /// How much the notification may disturb.
+    #[body(take = |fields| either_spelling(fields, "interruption_level", "interruption-level", InterruptionLevel::read))]
     pub interruption_level: Option<InterruptionLevel>,
     /// Where it stands in the summary of notifications: 1 is first.
     #[body(take = relevance_score, schema = |_| json_schema!({"type": "number", "minimum": 0, "maximum": 1}))]

@@ -4,6 +4,7 @@
 //! comparison = "operator": is_empty | not_empty
 //!            | "operator": equals, "value": SCALAR
 //!            | "operator": equals, "value": "now" | date, "precision": day | month | month_day | year_month | year_month_day
+//!            | "operator": equals, "value": "now" | date-time | INTEGER, "precision": unit, "relative_to"?: past | future
 //!            | "operator": contains | not_contains | less | less_eq | greater | greater_eq, "value": SCALAR
 //!            | "operator": before | after, "value": "now" | date-time, "precision"?: unit, "relative_to"?: past | future
 //!            | "operator": before | after, "value": INTEGER, "precision": unit, "relative_to"?: past | future
@@ -12,7 +13,8 @@
 //! ```
 //! Plain attributes know only equals, contains, less, greater, is_empty, before, after and range.
 
-use jiff::civil::Date;
+mod calendar_part;
+
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Number;
@@ -20,6 +22,8 @@ use serde_json::Number;
 use crate::json::{At, Fields, Json};
 use crate::limits;
 use crate::time::UtcMillis;
+
+pub use calendar_part::CalendarPart;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparison {
@@ -30,6 +34,12 @@ pub enum Comparison {
     SameDate {
         value: Scalar,
         part: CalendarPart,
+    },
+    /// In the same unit of the calendar as a moment.
+    SameUnit {
+        moment: Moment,
+        unit: MomentUnit,
+        direction: Option<Direction>,
     },
     Contains(Scalar),
     NotContains(Scalar),
@@ -108,16 +118,6 @@ pub enum Direction {
     Future,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CalendarPart {
-    Day,
-    Month,
-    MonthDay,
-    YearMonth,
-    YearMonthDay,
-}
-
 /// The subject of a comparison: a plain attribute, or a property inside JSON, which has more operators and booleans.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
@@ -162,6 +162,26 @@ const MOMENT_UNITS: [(&str, MomentUnit); 5] = [
     ("minutes", MomentUnit::Minutes),
 ];
 
+/// How exactly dates have to be equal.
+#[derive(Clone, Copy)]
+enum Precision {
+    Part(CalendarPart),
+    Unit(MomentUnit),
+}
+
+const PRECISIONS: [(&str, Precision); 10] = [
+    ("day", Precision::Part(CalendarPart::Day)),
+    ("month", Precision::Part(CalendarPart::Month)),
+    ("month_day", Precision::Part(CalendarPart::MonthDay)),
+    ("year_month", Precision::Part(CalendarPart::YearMonth)),
+    ("year_month_day", Precision::Part(CalendarPart::YearMonthDay)),
+    ("years", Precision::Unit(MomentUnit::Years)),
+    ("months", Precision::Unit(MomentUnit::Months)),
+    ("days", Precision::Unit(MomentUnit::Days)),
+    ("hours", Precision::Unit(MomentUnit::Hours)),
+    ("minutes", Precision::Unit(MomentUnit::Minutes)),
+];
+
 impl Comparison {
     /// Takes the keys of a comparison; keys that the operator does not allow stay for the caller to refuse.
     pub(super) fn parse(fields: &mut Fields<'_>, subject: Subject) -> Option<Self> {
@@ -190,18 +210,16 @@ impl Comparison {
                 print_pair(map, &"equals", value)?;
                 map.serialize_entry("precision", part)
             }
+            Comparison::SameUnit { moment, unit, direction } => {
+                print_pair(map, &"equals", moment)?;
+                print_distance(map, Some(*unit), *direction)
+            }
             Comparison::Contains(value) => print_pair(map, &"contains", value),
             Comparison::NotContains(value) => print_pair(map, &"not_contains", value),
             Comparison::Order { ordering, value } => print_pair(map, ordering, value),
             Comparison::Moment { side, moment, unit, direction } => {
                 print_pair(map, side, moment)?;
-                if let Some(unit) = unit {
-                    map.serialize_entry("precision", unit)?;
-                }
-                if let Some(direction) = direction {
-                    map.serialize_entry("relative_to", direction)?;
-                }
-                Ok(())
+                print_distance(map, *unit, *direction)
             }
             Comparison::Range { text, .. } => print_pair(map, &"range", text),
         }
@@ -211,6 +229,20 @@ impl Comparison {
 fn print_pair<M: SerializeMap>(map: &mut M, operator: &impl Serialize, value: &impl Serialize) -> Result<(), M::Error> {
     map.serialize_entry("operator", operator)?;
     map.serialize_entry("value", value)
+}
+
+fn print_distance<M: SerializeMap>(
+    map: &mut M,
+    unit: Option<MomentUnit>,
+    direction: Option<Direction>,
+) -> Result<(), M::Error> {
+    if let Some(unit) = unit {
+        map.serialize_entry("precision", &unit)?;
+    }
+    match direction {
+        Some(direction) => map.serialize_entry("relative_to", &direction),
+        None => Ok(()),
+    }
 }
 
 /// Client libraries cannot leave the value out: it is null, or whatever scalar the caller put there, and it means nothing.
@@ -227,16 +259,19 @@ fn value(fields: &mut Fields<'_>, subject: Subject) -> Option<Scalar> {
 }
 
 fn equals(fields: &mut Fields<'_>, subject: Subject) -> Option<Comparison> {
-    let value = value(fields, subject);
-    let Some(at) = fields.take("precision") else { return value.map(Comparison::Equals) };
-    let part = at.choice(&[
-        ("day", CalendarPart::Day),
-        ("month", CalendarPart::Month),
-        ("month_day", CalendarPart::MonthDay),
-        ("year_month", CalendarPart::YearMonth),
-        ("year_month_day", CalendarPart::YearMonthDay),
-    ]);
-    let (value, part) = (value?, part?);
+    let Some(at) = fields.take("precision") else { return value(fields, subject).map(Comparison::Equals) };
+    match at.choice(&PRECISIONS) {
+        Some(Precision::Part(part)) => same_date(fields, subject, part),
+        Some(Precision::Unit(unit)) => {
+            let (moment, direction) = (fields.required("value", Moment::parse), direction(fields));
+            Some(Comparison::SameUnit { moment: moment?, unit, direction })
+        }
+        None => value(fields, subject).and(None),
+    }
+}
+
+fn same_date(fields: &mut Fields<'_>, subject: Subject, part: CalendarPart) -> Option<Comparison> {
+    let value = value(fields, subject)?;
     if !part.accepts(&value) {
         return fields.at().invalid_key(
             "value",
@@ -249,12 +284,15 @@ fn equals(fields: &mut Fields<'_>, subject: Subject) -> Option<Comparison> {
 fn moment(fields: &mut Fields<'_>, side: Side) -> Option<Comparison> {
     let moment = fields.required("value", Moment::parse);
     let unit = fields.optional("precision", |at| at.choice(&MOMENT_UNITS));
-    let direction =
-        fields.optional("relative_to", |at| at.choice(&[("past", Direction::Past), ("future", Direction::Future)]));
+    let direction = direction(fields);
     if matches!(moment, Some(Moment::Away { .. })) && !fields.has("precision") {
         return fields.at().missing("precision");
     }
     Some(Comparison::Moment { side, moment: moment?, unit, direction })
+}
+
+fn direction(fields: &mut Fields<'_>) -> Option<Direction> {
+    fields.optional("relative_to", |at| at.choice(&[("past", Direction::Past), ("future", Direction::Future)]))
 }
 
 fn range(at: &At<'_>) -> Option<Comparison> {
@@ -313,56 +351,6 @@ impl Serialize for Moment {
             Moment::Instant { text, .. } => serializer.serialize_str(text),
             Moment::Away { units, quoted: true } => serializer.collect_str(units),
             Moment::Away { units, quoted: false } => serializer.serialize_u32(*units),
-        }
-    }
-}
-
-impl CalendarPart {
-    const fn form(self) -> &'static str {
-        match self {
-            CalendarPart::Day => "DD",
-            CalendarPart::Month => "MM",
-            CalendarPart::MonthDay => "MM-DD",
-            CalendarPart::YearMonth => "YYYY-MM",
-            CalendarPart::YearMonthDay => "YYYY-MM-DD",
-        }
-    }
-
-    fn accepts(self, value: &Scalar) -> bool {
-        self.date(value, UtcMillis::default()).is_some()
-    }
-
-    /// The date that a value stands for. The parts of it that are not compared are arbitrary.
-    pub(crate) fn date(self, value: &Scalar, now: UtcMillis) -> Option<Date> {
-        let text = match value {
-            Scalar::Text(text) => text.clone(),
-            // Only a day or a month alone is a number.
-            Scalar::Number(number) => format!("{:0>2}", number.to_string()),
-            Scalar::Boolean(_) => return None,
-        };
-        if text == "now" {
-            return Some(now.civil().date());
-        }
-        // A leap year, so that 29 February is a day of it.
-        let date = match self {
-            CalendarPart::Day => format!("2000-01-{text}"),
-            CalendarPart::Month => format!("2000-{text}-01"),
-            CalendarPart::MonthDay => format!("2000-{text}"),
-            CalendarPart::YearMonth => format!("{text}-01"),
-            CalendarPart::YearMonthDay => text.clone(),
-        };
-        let whole = (date.len() == 10).then(|| date.parse().ok()).flatten();
-        whole.or_else(|| instant(&text).map(|at| at.civil().date()))
-    }
-
-    /// Whether two dates agree in this part.
-    pub(crate) fn is_same(self, a: Date, b: Date) -> bool {
-        match self {
-            CalendarPart::Day => a.day() == b.day(),
-            CalendarPart::Month => a.month() == b.month(),
-            CalendarPart::MonthDay => (a.month(), a.day()) == (b.month(), b.day()),
-            CalendarPart::YearMonth => (a.year(), a.month()) == (b.year(), b.month()),
-            CalendarPart::YearMonthDay => a == b,
         }
     }
 }

@@ -147,6 +147,29 @@ fn a_distance_from_now() {
 }
 
 #[test]
+fn a_date_equals_a_distance_from_now_in_units_of_the_calendar() {
+    for (unit, units, same, other) in [
+        ("years", 1, ["2023-01-01T00:00:00", "2023-12-31T23:59:59"], "2024-05-15T12:00:00"),
+        ("months", 3, ["2024-02-01T00:00:00", "2024-02-29T23:59:59"], "2023-02-15T12:00:00"),
+        ("days", 7, ["2024-05-08T00:00:00", "2024-05-08T23:59:59"], "2024-05-09T00:00:00"),
+        ("hours", 36, ["2024-05-14T00:00:00", "2024-05-14T00:59:59"], "2024-05-13T23:59:59"),
+        ("minutes", 90, ["2024-05-15T10:30:00", "2024-05-15T10:30:59"], "2024-05-15T10:31:00"),
+    ] {
+        for value in [json!(units), json!(units.to_string())] {
+            let equals = json!({"operator": "equals", "value": value, "precision": unit});
+            table(&equals, &same.map(|same| json!(same)), &[json!(other)]);
+        }
+    }
+    let travel = json!({"operator": "equals", "value": "4", "precision": "days", "relative_to": "future"});
+    table(&travel, &[json!("2024-05-19T00:00:00")], &[json!("2024-05-11T12:00:00"), json!("2024-05-20")]);
+    let today = json!({"operator": "equals", "value": "now", "precision": "days"});
+    table(&today, &[json!("2024-05-15T23:59:59")], &[json!("2024-05-16")]);
+    // Out of reach of the calendar.
+    let never = json!({"operator": "equals", "value": 4_000_000_000_u32, "precision": "years"});
+    table(&never, &[], &[json!("1800-01-01")]);
+}
+
+#[test]
 fn a_precision_makes_comparisons_coarse() {
     for (precision, same, other) in [
         ("minutes", "2024-05-15T12:00:59", "2024-05-15T12:01:00"),

@@ -63,6 +63,10 @@ fn tolerated_spellings_print_in_one_form() {
         (json!({"content_available": 0}), json!({"content_available": false})),
         (json!({"mutable-content": 1}), json!({"mutable_content": true})),
         (json!({"relevance-score": 0.5}), json!({"relevance_score": 0.5})),
+        (
+            json!({"thread-id": "t", "collapse-id": "c", "target-content-id": "w", "interruption-level": "passive"}),
+            json!({"thread_id": "t", "collapse_id": "c", "target_content_id": "w", "interruption_level": "passive"}),
+        ),
         (json!({"badge": "+007"}), json!({"badge": "+7"})),
         (json!({"alert": {"body": "b", "action-loc-key": null}}), json!({"alert": {"body": "b"}})),
     ] {
@@ -111,6 +115,8 @@ fn mistakes_are_reported_where_they_are() {
         (json!({"interruption_level": "loud"}), "interruption_level"),
         (json!({"relevance_score": 1.2}), "relevance_score"),
         (json!({"relevance_score": 1, "relevance-score": 1}), "relevance-score"),
+        (json!({"collapse_id": "a", "collapse-id": "a"}), "collapse-id"),
+        (json!({"interruption-level": "loud"}), "interruption-level"),
         (json!({"collapse_id": ""}), "collapse_id"),
         (json!({"collapse_id": "a\nb"}), "collapse_id"),
         (json!({"collapse_id": "é".repeat(33)}), "collapse_id"),

@@ -14,7 +14,7 @@ use crate::template::{Surroundings, content_type};
 /// The parts of a push with texts for recipients.
 const PARTS: [&str; 4] = ["notification", "message", "in_app", "localizations"];
 /// Keys whose text is a word that means something here, or has a form of its own.
-const AS_WRITTEN: [&str; 10] = [
+const AS_WRITTEN: [&str; 11] = [
     "type",
     "content_type",
     "content-type",
@@ -24,10 +24,11 @@ const AS_WRITTEN: [&str; 10] = [
     "language",
     "country",
     "collapse_id",
+    "collapse-id",
     "variable_defaults",
 ];
-/// It is sent as a header, which is the same for all devices.
-const HEADER: &str = "collapse_id";
+/// They are sent as a header, which is the same for all devices.
+const HEADERS: [&str; 2] = ["collapse_id", "collapse-id"];
 /// Keys whose text is a URL, if it looks like one.
 const URLS: [&str; 7] = ["url", "content", "media_attachment", "icon", "list_icon", "big_picture", "background_image"];
 
@@ -185,7 +186,7 @@ impl Marks {
 
 fn check_part(at: &At<'_>, key: &str, marks: &mut Marks) {
     match at.json() {
-        Json::String(text) if key == HEADER && has_tags(text) => {
+        Json::String(text) if HEADERS.contains(&key) && has_tags(text) => {
             at.invalid::<()>("Nothing can be filled in here.");
         }
         Json::String(text) if (has_tags(text) || text.contains(MARK)) && !AS_WRITTEN.contains(&key) => {
