@@ -11,6 +11,7 @@ mod interactions;
 mod offset;
 mod pushes;
 mod request;
+mod subset;
 mod timeline;
 mod types;
 mod webhook;
@@ -37,6 +38,7 @@ pub use pushes::{
     RichMessage, SharedPush,
 };
 pub use request::{EventConditions, EventRequest, EventStart, NO_OFFSET};
+pub use subset::EventSubset;
 pub use timeline::{TimelineKind, Told};
 pub use types::EventTypes;
 pub use webhook::{ReplayFrom, WebhookStart, webhook_offset};

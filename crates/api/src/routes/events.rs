@@ -58,7 +58,8 @@ pub(super) async fn get(
     // A client that reconnects repeats its query, and has come further since.
     let start = last_event_id(&headers)?.or(offset).or(start).unwrap_or(EventStart::Earliest);
     let filters = vec![conditions];
-    let request = EventRequest { start, filters, follow: follow.unwrap_or(true), limit, offset_updates };
+    let follow = follow.unwrap_or(true);
+    let request = EventRequest { start, filters, follow, limit, offset_updates, subset: None };
     open(&edge, caller, request, stopping, &headers).await
 }
 

@@ -35,6 +35,7 @@ mod drafts;
 mod event_facts;
 mod event_schema;
 mod event_stream;
+mod event_subsets;
 mod events_intake;
 mod every_event;
 mod experiments;

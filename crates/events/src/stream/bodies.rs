@@ -174,6 +174,12 @@ pub(super) fn pushes_of(push: &SharedPush) -> impl Iterator<Item = Uuid> {
     [Some(push.push_id.uuid()), push.group_id].into_iter().flatten()
 }
 
+/// When a stored event happened.
+pub(super) fn occurred(stored: &[u8]) -> Result<UtcMillis> {
+    let stored: Stored<'_> = serde_json::from_slice(stored).map_err(Error::internal)?;
+    Ok(stored.occurred)
+}
+
 /// The pushes that a stored event names.
 pub(super) fn mentioned_pushes(stored: &[u8]) -> Result<Vec<Uuid>> {
     #[derive(Default, Deserialize)]

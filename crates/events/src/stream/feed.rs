@@ -30,6 +30,7 @@ impl Events {
         let prepare = move |tx: &mut Tx<'_>| {
             let clauses = request.filters.iter().map(|filter| clause(tx, app, filter)).collect::<Result<Vec<_>>>()?;
             let filter = if clauses.is_empty() { EventFilter::everything() } else { EventFilter::any_of(clauses) };
+            let filter = filter.within(request.subset);
             Ok::<_, Error>((filter, position(tx, app, request.start)?))
         };
         let (filter, position) = self.0.store.read(prepare).await?;
@@ -105,5 +106,6 @@ pub(super) fn clause(tx: &mut Tx<'_>, app: AppId, conditions: &EventConditions) 
         device_types: conditions.device_types.clone(),
         named_users: users.map(|users| users.iter().map(|user| user.as_str().to_owned()).collect()),
         pushes: conditions.pushes.clone(),
+        latency: conditions.latency,
     })
 }

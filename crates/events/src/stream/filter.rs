@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::device_type::DeviceType;
-use model::event::{RecordKind, device_type_name};
+use model::event::{EventSubset, RecordKind, device_type_name};
+use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
@@ -13,6 +15,7 @@ use uuid::Uuid;
 pub struct EventFilter {
     clauses: Arc<[EventClause]>,
     kinds: Arc<BTreeSet<RecordKind>>,
+    subset: Option<EventSubset>,
 }
 
 /// Events that fulfill all of its conditions; one that is absent is fulfilled.
@@ -26,6 +29,8 @@ pub struct EventClause {
     pub named_users: Option<BTreeSet<String>>,
     /// Ids of pushes, or of groups.
     pub pushes: Option<BTreeSet<Uuid>>,
+    /// How late they may have been recorded after they occurred.
+    pub latency: Option<Duration>,
 }
 
 impl EventFilter {
@@ -44,7 +49,12 @@ impl EventFilter {
         let all = RecordKind::NUMBERED.into_iter().map(|(_, kind)| kind).filter(is_public);
         let is_wanted = |kind: &RecordKind| clauses.iter().any(|clause| clause.accepts_kind(*kind));
         let kinds = all.filter(is_wanted).collect();
-        Self { clauses: clauses.into(), kinds: Arc::new(kinds) }
+        Self { clauses: clauses.into(), kinds: Arc::new(kinds), subset: None }
+    }
+
+    /// The events of a part only.
+    pub fn within(self, subset: Option<EventSubset>) -> Self {
+        Self { subset, ..self }
     }
 
     /// All types that can be among the events.
@@ -52,8 +62,26 @@ impl EventFilter {
         &self.kinds
     }
 
-    pub(super) fn clauses(&self) -> &[EventClause] {
-        &self.clauses
+    /// The clauses that may accept events of a type.
+    pub(super) fn accepting(&self, kind: RecordKind) -> Vec<&EventClause> {
+        self.clauses.iter().filter(|clause| clause.accepts_kind(kind)).collect()
+    }
+
+    /// Whether an event is in the part that is wanted. The number is that of its channel, or else its own.
+    pub(super) fn is_in_subset(&self, number: u32) -> bool {
+        self.subset.is_none_or(|subset| subset.has(number))
+    }
+
+    /// The channels that at least one of the clauses accepts.
+    pub(super) fn among(&self, all: &RoaringBitmap, clauses: &[&EventClause]) -> RoaringBitmap {
+        // A clause without channels accepts all of them.
+        let mut of_clauses = clauses.iter().map(|clause| clause.channels.as_ref());
+        let wanted = of_clauses.try_fold(RoaringBitmap::new(), |wanted, channels| Some(wanted | (all & channels?)));
+        let wanted = wanted.unwrap_or_else(|| all.clone());
+        match self.subset {
+            Some(subset) => wanted.into_iter().filter(|number| subset.has(*number)).collect(),
+            None => wanted,
+        }
     }
 }
 
@@ -65,6 +93,10 @@ impl EventClause {
     /// `mentioned` are the ids of the push that an event names, and of its group.
     pub(super) fn accepts_pushes(&self, mentioned: impl IntoIterator<Item = Uuid>) -> bool {
         self.pushes.as_ref().is_none_or(|pushes| mentioned.into_iter().any(|id| pushes.contains(&id)))
+    }
+
+    pub(super) fn accepts_latency(&self, occurred: UtcMillis, recorded: UtcMillis) -> bool {
+        self.latency.is_none_or(|latency| recorded.minus(latency) <= occurred)
     }
 
     /// Whether an event about no channel can be accepted.

@@ -284,17 +284,23 @@ impl Page<'_> {
         if EventOffset::new(record.offset, 0) <= self.after {
             return Ok(None);
         }
-        let mut clauses = self.accepting(record.kind);
+        let mut clauses = self.filter.accepting(record.kind);
         if clauses.iter().any(|clause| clause.pushes.is_some()) {
             let mentioned = bodies::mentioned_pushes(&record.body)?;
             clauses.retain(|clause| clause.accepts_pushes(mentioned.iter().copied()));
+        }
+        if clauses.iter().any(|clause| clause.latency.is_some()) {
+            let occurred = bodies::occurred(&record.body)?;
+            clauses.retain(|clause| clause.accepts_latency(occurred, record.at));
         }
         clauses.retain(|clause| match (record.ordinal, &clause.channels) {
             (Some(ordinal), Some(channels)) => channels.contains(ordinal.0),
             (Some(_), None) => true,
             (None, _) => clause.accepts_no_channel(),
         });
-        if clauses.is_empty() {
+        let own_number = || u32::try_from(record.offset.0 & i64::from(u32::MAX)).unwrap_or_default();
+        let number = record.ordinal.map_or_else(own_number, |ordinal| ordinal.0);
+        if clauses.is_empty() || !self.filter.is_in_subset(number) {
             return Ok(None);
         }
         if self.room == 0 {
@@ -307,11 +313,14 @@ impl Page<'_> {
 
     fn take_many(&mut self, record: Record, shape: ManyShape) -> Result<Option<EventOffset>> {
         let (shared, all) = Shared::read(&record, shape)?;
-        let mut clauses = self.accepting(record.kind);
-        clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&shared.many.push)));
+        let mut clauses = self.filter.accepting(record.kind);
+        let (push, occurred) = (&shared.many.push, shared.many.occurred);
+        clauses.retain(|clause| {
+            clause.accepts_pushes(bodies::pushes_of(push)) && clause.accepts_latency(occurred, record.at)
+        });
         let next_index = self.after.next_index_in(record.offset);
         let Some(first) = all.select(next_index) else { return Ok(None) };
-        let wanted = among(&all, &clauses);
+        let wanted = self.filter.among(&all, &clauses);
         let is_all = wanted.len() == all.len();
         let mut channels = Vec::new();
         let mut full = None;
@@ -351,13 +360,16 @@ impl Page<'_> {
     /// The index of the first that was taken.
     fn take_last_of_many(&mut self, record: Record, shape: ManyShape, before: EventOffset) -> Result<u32> {
         let (shared, all) = Shared::read(&record, shape)?;
-        let mut clauses = self.accepting(record.kind);
-        clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&shared.many.push)));
+        let mut clauses = self.filter.accepting(record.kind);
+        let (push, occurred) = (&shared.many.push, shared.many.occurred);
+        clauses.retain(|clause| {
+            clause.accepts_pushes(bodies::pushes_of(push)) && clause.accepts_latency(occurred, record.at)
+        });
         let n_before = match record.offset == before.record() {
             true => before.next_index_in(record.offset).saturating_sub(1),
             false => u32::MAX,
         };
-        let wanted = among(&all, &clauses);
+        let wanted = self.filter.among(&all, &clauses);
         let end = all.select(n_before).map_or(u64::from(u32::MAX) + 1, u64::from);
         let last = wanted.iter().rev().filter(|ordinal| u64::from(*ordinal) < end).take(self.room);
         // Ranks begin with 1.
@@ -371,24 +383,6 @@ impl Page<'_> {
         }
         Ok(first_index)
     }
-}
-
-impl<'f> Page<'f> {
-    fn accepting(&self, kind: RecordKind) -> Vec<&'f EventClause> {
-        self.filter.clauses().iter().filter(|clause| clause.accepts_kind(kind)).collect()
-    }
-}
-
-/// The channels that at least one of the clauses accepts.
-fn among(all: &RoaringBitmap, clauses: &[&EventClause]) -> RoaringBitmap {
-    let mut wanted = RoaringBitmap::new();
-    for clause in clauses {
-        match &clause.channels {
-            Some(channels) => wanted |= all & channels,
-            None => return all.clone(),
-        }
-    }
-    wanted
 }
 
 /// The offset after everything before an index in a record.

@@ -1,12 +1,13 @@
 //! A request for events: where to begin, which of them, and for how long.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use schemars::json_schema;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{EventOffset, RecordKind};
+use super::{EventOffset, EventSubset, RecordKind};
 use crate::channel::ChannelRef;
 use crate::ids::{Id, NamedUserId};
 use crate::json::At;
@@ -30,6 +31,7 @@ use crate::request_audience::ChannelAudience;
         "follow": {"type": "boolean"},
         "limit": {"type": "integer", "minimum": Self::LIMITS.start(), "maximum": Self::LIMITS.end()},
         "enable_offset_updates": {"type": ["boolean", "null"]},
+        "subset": schemas.subschema_for::<Option<EventSubset>>(),
     },
     "additionalProperties": false,
 }))]
@@ -42,6 +44,8 @@ pub struct EventRequest {
     pub limit: Option<u32>,
     /// Whether a caller without matching events is told how far the log was read.
     pub offset_updates: bool,
+    /// The part of the events that is wanted.
+    pub subset: Option<EventSubset>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +72,8 @@ pub enum EventStart {
             "devices": {"type": ["array", "null"], "items": schemas.subschema_for::<ChannelAudience>()},
             "users": {"type": ["array", "null"], "items": users},
             "notifications": {"type": ["array", "null"], "items": push},
+            "latency": {"type": ["integer", "null"], "minimum": 0, "description":
+                "How many milliseconds after they occurred events may have been recorded."},
         },
         "additionalProperties": false,
     })
@@ -80,6 +86,8 @@ pub struct EventConditions {
     pub named_users: Option<BTreeSet<NamedUserId>>,
     /// Ids of pushes, or of groups of pushes.
     pub pushes: Option<BTreeSet<Uuid>>,
+    /// How late they may have been recorded after they occurred.
+    pub latency: Option<Duration>,
 }
 
 impl EventRequest {
@@ -101,7 +109,7 @@ impl EventRequest {
             at.integer(range).and_then(|limit| u32::try_from(limit).ok())
         });
         let offset_updates = fields.nullable("enable_offset_updates", At::boolean);
-        refuse(fields.take("subset"), "Subsets of events are not supported.");
+        let subset = fields.nullable("subset", EventSubset::parse);
         fields.finish();
         if has_both {
             return at.invalid("Give a 'start' or a 'resume_offset', not both.");
@@ -112,6 +120,7 @@ impl EventRequest {
             follow: follow.unwrap_or(true),
             limit,
             offset_updates: offset_updates.unwrap_or(false),
+            subset,
         })
     }
 }
@@ -127,7 +136,7 @@ impl EventConditions {
         let channels = fields.nullable("devices", |at| at.array(1..=MOST, ChannelAudience::parse));
         let named_users = fields.nullable("users", |at| at.array(1..=MOST, UserFilter::parse));
         let pushes = fields.nullable("notifications", |at| at.array(1..=MOST, push));
-        refuse(fields.take("latency"), "A filter by latency is not supported.");
+        let latency = fields.nullable("latency", |at| at.integer(0..=i64::MAX));
         refuse(fields.take("predicates"), "Filters by predicates are not supported.");
         fields.finish();
         Some(Self {
@@ -136,6 +145,7 @@ impl EventConditions {
             channels: channels.map(|named| named.iter().flat_map(|some| some.channels().to_vec()).collect()),
             named_users: named_users.map(|users| users.into_iter().map(|user| user.0).collect()),
             pushes: pushes.map(BTreeSet::from_iter),
+            latency: latency.and_then(|millis| u64::try_from(millis).ok()).map(Duration::from_millis),
         })
     }
 }
@@ -219,8 +229,9 @@ mod tests {
             (r#"{"filters": [{"types": ["TERMS"]}]}"#, "filters[0].types[0]: 'TERMS' is not a type of events"),
             (r#"{"filters": [{"device_types": ["toaster"]}]}"#, "filters[0].device_types[0]: 'TOASTER'"),
             (r#"{"filters": [{"notifications": [{}]}]}"#, "filters[0].notifications[0]: Give either"),
-            (r#"{"filters": [{"latency": 5}]}"#, "filters[0].latency: A filter by latency is not supported."),
-            (r#"{"subset": {}}"#, "subset: Subsets of events are not supported."),
+            (r#"{"filters": [{"latency": -5}]}"#, "filters[0].latency: "),
+            (r#"{"filters": [{"predicates": []}]}"#, "filters[0].predicates: Filters by predicates are not supported."),
+            (r#"{"subset": {}}"#, "subset.type: "),
             (r#"{"limit": 0}"#, "limit: "),
             (r#"{"whatever": 1}"#, "whatever: "),
         ] {
