@@ -40,7 +40,7 @@ const BODY_PATIENCE: Duration = Duration::from_secs(3);
 const MOST_READERS: usize = 4;
 /// Streams stay open for hours, so they are counted apart from requests.
 const MOST_STREAMS: usize = 256;
-/// Uploads and downloads of lists. They may take as long as a stream, and more memory than other requests.
+/// Uploads and downloads of lists, and imports. They may take as long as a stream, and more memory than other requests.
 const MOST_TRANSFERS: usize = 64;
 
 /// Longer than for transfers, because streams end rarely.
@@ -162,9 +162,9 @@ impl Edge {
         self.handshakes.clone().acquire_owned().await.map_err(Error::internal)
     }
 
-    /// Counts a list that is uploaded or downloaded until all of it is transferred.
+    /// Counts a list that is uploaded or downloaded, or an import, until all of it is transferred.
     pub(crate) fn admit_transfer(&self, app: AppId) -> Result<Permit<AppId>> {
-        let text = "This app has as many lists under way as it may; try again when one is done.";
+        let text = "This app has as many lists and imports under way as it may; try again when one is done.";
         self.transfers.take(app).ok_or(Error::TooMany { text, retry_after: TRANSFERS_RETRY })
     }
 }

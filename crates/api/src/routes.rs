@@ -30,6 +30,7 @@ mod experiments;
 mod feature_flags;
 mod health;
 mod holdout_groups;
+mod import;
 mod in_app;
 mod inbox;
 mod journeys;
@@ -164,6 +165,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/channels/remove_push_address", Device, channels::remove_push_address),
         post("/api/channel-tags-lookup", Device, channels::tags_among),
         post("/api/channels/uninstall", Master, channels::uninstall),
+        post("/api/channels/import", Master, import::channels),
         post("/api/channels/open", Master, open_channels::register).takes_idempotency_key(),
         post("/api/channels/open/uninstall", Master, open_channels::uninstall),
         post("/api/channels/open/tags", Master, open_channels::tag),

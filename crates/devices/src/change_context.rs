@@ -9,6 +9,7 @@ pub(crate) use term_difference::TermDifference;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use audience::index::Index;
@@ -39,6 +40,8 @@ pub struct ChangeContext<'a> {
     pub(crate) growth: Option<&'a Claim>,
     /// Whether the index has read the deletion of every deleted tag; looked up when first needed.
     knows_deletions: OnceCell<bool>,
+    /// The numbers of terms that the index does not know and this transaction has looked up or given out.
+    looked_up: HashMap<Term, TermId>,
 }
 
 #[boxed]
@@ -93,7 +96,8 @@ fn with_records<T>(
 
 impl<'a> ChangeContext<'a> {
     pub fn new(app: AppId, index: &'a Index, now: UtcMillis) -> Self {
-        Self { app, index, journal: Journal::new(now), growth: None, knows_deletions: OnceCell::new() }
+        let (knows_deletions, looked_up) = (OnceCell::new(), HashMap::new());
+        Self { app, index, journal: Journal::new(now), growth: None, knows_deletions, looked_up }
     }
 
     /// The given channels that are installed and have the device type that the caller expects. A channel may be given more than
@@ -110,18 +114,51 @@ impl<'a> ChangeContext<'a> {
 
     /// The number of a term. One without a number gets one.
     pub fn number(&mut self, tx: &mut Tx<'_>, term: &Term) -> Result<TermId> {
+        if let Some(id) = self.known_number(tx, term)? {
+            return Ok(id);
+        }
+        match terms::find(tx, self.app, term)? {
+            Some(id) => {
+                self.looked_up.insert(term.clone(), id);
+                Ok(id)
+            }
+            None => self.give_number(tx, term),
+        }
+    }
+
+    /// Looks up the numbers of very many terms together, so that [`Self::number`] knows them. Those without numbers get some.
+    pub(crate) fn look_up_numbers(&mut self, tx: &mut Tx<'_>, wanted: impl IntoIterator<Item = Term>) -> Result<()> {
+        let mut unknown = BTreeSet::new();
+        for term in wanted {
+            if !unknown.contains(&term) && self.known_number(tx, &term)?.is_none() {
+                unknown.insert(term);
+            }
+        }
+        self.looked_up.extend(terms::among(tx, self.app, &unknown)?);
+        for term in &unknown {
+            if !self.looked_up.contains_key(term) {
+                self.give_number(tx, term)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a term, if the database need not be asked for it.
+    fn known_number(&self, tx: &mut Tx<'_>, term: &Term) -> Result<Option<TermId>> {
         let (group, tag) = term.key();
         if let Some(id) = self.index.number_of(group, &tag)
             && self.may_trust_index(tx, group)?
         {
-            return Ok(id);
+            return Ok(Some(id));
         }
-        if let Some(id) = terms::find(tx, self.app, term)? {
-            return Ok(id);
-        }
+        Ok(self.looked_up.get(term).copied())
+    }
+
+    fn give_number(&mut self, tx: &mut Tx<'_>, term: &Term) -> Result<TermId> {
         self.admit_term(tx, term)?;
         let id = terms::insert(tx, self.app, term)?;
         self.journal.new_term(id, term);
+        self.looked_up.insert(term.clone(), id);
         Ok(id)
     }
 

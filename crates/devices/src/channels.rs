@@ -4,6 +4,7 @@
 mod browser;
 mod by_type;
 mod counting;
+mod import;
 mod keys;
 mod lookup;
 mod open;
@@ -16,6 +17,7 @@ mod uninstall;
 
 pub use browser::RegisteredBrowser;
 pub use by_type::DeviceCount;
+pub use import::{ImportReport, ImportRow, RefusedRow};
 pub use lookup::ChannelView;
 pub use open::RegisteredOpen;
 pub use register::Registered;

@@ -132,6 +132,11 @@ impl Journal {
         Ok(())
     }
 
+    /// Drops the events so far: what a transaction changes is not news to those who read them. Terms and faces stay.
+    pub(crate) fn forget_events(&mut self) {
+        self.records.clear();
+    }
+
     /// The size of the events so far.
     pub fn n_bytes(&self) -> usize {
         self.records.iter().map(|record| record.body.len()).sum()

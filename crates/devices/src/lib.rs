@@ -40,8 +40,9 @@ pub use change_lists::{
     uploads_under_way as change_uploads_under_way,
 };
 pub use channels::{
-    ChannelState, ChannelView, DeviceCount, OpenedChannel, OwnChange, Registered, RegisteredBrowser, RegisteredOpen,
-    address_key, apid_key, create_open, move_in, stored_profile, uninstall_gone_in, uninstall_in,
+    ChannelState, ChannelView, DeviceCount, ImportReport, ImportRow, OpenedChannel, OwnChange, RefusedRow, Registered,
+    RegisteredBrowser, RegisteredOpen, address_key, apid_key, create_open, move_in, stored_profile, uninstall_gone_in,
+    uninstall_in,
 };
 pub use contacts::{Contact, ContactKey};
 pub use holdings::{Holdings, Membership};

@@ -136,16 +136,7 @@ impl AttributeOperation {
 
 fn set(fields: &mut Fields<'_>, key: Option<&AttributeKey>) -> Option<AttributeAction> {
     let Some(at) = fields.take("value") else { return Some(AttributeAction::SetZeroOrEmpty) };
-    let value = AttributeValue::parse(&at)?;
-    match (&value, key?.has_instance()) {
-        // Without an instance, there is one object of the attribute's own name.
-        (AttributeValue::Json(_), true | false) => {}
-        (AttributeValue::Text(_) | AttributeValue::Number(_) | AttributeValue::Date(_), false) => {}
-        (AttributeValue::Text(_) | AttributeValue::Number(_) | AttributeValue::Date(_), true) => {
-            return at.invalid("A key with '#' is for objects; this must be an object.");
-        }
-    }
-    Some(AttributeAction::Set(value))
+    AttributeValue::parse_of(&at, key).map(AttributeAction::Set)
 }
 
 pub(crate) fn timestamp(at: &At<'_>) -> Option<UtcMillis> {

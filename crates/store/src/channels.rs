@@ -73,6 +73,12 @@ pub fn by_id(tx: &mut Tx<'_>, app: AppId, id: ChannelId) -> Result<Option<Channe
     tx.query_opt(&sql, &[app.into(), id.into()], read_channel)
 }
 
+/// Those of the channels that there are, in the order in which they are asked for.
+pub fn by_ids(tx: &mut Tx<'_>, app: AppId, ids: impl IntoIterator<Item = ChannelId>) -> Result<Vec<Channel>> {
+    let sql = format!("select {COLUMNS} from channel where app = $1 and id = $2");
+    tx.query_many(&sql, ids.into_iter().map(|id| [app.into(), id.into()]), read_channel)
+}
+
 /// The keys of the apps that have a channel of this id, which need not be the same channel.
 pub fn apps_with(tx: &mut Tx<'_>, part: &Part, id: ChannelId) -> Result<Vec<String>> {
     if let Some(keys) = part.keys(tx)? {
@@ -218,6 +224,24 @@ pub fn by_key(tx: &mut Tx<'_>, app: AppId, key: &Key) -> Result<Option<Ordinal>>
 /// The channels that have any of the keys.
 pub fn by_keys(tx: &mut Tx<'_>, app: AppId, keys: impl IntoIterator<Item = Key>) -> Result<Vec<Ordinal>> {
     tx.query_many(BY_KEY, keys.into_iter().map(|key| key_columns(app, &key)), |row| row.get(0))
+}
+
+/// The channel that has each of the keys, in their order.
+pub fn owners_of_keys(tx: &mut Tx<'_>, app: AppId, keys: &[Key]) -> Result<Vec<Option<Ordinal>>> {
+    // The number of the key comes back with each row: keys that no channel has have none.
+    let sql = "select cast($4 as bigint), ordinal from channel_key where app = $1 and kind = $2 and value = $3";
+    let rows = (0_i64..).zip(keys).map(|(n, key)| {
+        let [app, kind, value] = key_columns(app, key);
+        [app, kind, value, n.into()]
+    });
+    let found = tx.query_many(sql, rows, |row| Ok((row.next::<i64>()?, row.next()?)))?;
+    let mut owners = vec![None; keys.len()];
+    for (n, ordinal) in found {
+        if let Some(owner) = usize::try_from(n).ok().and_then(|n| owners.get_mut(n)) {
+            *owner = Some(ordinal);
+        }
+    }
+    Ok(owners)
 }
 
 /// The kinds of keys that channels of an app have, of those that begin with a text. They are skipped through, one row each.

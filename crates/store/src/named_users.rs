@@ -1,5 +1,7 @@
 //! Named users: people with several channels, whose tags count for all of them.
 
+use std::collections::HashMap;
+
 use model::channel::{ChannelRef, ClaimedType};
 use model::ids::{AppId, ChannelId, NamedUserId, TermId};
 use model::named_user::Association;
@@ -108,6 +110,21 @@ pub fn count_channels(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<u
     Ok(usize::try_from(n_channels).unwrap_or(0))
 }
 
+/// How many channels each of several users has; those without channels are left out.
+pub fn count_channels_of_all<'u>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ids: impl IntoIterator<Item = &'u NamedUserId>,
+) -> Result<HashMap<NamedUserId, usize>> {
+    let sql = "select named_user from channel where app = $1 and named_user = $2";
+    let found = tx.query_many(sql, ids.into_iter().map(|id| [app.into(), id.into()]), |row| read_id(row.next()?))?;
+    let mut counts = HashMap::new();
+    for user in found {
+        *counts.entry(user).or_default() += 1;
+    }
+    Ok(counts)
+}
+
 /// How many channels that have not registered yet are promised to a user.
 pub fn count_pending(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<usize> {
     let sql = "select count(*) from pending_association where app = $1 and named_user = $2";
@@ -145,6 +162,16 @@ pub fn pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Option
         let claimed = row.next::<Option<&str>>()?.map(read_claim).transpose()?;
         Ok(Association { channel: ChannelRef { id: channel, claimed }, named_user_id })
     })
+}
+
+/// The channels that an association waits for, of those given.
+pub fn pending_among(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    channels: impl IntoIterator<Item = ChannelId>,
+) -> Result<Vec<ChannelId>> {
+    let sql = "select channel from pending_association where app = $1 and channel = $2";
+    tx.query_many(sql, channels.into_iter().map(|channel| [app.into(), channel.into()]), |row| row.get(0))
 }
 
 pub fn delete_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<()> {

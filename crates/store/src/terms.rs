@@ -4,7 +4,7 @@
 use model::ids::{AppId, Offset, TermId};
 use model::term::Term;
 
-use crate::{Error, Result, Row, Tx, app_numbers, apps};
+use crate::{Error, Result, Row, Tx, Value, app_numbers, apps};
 
 /// The number of a term, if it has one.
 pub fn find(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<Option<TermId>> {
@@ -14,6 +14,24 @@ pub fn find(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<Option<TermId>> 
         &[app.into(), group.into(), tag.as_ref().into()],
         |row| row.get(0),
     )
+}
+
+/// The terms that have numbers, out of those given.
+pub fn among<'t>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    terms: impl IntoIterator<Item = &'t Term>,
+) -> Result<Vec<(Term, TermId)>> {
+    let rows = terms.into_iter().map(|term| {
+        let (group, tag) = term.key();
+        [app.into(), group.into(), Value::from(tag.as_ref())]
+    });
+    let sql = "select id, grp, tag from term where app = $1 and grp = $2 and tag = $3";
+    let found = tx.query_many(sql, rows, |row| {
+        let (id, group, tag): (_, String, String) = (row.next()?, row.next()?, row.next()?);
+        Ok(Term::from_key(&group, &tag).map(|term| (term, id)))
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Whether any term of a group has a number.

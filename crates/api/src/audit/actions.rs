@@ -49,6 +49,7 @@ const ACTIONS: &[(&str, &str, Audited)] = &[
     // Asks, and changes nothing.
     ("POST", "/api/channel-tags-lookup", Never),
     ("POST", "/api/channels/uninstall", Each("channel.uninstall")),
+    ("POST", "/api/channels/import", PerMinute("channel.import")),
     ("POST", "/api/channels/open", PerMinute("open_channel.register")),
     ("POST", "/api/channels/restricted/open", PerMinute("open_channel.register")),
     ("POST", "/api/channels/open/uninstall", Each("open_channel.uninstall")),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use devices::{Attributes, ChannelView};
-use model::channel::{IosDetails, OpenDetails, WebDetails};
+use model::channel::{AndroidDetails, IosDetails, OpenDetails, WebDetails};
 use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::{ChannelId, NamedUserId};
 use model::subscription::SubscriptionListId;
@@ -59,6 +59,10 @@ pub(super) struct ChannelRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     ios: Option<IosDetails>,
+    /// Only of devices that have said who delivers to them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    android: Option<AndroidDetails>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     web: Option<WebDetails>,
@@ -123,6 +127,7 @@ impl From<ChannelView> for ChannelRecord {
             device_attributes,
             subscription_lists: view.subscriptions,
             ios: profile.ios,
+            android: profile.android,
             web: profile.web,
         }
     }

@@ -46,6 +46,7 @@ mod growth;
 mod hindered_platforms;
 mod idempotency;
 mod identity;
+mod imports;
 mod inbox;
 mod inbox_holders;
 mod inbox_sending;

@@ -143,6 +143,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ),
     ("POST", "/api/contacts/disassociate/{contact_id}", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}"#),
     ("POST", "/api/named_users/uninstall", r#"{"named_user_id":["jo"]}"#),
+    ("POST", "/api/channels/import", r#"{"device_type":"android","opt_in":true,"push_address":"of-an-import"}"#),
     ("POST", "/api/channels/uninstall", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios"}"#),
     ("POST", "/api/push", r#"{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}"#),
     (

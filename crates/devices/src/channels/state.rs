@@ -25,7 +25,7 @@ use crate::journal::NewEvent;
 use crate::named_users::has_room;
 
 /// A channel as the devices thinks of it.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct State {
     pub(crate) profile: Profile,
     pub(crate) named_user: Option<NamedUserId>,
@@ -68,7 +68,7 @@ impl State {
         *tags = change(tags);
     }
 
-    fn terms(&self) -> Vec<Term> {
+    pub(super) fn terms(&self) -> Vec<Term> {
         let mut terms = self.own.terms();
         terms.extend(property_terms(&self.profile));
         terms.extend(reach_terms(&self.profile));
@@ -91,33 +91,27 @@ impl ChangeContext<'_> {
 
     /// Opens a channel whose stored profile has been read.
     pub fn open_with(&self, tx: &mut Tx<'_>, row: Channel, profile: Profile) -> Result<OpenedChannel> {
+        let of_user = self.of_user(tx, &row)?;
+        self.open_known(tx, row, profile, of_user)
+    }
+
+    /// Opens a channel of which also the terms that it gets from its named user have been read.
+    pub(super) fn open_known(
+        &self,
+        tx: &mut Tx<'_>,
+        row: Channel,
+        profile: Profile,
+        of_user: Vec<TermId>,
+    ) -> Result<OpenedChannel> {
         let own = Holdings::of(self.named_of(tx, &row.terms, is_assignable)?.into_iter().map(|(_, term)| term));
         let state = State { profile, named_user: row.named_user.clone(), own };
-        let of_user = self.of_user(tx, &row)?;
         let held = union(&row.terms, &of_user).into_owned();
         Ok(OpenedChannel { was_installed: row.installed, row, state, held, of_user })
     }
 
     pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: State) -> Result<Channel> {
         self.admit_channel(tx)?;
-        let now = self.journal.now();
-        let row = Channel {
-            ordinal: store::apps::take_ordinal(tx, self.app)?,
-            id,
-            device_type: state.profile.device_type.clone(),
-            installed: true,
-            address: None,
-            language: None,
-            country: None,
-            named_user: None,
-            created: now,
-            last_registration: Some(now),
-            terms: Vec::new(),
-            profile: String::new(),
-        };
-        let nothing = State::nothing(row.device_type.clone());
-        let mut opened =
-            OpenedChannel { row, state: nothing, was_installed: false, held: Vec::new(), of_user: Vec::new() };
+        let mut opened = self.open_new(tx, id, &state.profile.device_type)?;
         let first_open = FirstOpen { opted_in: state.profile.is_opted_in() };
         let Filled { own, of_user } = self.fill(tx, &mut opened, state)?;
         let row = opened.row;
@@ -131,6 +125,42 @@ impl ChangeContext<'_> {
         let before = Tags { own: &TagSets::new(), others: &[] };
         self.record_tag_events(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
         Ok(row)
+    }
+
+    /// A new channel whose keys no channel has, with these keys: both are left to be inserted, with those of many others.
+    /// `of_user` are the terms of its named user.
+    pub(super) fn prepare_new(
+        &mut self,
+        tx: &mut Tx<'_>,
+        id: ChannelId,
+        state: State,
+        of_user: &[TermId],
+    ) -> Result<(Channel, Vec<Key>)> {
+        let mut opened = self.open_new(tx, id, &state.profile.device_type)?;
+        let keys = keys::keys(&state.profile);
+        self.fill_row(tx, &mut opened, state, of_user)?;
+        Ok((opened.row, keys))
+    }
+
+    /// A channel of which nothing but its type is known yet.
+    fn open_new(&self, tx: &mut Tx<'_>, id: ChannelId, device_type: &DeviceType) -> Result<OpenedChannel> {
+        let now = self.journal.now();
+        let row = Channel {
+            ordinal: store::apps::take_ordinal(tx, self.app)?,
+            id,
+            device_type: device_type.clone(),
+            installed: true,
+            address: None,
+            language: None,
+            country: None,
+            named_user: None,
+            created: now,
+            last_registration: Some(now),
+            terms: Vec::new(),
+            profile: String::new(),
+        };
+        let state = State::nothing(device_type.clone());
+        Ok(OpenedChannel { row, state, was_installed: false, held: Vec::new(), of_user: Vec::new() })
     }
 
     /// Gives a channel that is about to be created the user it was associated with in advance, unless a channel of another type
@@ -219,13 +249,27 @@ impl ChangeContext<'_> {
 
     /// Puts a state into a row and writes the consequences for the index and for other channels.
     fn fill(&mut self, tx: &mut Tx<'_>, opened: &mut OpenedChannel, after: State) -> Result<Filled> {
+        let (keys_before, keys_after) = (keys::keys(&opened.state.profile), keys::keys(&after.profile));
+        let of_user = self.terms_of_user(tx, after.named_user.as_ref().filter(|_| opened.row.installed))?;
+        let own = self.fill_row(tx, opened, after, &of_user)?;
+        self.change_keys(tx, opened.row.ordinal, &keys_before, &keys_after)?;
+        Ok(Filled { own, of_user })
+    }
+
+    /// The same without the consequences for other channels. Returns what the channel holds itself.
+    fn fill_row(
+        &mut self,
+        tx: &mut Tx<'_>,
+        opened: &mut OpenedChannel,
+        after: State,
+        of_user: &[TermId],
+    ) -> Result<Holdings> {
         after.own.check_number_of_tags()?;
         let OpenedChannel { row, state: before, was_installed, held, .. } = opened;
         let now = self.journal.now();
         let was = was_installed.then_some(&before.profile);
         count_change(tx, self.app, now, was, row.installed.then_some(&after.profile))?;
         row.terms = if row.installed { self.numbers(tx, &after.terms())? } else { Vec::new() };
-        let (keys_before, keys_after) = (keys::keys(&before.profile), keys::keys(&after.profile));
         let State { mut profile, named_user, own } = after;
         profile.was_opted_in = !profile.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
         if row.installed && named_user != before.named_user {
@@ -247,11 +291,9 @@ impl ChangeContext<'_> {
         row.language = profile.locale_language;
         row.country = profile.locale_country;
         row.named_user = named_user;
-        let of_user = self.of_user(tx, row)?;
-        let difference = TermDifference::between(held, &union(&row.terms, &of_user));
+        let difference = TermDifference::between(held, &union(&row.terms, of_user));
         self.journal.change_terms(row.ordinal, difference);
-        self.change_keys(tx, row.ordinal, &keys_before, &keys_after)?;
-        Ok(Filled { own, of_user })
+        Ok(own)
     }
 
     /// Most changes leave the keys alone, and most new channels have new keys.

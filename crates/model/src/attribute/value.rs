@@ -6,6 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 
+use super::AttributeKey;
 use crate::json::{At, Json};
 use crate::limits;
 use crate::selector::instant;
@@ -21,7 +22,20 @@ pub enum AttributeValue {
 }
 
 impl AttributeValue {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+    /// The value of the attribute of a key. `None` for the key when that cannot be read.
+    pub(crate) fn parse_of(at: &At<'_>, key: Option<&AttributeKey>) -> Option<Self> {
+        let value = Self::parse(at)?;
+        match (&value, key?.has_instance()) {
+            // Without an instance, there is one object of the attribute's own name.
+            (AttributeValue::Json(_), true | false) => Some(value),
+            (AttributeValue::Text(_) | AttributeValue::Number(_) | AttributeValue::Date(_), false) => Some(value),
+            (AttributeValue::Text(_) | AttributeValue::Number(_) | AttributeValue::Date(_), true) => {
+                at.invalid("A key with '#' is for objects; this must be an object.")
+            }
+        }
+    }
+
+    fn parse(at: &At<'_>) -> Option<Self> {
         match at.json() {
             Json::String(_) => at.text(0..=limits::ATTRIBUTE_TEXT_CHARS).map(Self::from_text),
             Json::Number(number) => Some(AttributeValue::Number(number.clone())),

@@ -44,10 +44,7 @@ pub struct OpenRegistration {
 
 impl OpenRegistration {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let OpenChannel { opt_in, live, address, channel_id, locale, tags, set_tags, open, .. } =
-            OpenRegistrationBody::parse(at)?.channel;
-        let OpenUpdate { platform, identifiers, old_address } = open;
-        Some(Self { platform, address, channel_id, old_address, opt_in, live, identifiers, locale, tags, set_tags })
+        OpenRegistrationBody::parse(at).map(|body| body.channel.into())
     }
 
     /// The registration of an address to send to, of which nothing else is known.
@@ -96,6 +93,14 @@ impl OpenRegistration {
     }
 }
 
+impl From<OpenChannel> for OpenRegistration {
+    fn from(channel: OpenChannel) -> Self {
+        let OpenChannel { opt_in, live, address, channel_id, locale, tags, set_tags, open, .. } = channel;
+        let OpenUpdate { platform, identifiers, old_address } = open;
+        Self { platform, address, channel_id, old_address, opt_in, live, identifiers, locale, tags, set_tags }
+    }
+}
+
 /// Creates or updates the channel of an address on an open platform.
 #[derive(Body)]
 #[body(not_printed)]
@@ -106,7 +111,7 @@ struct OpenRegistrationBody {
 /// The channel of an address. Keys that are not given leave it as it is.
 #[derive(Body)]
 #[body(not_printed, keys = |fields| require_address(fields, opt_in, open.as_ref()))]
-struct OpenChannel {
+pub(super) struct OpenChannel {
     #[body(rename = "type")]
     _kind: OpenWord,
     opt_in: bool,

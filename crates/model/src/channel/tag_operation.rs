@@ -155,6 +155,20 @@ fn parse_sets(at: &At<'_>, forgiven: Forgiven) -> Option<TagSets> {
     Some(groups.collect::<Vec<_>>().into_iter().flatten().collect())
 }
 
+/// All the tags that one channel has, by group. One bad tag makes all of it bad.
+pub(super) fn held_tags(at: &At<'_>) -> Option<TagSets> {
+    let all = |at: &At<'_>| at.one_or_many(0..=limits::TAGS_PER_CHANNEL, Tag::parse).map(OneOrMany::into_vec);
+    let groups = at.object()?.rest().into_iter().map(|(name, at)| {
+        let (group, tags) = parse_group(name, &at, all)?;
+        match group.is_read_only() {
+            true => at
+                .invalid(format!("The tags of the group '{group}' follow from what the device reports; leave it out.")),
+            false => Some((group, tags)),
+        }
+    });
+    groups.collect::<Vec<_>>().into_iter().collect()
+}
+
 fn parse_group(
     name: &str,
     at: &At<'_>,

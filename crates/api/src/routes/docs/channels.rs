@@ -74,6 +74,15 @@ pub(super) fn area() -> Area {
     timeline(area.get("/api/channels/{channel_id}/timeline", "Show what happened to a channel", TIMELINE));
     area.get("/api/channels/{channel_id}/inbox", "Show the inbox of a channel", INBOX)
         .ok::<OfChannel>("What is in the inbox now. It is empty if the device has never opened one.");
+    area.post("/api/channels/import", "Import channels", IMPORT)
+        .takes(query::choice("dry_run", &["false", "true"], "`true` reads and checks all lines, and writes nothing."))
+        .text_body("application/x-ndjson", IMPORTED_LINE)
+        .any_content(
+            "As `application/x-ndjson`: `{line, path, error}` for every line that was left out, up to 10,000 of them, and a last line \
+             `{ok, operation_id, created, updated, refused}`.",
+        )
+        .refuses(408, "Nothing arrived for a minute (40800). Lines before that may be imported.")
+        .refuses(413, "The lines are larger than 8 GiB when unpacked (41300).");
     let reference = json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"});
     area.post(
         "/api/channels/remove_push_address",
@@ -107,6 +116,11 @@ pub(super) fn area() -> Area {
     area
 }
 
+const IMPORT: &str = "Lines of JSON, plain or gzip, each the channel object of a registration, with `channel_id`, `tag_groups`, \
+                      `attributes` and `subscription_lists` if they are known. A channel is found by its id, or else by its address, \
+                      and updated; otherwise it is created. Repeating an import changes nothing more. It causes no events.";
+const IMPORTED_LINE: &str = r#"{"device_type": "android", "opt_in": true, "push_address": "a-token-of-the-device", "tag_groups": {"loyalty": ["gold"]}}
+"#;
 const INBOX: &str = "The messages that the person of the device sees in the inbox, as far as they were not deleted, and which of them are read.";
 
 const TIMELINE: &str =

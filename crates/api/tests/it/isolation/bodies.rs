@@ -84,6 +84,11 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             let time = json!({"scheduled_time": "2031-01-01T00:00"});
             vec![json!({"schedule": time, "push": push_to(json!({"segment": belongings.segment}))})]
         }
+        ("POST", "/api/channels/import") => {
+            let line =
+                json!({"channel_id": channel, "device_type": "ios", "alias": "imported", "tag_groups": {MARK: []}});
+            vec![json!(line.to_string())]
+        }
         ("POST", "/api/bulk/{device_type}") => vec![json!(format!("ua_channel_id\n{channel}\n"))],
         ("POST", "/api/bulk/open/{open_platform}") => vec![json!("ua_address\nfridge-1\n")],
         ("POST", "/api/bulk-send" | "/api/bulk-send/validate") => {

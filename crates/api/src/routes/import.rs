@@ -1,0 +1,275 @@
+//! Import of channels: a stream of JSON lines, each the channel object of a registration with what else is known of the channel.
+//! Some thousand lines are one transaction. The answer has a line for every one that was left out, and one for all of them.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use bytes::Bytes;
+use devices::{ImportReport, ImportRow, RefusedRow};
+use http::HeaderValue;
+use http::header::CONTENT_TYPE;
+use model::channel::ImportedChannel;
+use model::ids::OperationId;
+use model::json::{self, UnknownKeys};
+use model::problem::Problems;
+use serde::Serialize;
+use tenancy::App;
+
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::query::Params;
+use crate::upload::Upload;
+
+const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
+/// Lines of one transaction. Nothing else of the app is written meanwhile.
+const LINES_AT_ONCE: usize = 2000;
+/// Lines are taken together up to so many bytes, which bounds the memory of an import.
+const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
+/// A longer line tells of no channel.
+const MOST_LINE_BYTES: usize = 1024 * 1024;
+/// More lines that were left out are counted, and not told.
+const MOST_TOLD: usize = 10_000;
+
+/// The answer about one line that was left out.
+#[derive(Serialize)]
+struct RefusedLine<'a> {
+    line: u64,
+    /// The place in the line; empty for all of it.
+    path: &'a str,
+    error: &'a str,
+}
+
+/// The last line of the answer.
+#[derive(Serialize)]
+struct Total {
+    ok: bool,
+    operation_id: OperationId,
+    created: u64,
+    updated: u64,
+    refused: u64,
+}
+
+pub(super) async fn channels(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    mut params: Params,
+    mut body: Upload,
+) -> Result<Response> {
+    let is_dry_run = params.choice("dry_run", &[("true", true), ("false", false)]).unwrap_or(false);
+    let begun = params.finish().and_then(|()| edge.admit_transfer(app.id));
+    let _permit = match begun {
+        Ok(permit) => permit,
+        Err(error) => {
+            body.discard().await;
+            return Err(error);
+        }
+    };
+    let mut import =
+        Import { edge: &edge, app: &app, is_dry_run, told: Vec::new(), total: ImportReport::default(), n_refused: 0 };
+    match import.receive(&mut body).await {
+        Ok(()) => import.answer(),
+        Err(error) => {
+            body.discard().await;
+            Err(error)
+        }
+    }
+}
+
+/// An import that is being received.
+struct Import<'a> {
+    edge: &'a Edge,
+    app: &'a App,
+    /// Lines are read and checked, and nothing is written.
+    is_dry_run: bool,
+    /// Lines of the answer.
+    told: Vec<u8>,
+    total: ImportReport,
+    n_refused: u64,
+}
+
+/// Lines that wait to be imported.
+#[derive(Default)]
+struct Lines {
+    whole: Vec<(u64, Vec<u8>)>,
+    n_bytes: usize,
+    /// The line that has not ended yet.
+    open: Vec<u8>,
+    n_lines: u64,
+}
+
+impl Import<'_> {
+    async fn receive(&mut self, body: &mut Upload) -> Result<()> {
+        let mut lines = Lines::default();
+        while let Some(chunk) = body.chunk().await? {
+            let mut rest = chunk;
+            while lines.add(&mut rest) {
+                self.take(&mut lines).await?;
+            }
+        }
+        lines.end_line();
+        self.take(&mut lines).await
+    }
+
+    /// Imports the lines that wait.
+    async fn take(&mut self, lines: &mut Lines) -> Result<()> {
+        let whole = lines.take();
+        let (mut rows, mut refused) = (Vec::with_capacity(whole.len()), Vec::new());
+        for (line, read) in self.edge.apart(move || parse_all(whole)).await? {
+            match read {
+                Ok(channel) => match self.address_problem(&channel).await? {
+                    None => rows.push(ImportRow { line, channel }),
+                    Some(problems) => refused.push(refusal(line, &problems)),
+                },
+                Err(problems) => refused.push(refusal(line, &problems)),
+            }
+        }
+        if !self.is_dry_run && !rows.is_empty() {
+            let done = self.edge.engine.devices().import_channels(self.app.id, rows).await?;
+            self.total.n_created += done.n_created;
+            self.total.n_updated += done.n_updated;
+            refused.extend(done.refused);
+        }
+        refused.sort_by_key(|row| row.line);
+        refused.iter().try_for_each(|row| self.tell(row))
+    }
+
+    /// What is wrong with the address of a device, in an app in production.
+    async fn address_problem(&self, channel: &ImportedChannel) -> Result<Option<Problems>> {
+        let Some(registration) = channel.device() else { return Ok(None) };
+        match self.edge.engine.sending().check_address(self.app.id, self.app.mode, registration).await {
+            Ok(()) => Ok(None),
+            Err(engine::Error::Invalid(problems)) => Ok(Some(problems)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn tell(&mut self, row: &RefusedRow) -> Result<()> {
+        self.n_refused += 1;
+        if self.n_refused > MOST_TOLD as u64 {
+            return Ok(());
+        }
+        // Addresses are checked as those of registrations are, whose channel is one level below.
+        let path = row.path.strip_prefix("channel.").unwrap_or(&row.path);
+        self.tell_line(&RefusedLine { line: row.line, path, error: &row.message })
+    }
+
+    fn tell_line(&mut self, line: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(&mut self.told, line).map_err(Error::internal)?;
+        self.told.push(b'\n');
+        Ok(())
+    }
+
+    fn answer(mut self) -> Result<Response> {
+        let ImportReport { n_created: created, n_updated: updated, .. } = self.total;
+        let operation_id = OperationId::at(self.edge.engine.clock().now());
+        self.tell_line(&Total { ok: true, operation_id, created, updated, refused: self.n_refused })?;
+        let mut response = Response::new(Body::from(self.told));
+        response.headers_mut().insert(CONTENT_TYPE, NDJSON);
+        Ok(response)
+    }
+}
+
+impl Lines {
+    /// Takes lines from the bytes that have arrived, and returns whether there are enough of them to be imported.
+    fn add(&mut self, bytes: &mut Bytes) -> bool {
+        while !bytes.is_empty() {
+            let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
+                self.open_more(bytes);
+                bytes.clear();
+                return false;
+            };
+            let line = bytes.split_to(end + 1);
+            self.open_more(&line[..end]);
+            self.end_line();
+            if self.whole.len() >= LINES_AT_ONCE || self.n_bytes >= BYTES_AT_ONCE {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Of a line that is too long so much is kept that this can be told.
+    fn open_more(&mut self, bytes: &[u8]) {
+        let room = (MOST_LINE_BYTES + 1).saturating_sub(self.open.len());
+        self.open.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// Blank lines are counted and mean nothing.
+    fn end_line(&mut self) {
+        self.n_lines += 1;
+        let line = std::mem::take(&mut self.open);
+        if !line.trim_ascii().is_empty() {
+            self.n_bytes += line.len();
+            self.whole.push((self.n_lines, line));
+        }
+    }
+
+    fn take(&mut self) -> Vec<(u64, Vec<u8>)> {
+        self.n_bytes = 0;
+        std::mem::take(&mut self.whole)
+    }
+}
+
+type Parsed = (u64, std::result::Result<ImportedChannel, Problems>);
+
+fn parse_all(lines: Vec<(u64, Vec<u8>)>) -> Vec<Parsed> {
+    lines.into_iter().map(|(line, text)| (line, parse(&text))).collect()
+}
+
+fn parse(line: &[u8]) -> std::result::Result<ImportedChannel, Problems> {
+    if line.len() > MOST_LINE_BYTES {
+        return Err(Problems::one("", format!("A line has at most {MOST_LINE_BYTES} bytes.")));
+    }
+    if std::str::from_utf8(line).is_err() {
+        return Err(Problems::one("", "The line is not UTF-8."));
+    }
+    json::parse_with(line, UnknownKeys::Refused, ImportedChannel::parse)
+}
+
+/// All problems of a line, under the path of the first.
+fn refusal(line: u64, problems: &Problems) -> RefusedRow {
+    let first = problems.first();
+    let others = problems.iter().skip(1).map(|problem| format!(" {}: {}", problem.path, problem.message));
+    let message = std::iter::once(first.message.clone()).chain(others).collect();
+    RefusedRow { line, path: first.path.clone(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of a text that arrives in pieces, by their numbers.
+    fn lines_of(text: &str, piece: usize) -> Vec<(u64, String)> {
+        let (mut lines, mut found) = (Lines::default(), Vec::new());
+        for piece in text.as_bytes().chunks(piece) {
+            let mut rest = Bytes::copy_from_slice(piece);
+            while lines.add(&mut rest) {
+                found.extend(lines.take());
+            }
+        }
+        lines.end_line();
+        found.extend(lines.take());
+        found.into_iter().map(|(line, text)| (line, String::from_utf8(text).unwrap())).collect()
+    }
+
+    #[test]
+    fn lines_are_found_however_they_arrive() {
+        let wanted = [(1, "a"), (3, " bc"), (4, "d\r"), (6, "e")].map(|(line, text)| (line, text.to_owned()));
+        for piece in [1, 2, 3, 100] {
+            assert_eq!(lines_of("a\n\n bc\nd\r\n \ne", piece), wanted, "in pieces of {piece}");
+        }
+        assert_eq!(lines_of("", 1), []);
+    }
+
+    #[test]
+    fn a_line_without_an_end_does_not_fill_the_memory() {
+        let long = "x".repeat(MOST_LINE_BYTES * 3);
+        let found = lines_of(&format!("{long}\nb\n"), 64 * 1024);
+        assert_eq!(
+            found.iter().map(|(line, text)| (*line, text.len())).collect::<Vec<_>>(),
+            [(1, MOST_LINE_BYTES + 1), (2, 1)]
+        );
+        assert!(parse(found[0].1.as_bytes()).is_err());
+    }
+}
