@@ -9,7 +9,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use http::response::Parts;
 use http::{Method, Request, Response, StatusCode};
 use providers::http::{AddressPolicy, SendError, Streaming, Timeouts};
 use serde::Deserialize;
@@ -46,6 +47,8 @@ pub(crate) struct Refused {
     /// The API's own code, if the API answered.
     pub(crate) code: Option<u32>,
     pub(crate) text: String,
+    /// When to ask again, if the server says so.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 /// The error body of the API, as far as a person needs it.
@@ -87,11 +90,20 @@ impl Client {
         Self::new(remote, Some(format!("Basic {credentials}")))
     }
 
+    /// For the API of an app at another service that speaks like ours.
+    pub(crate) fn of_another(base: &BaseUrl, key: &str, secret: &str) -> Self {
+        Self::at(base.clone(), Some(format!("Basic {}", STANDARD.encode(format!("{key}:{secret}")))))
+    }
+
     fn new(remote: &Remote, authorization: Option<String>) -> Result<Self> {
+        Ok(Self::at(remote.url()?, authorization))
+    }
+
+    fn at(base: BaseUrl, authorization: Option<String>) -> Self {
         // The person at the keyboard chose the address; the policy is for addresses that come from elsewhere.
         let timeouts = Timeouts { total: PATIENCE, ..Timeouts::default() };
         let http = providers::http::Client::with_timeouts(AddressPolicy::ANY, timeouts);
-        Ok(Self { http, base: remote.url()?, authorization })
+        Self { http, base, authorization }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Reply> {
@@ -115,6 +127,11 @@ impl Client {
         self.call(method, path, Some((JSON, body))).await
     }
 
+    /// Sends JSON lines.
+    pub(crate) async fn send_lines(&self, path: &str, lines: Bytes) -> Result<Reply> {
+        self.call(Method::POST, path, Some(("application/x-ndjson", lines))).await
+    }
+
     /// Sends a file that is not JSON.
     pub(crate) async fn upload(&self, path: &str, content_type: &'static str, body: Bytes) -> Result<Reply> {
         self.call(Method::PUT, path, Some((content_type, body))).await
@@ -124,7 +141,7 @@ impl Client {
     pub(crate) async fn stream(&self, path: &str) -> Result<Streaming> {
         let (head, body) = self.open(Method::GET, path, None).await?.into_parts();
         if !head.status.is_success() {
-            return Err(Refused::new(head.status, &collect(body).await?).into());
+            return Err(Refused::new(&head, &collect(body).await?).into());
         }
         Ok(body)
     }
@@ -139,7 +156,7 @@ impl Client {
             let (head, body) = self.open(method, path, body).await?.into_parts();
             let body = collect(body).await?;
             if !head.status.is_success() {
-                return Err(Refused::new(head.status, &body).into());
+                return Err(Refused::new(&head, &body).into());
             }
             Ok(Reply(body))
         };
@@ -217,10 +234,15 @@ async fn collect(mut body: Streaming) -> Result<Bytes> {
 }
 
 impl Refused {
-    fn new(status: StatusCode, body: &[u8]) -> Self {
+    fn new(head: &Parts, body: &[u8]) -> Self {
+        let seconds = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let (status, retry_after) = (head.status, seconds.map(Duration::from_secs));
         match serde_json::from_slice(body) {
-            Ok(ErrorBody { error, error_code }) => Self { status, code: error_code, text: error },
-            Err(_) => Self { status, code: None, text: String::from_utf8_lossy(body).trim().to_owned() },
+            Ok(ErrorBody { error, error_code }) => Self { status, code: error_code, text: error, retry_after },
+            Err(_) => {
+                let text = String::from_utf8_lossy(body).trim().to_owned();
+                Self { status, code: None, text, retry_after }
+            }
         }
     }
 }
@@ -237,15 +259,18 @@ impl std::error::Error for Refused {}
 mod tests {
     use super::*;
 
+    fn refused(status: StatusCode, body: &[u8]) -> Refused {
+        let (head, ()) = Response::builder().status(status).header(RETRY_AFTER, "7").body(()).unwrap().into_parts();
+        Refused::new(&head, body)
+    }
+
     #[test]
     fn refusals_say_what_and_where() {
         let body = br#"{"ok":false,"error":"notification.x: There is no key 'x'.","error_code":40000}"#;
-        assert_eq!(
-            Refused::new(StatusCode::BAD_REQUEST, body).to_string(),
-            "The server answered 400 Bad Request: notification.x: There is no key 'x'."
-        );
-        assert_eq!(Refused::new(StatusCode::BAD_REQUEST, body).code, Some(40000));
-        let plain = Refused::new(StatusCode::BAD_GATEWAY, b"<html>\n");
+        let found = refused(StatusCode::BAD_REQUEST, body);
+        assert_eq!(found.to_string(), "The server answered 400 Bad Request: notification.x: There is no key 'x'.");
+        assert_eq!((found.code, found.retry_after), (Some(40000), Some(Duration::from_secs(7))));
+        let plain = refused(StatusCode::BAD_GATEWAY, b"<html>\n");
         assert_eq!(plain.to_string(), "The server answered 502 Bad Gateway: <html>");
     }
 }

@@ -11,7 +11,11 @@ mod console;
 mod copy;
 mod doctor;
 mod events;
+mod export;
+mod exported_channel;
+mod import;
 mod list;
+mod listing;
 mod live;
 mod migrate;
 mod nodes;
@@ -124,6 +128,10 @@ pub(crate) enum Command {
     Template(noun::NounArgs),
     /// List, make, fill and read uploaded lists
     List(list::List),
+    /// Bring the channels of a file, or of another service
+    Import(Box<import::Import>),
+    /// Write what an app has as JSON lines, which `import jsonl` reads
+    Export(export::Export),
     /// Make any call of the API with the credentials that are set
     Api(api::Api),
     /// Simulate the push providers on this machine
@@ -176,6 +184,8 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Pipeline(noun) => one_thread(Box::pin(noun.run(&noun::PIPELINES))),
         Command::Template(noun) => one_thread(Box::pin(noun.run(&noun::TEMPLATES))),
         Command::List(list) => one_thread(Box::pin(list.run())),
+        Command::Import(import) => one_thread(Box::pin(import.run())),
+        Command::Export(export) => one_thread(Box::pin(export.run())),
         Command::Api(api) => one_thread(Box::pin(api.run())),
         Command::Sim(sim) => one_thread(Box::pin(sim.run())),
         Command::Completions(completions) => completions.run(),

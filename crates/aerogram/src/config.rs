@@ -31,7 +31,7 @@ pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use oidc::Oidc;
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, network, number_in, secret};
 
-const HEADING: &str = "Settings";
+pub(crate) const HEADING: &str = "Settings";
 const LISTEN: &str = "127.0.0.1:8080";
 /// The setting that names the settings file, and so cannot stand in it.
 const CONFIG: &str = "config";

@@ -130,7 +130,7 @@ impl BulkCsv {
     /// Only channels of open platforms have addresses that servers know.
     pub fn new(device_type: &DeviceType) -> Self {
         let takes_addresses = matches!(device_type, DeviceType::Open(_));
-        Self { takes_addresses, records: CsvRecords::new(), columns: None, n_rows: 0 }
+        Self { takes_addresses, records: CsvRecords::default(), columns: None, n_rows: 0 }
     }
 
     /// The rows that end in this chunk, or why the file cannot be used.

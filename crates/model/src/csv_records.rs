@@ -6,17 +6,17 @@ use crate::limits;
 
 /// A row of a file and the line it begins on, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CsvRecord {
-    pub(crate) line: u64,
-    pub(crate) cells: Vec<Vec<u8>>,
+pub struct CsvRecord {
+    pub line: u64,
+    pub cells: Vec<Vec<u8>>,
 }
 
 /// A row is longer than a row may be; maybe a quote is not closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooLong;
+pub struct TooLong;
 
 /// The records of one file.
-pub(crate) struct CsvRecords {
+pub struct CsvRecords {
     reader: Reader,
     /// Line ends that were read.
     n_lines: u64,
@@ -33,13 +33,16 @@ struct Row {
     n_bytes: usize,
 }
 
-impl CsvRecords {
-    pub(crate) fn new() -> Self {
+impl Default for CsvRecords {
+    /// The default of the reader itself has no table to read by.
+    fn default() -> Self {
         Self { reader: Reader::new(), n_lines: 0, row: Row::default() }
     }
+}
 
+impl CsvRecords {
     /// The records that end in this chunk.
-    pub(crate) fn feed(&mut self, mut chunk: &[u8]) -> Result<Vec<CsvRecord>, TooLong> {
+    pub fn feed(&mut self, mut chunk: &[u8]) -> Result<Vec<CsvRecord>, TooLong> {
         let mut records = Vec::new();
         while !chunk.is_empty() {
             if self.row.line.is_none() {
@@ -61,7 +64,7 @@ impl CsvRecords {
     }
 
     /// The record that the file ended in, if it did not end with a line break.
-    pub(crate) fn finish(&mut self) -> Result<Option<CsvRecord>, TooLong> {
+    pub fn finish(&mut self) -> Result<Option<CsvRecord>, TooLong> {
         let mut last = None;
         while self.row.line.is_some() {
             let mut text = [0; 1024];

@@ -13,7 +13,7 @@ pub mod channel;
 pub mod contact;
 pub mod content_template;
 pub mod create_and_send;
-mod csv_records;
+pub mod csv_records;
 pub mod custom_event;
 pub mod demo;
 pub mod device_event;

@@ -17,6 +17,8 @@ mod doctor_story;
 #[cfg(test)]
 mod file_story;
 #[cfg(test)]
+mod import_story;
+#[cfg(test)]
 mod live_crash_story;
 #[cfg(test)]
 mod nodes_story;

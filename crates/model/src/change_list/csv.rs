@@ -84,7 +84,7 @@ enum TargetColumn {
 
 impl ChangeCsv {
     pub fn new(kind: ChangeKind) -> Self {
-        Self { kind, records: CsvRecords::new(), columns: None, n_rows: 0 }
+        Self { kind, records: CsvRecords::default(), columns: None, n_rows: 0 }
     }
 
     /// The rows that end in this chunk, or why the file cannot be used.

@@ -1,0 +1,91 @@
+//! `aerogram import`: channels from files and from other services, through the bulk call of the API.
+
+mod airship;
+mod answers;
+mod csv;
+mod items;
+mod jsonl;
+mod onesignal;
+mod pinpoint;
+mod progress;
+mod sending;
+mod source;
+mod state;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+pub(super) use airship::held_by_user;
+pub(super) use items::{DocumentKind, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES};
+
+use crate::client::Client;
+use crate::config::{AppLogin, Remote, number_in};
+
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    #[command(subcommand)]
+    format: Format,
+
+    #[command(flatten)]
+    login: AppLogin,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Subcommand, Debug)]
+enum Format {
+    /// JSON lines: channels as they are registered, or what `aerogram export` has written
+    #[command(after_help = "Example: aerogram import jsonl channels.jsonl --dry-run")]
+    Jsonl(jsonl::Jsonl),
+    /// A CSV file with a header, or a list of tokens
+    #[command(after_help = "Example: aerogram import csv devices.csv --map token=push_address,plan=attribute:plan")]
+    Csv(csv::Csv),
+    /// The CSV export of OneSignal
+    #[command(after_help = "Example: aerogram import onesignal players.csv.gz")]
+    Onesignal(onesignal::Onesignal),
+    /// The endpoint export of Amazon Pinpoint
+    #[command(after_help = "Example: aerogram import pinpoint part-0.gz part-1.gz")]
+    Pinpoint(pinpoint::Pinpoint),
+    /// Channels and named users of Airship, through its API
+    #[command(after_help = "Example: aerogram import airship --airship-key KEY --airship-secret SECRET")]
+    Airship(airship::Airship),
+}
+
+/// How rows are sent, whatever they come from.
+#[derive(Args, Debug)]
+struct Options {
+    /// Read and check all rows, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Leave out so many rows at the beginning; what an interrupted import has done is left out by itself
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number_in(0..=u64::MAX))]
+    skip: u64,
+    /// Begin anew, although an interrupted import could go on
+    #[arg(long)]
+    start_over: bool,
+    /// Write the rows that were left out to this file, with their lines, and not to standard error
+    #[arg(long, value_name = "PATH")]
+    refused: Option<PathBuf>,
+    /// Requests under way
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = number_in(1_usize..=32))]
+    connections: usize,
+}
+
+impl Import {
+    pub(crate) async fn run(&self) -> Result<ExitCode> {
+        let client = Client::app(&self.remote, &self.login)?;
+        let run = sending::Run::new(client, &self.remote, &self.login)?;
+        let total = match &self.format {
+            Format::Jsonl(from) => from.run(run).await?,
+            Format::Csv(from) => from.run(run).await?,
+            Format::Onesignal(from) => from.run(run).await?,
+            Format::Pinpoint(from) => from.run(run).await?,
+            Format::Airship(from) => from.run(run).await?,
+        };
+        total.show(self.remote.json)?;
+        Ok(if total.refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}

@@ -1,0 +1,120 @@
+//! `aerogram import airship`: channels and named users of Airship, or of any other service that speaks its API, page by page.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use model::app::{AppKey, Secret};
+use serde_json::{Map, Value, json};
+
+use super::Options;
+use super::answers::patiently;
+use super::progress::Progress;
+use super::sending::{Run, Sender, Total};
+use super::source::{Content, Row};
+use crate::client::{Client, own_path};
+use crate::commands::exported_channel::{LeftOut, line_of};
+use crate::config::{BaseUrl, HEADING as SETTINGS, app_key, secret};
+
+/// How far it has got is written after so many pages.
+const PAGES_AT_ONCE: u32 = 5;
+const CHANNELS: &str = "/api/channels/";
+const NAMED_USERS: &str = "/api/named_users/";
+
+#[derive(Args, Debug)]
+pub(super) struct Airship {
+    /// Where its API is; https://go.airship.eu in Europe
+    #[arg(long, value_name = "URL", default_value = "https://go.urbanairship.com")]
+    from: BaseUrl,
+    /// Key of the app there
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true, value_parser = app_key, help_heading = SETTINGS)]
+    airship_key: AppKey,
+    /// Master secret of the app there
+    #[arg(long, value_name = "SECRET", allow_hyphen_values = true, value_parser = secret, help_heading = SETTINGS)]
+    airship_secret: Secret,
+    /// The file that keeps how far the import has got
+    #[arg(long, value_name = "PATH", default_value = "airship.aerogram-import")]
+    state: PathBuf,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+impl Airship {
+    pub(super) async fn run(&self, run: Run) -> Result<Total> {
+        let from = Client::of_another(&self.from, &self.airship_key.to_string(), self.airship_secret.reveal());
+        let mut sender = run.sender(&self.options, Progress::of_unknown()?, Some(&self.state), None)?;
+        let begin = sender.go_on_with_page().unwrap_or_else(|| CHANNELS.to_owned());
+        if begin.starts_with(CHANNELS.trim_end_matches('/')) {
+            pages(&from, &mut sender, begin, "channels", channel).await?;
+            sender.note_page(Some(NAMED_USERS))?;
+            pages(&from, &mut sender, NAMED_USERS.to_owned(), "named_users", |user| named_user(&user)).await?;
+        } else {
+            pages(&from, &mut sender, begin, "named_users", |user| named_user(&user)).await?;
+        }
+        sender.finish().await
+    }
+}
+
+/// Reads the pages of a listing from one on.
+async fn pages(
+    from: &Client,
+    sender: &mut Sender<'_>,
+    first: String,
+    items: &str,
+    row: impl Fn(Map<String, Value>) -> Option<Row>,
+) -> Result<()> {
+    let (mut next, mut n_pages) = (Some(first), 0);
+    while let Some(path) = next.take() {
+        let mut page: Value = patiently(|| from.get(&path)).await?.read()?;
+        if let Value::Array(all) = page[items].take() {
+            for one in all {
+                let Value::Object(one) = one else { continue };
+                if let Some(row) = row(one) {
+                    sender.add(row).await?;
+                }
+            }
+        }
+        next = page["next_page"].as_str().map(own_path);
+        n_pages += 1;
+        if n_pages % PAGES_AT_ONCE == 0 {
+            sender.flush().await?;
+            sender.note_page(next.as_deref())?;
+        }
+    }
+    sender.flush().await
+}
+
+/// Channels that are uninstalled are of no use to anybody.
+fn channel(channel: Map<String, Value>) -> Option<Row> {
+    let place = format!("channel {}", channel.get("channel_id").and_then(Value::as_str).unwrap_or("without an id"));
+    let content = match line_of(channel) {
+        Ok(line) => Content::channel(&line),
+        Err(LeftOut::Uninstalled) => return None,
+        Err(LeftOut::Type(name)) => Content::LeftOut(format!("There are no channels of type {name} here.")),
+    };
+    Some(Row { place, content })
+}
+
+/// What a user holds itself. Its channels name it.
+fn named_user(user: &Map<String, Value>) -> Option<Row> {
+    let id = user.get("named_user_id").and_then(Value::as_str)?;
+    Some(Row { place: format!("named user {id}"), content: Content::NamedUser(held_by_user(user)?) })
+}
+
+/// The part of a looked up named user that an import sets; `None` if there is nothing.
+pub(in crate::commands) fn held_by_user(user: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let is_held = |value: &Value| match value {
+        Value::Object(object) => !object.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    let held = ["tags", "attributes", "subscription_lists"].into_iter().filter_map(|key| Some((key, user.get(key)?)));
+    let mut kept: Map<String, Value> =
+        held.filter(|(_, value)| is_held(value)).map(|(key, value)| (key.to_owned(), value.clone())).collect();
+    if kept.is_empty() {
+        return None;
+    }
+    kept.insert("named_user_id".to_owned(), json!(user.get("named_user_id")?));
+    Some(kept)
+}

@@ -1,0 +1,33 @@
+//! `aerogram import jsonl`: channels as they are registered, and what `aerogram export` has written.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::Options;
+use super::items::content_of;
+use super::sending::{Run, Total};
+use super::source::{BytesRead, Row, Rows, lines, size_of};
+
+#[derive(Args, Debug)]
+pub(super) struct Jsonl {
+    /// The file, plain or gzip, or `-` for standard input
+    #[arg(value_name = "PATH")]
+    file: PathBuf,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+impl Jsonl {
+    pub(super) async fn run(&self, run: Run) -> Result<Total> {
+        let (files, n_bytes) = ([self.file.clone()], BytesRead::default());
+        let rows = lines(&files, &n_bytes).map(|line| {
+            let (place, line) = line?;
+            Ok(Row { place, content: content_of(line) })
+        });
+        let rows: Rows = Box::new(rows);
+        run.files(&self.options, &files, n_bytes, size_of(&files), rows).await
+    }
+}

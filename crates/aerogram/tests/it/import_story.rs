@@ -1,0 +1,396 @@
+//! Devices of other services and of files come in by one command, interrupted or not, and go out again as they came.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+use testkit::postgres::cluster;
+use testkit::store::{Database, databases};
+
+use crate::operator_story::{APP_SECRET, KEY, MASTER_SECRET, Story};
+use crate::server::Server;
+
+const ID: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+
+/// A story on each database.
+fn stories() -> Vec<Story> {
+    let on = |database: Database| match database {
+        Database::Sqlite => Story::begin(),
+        Database::Postgres => Story::begin_with(&["--database", &cluster().fresh_database()]),
+    };
+    databases().iter().copied().map(on).collect()
+}
+
+fn write(story: &Story, name: &str, text: impl AsRef<[u8]>) {
+    std::fs::write(story.folder.path().join(name), text).unwrap();
+}
+
+fn lines(all: &[Value]) -> String {
+    all.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn call(story: &Story, method: &str, path: &str, body: &Value) -> Value {
+    let text = story.says(&["api", method, path, "-d", &body.to_string()]);
+    if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
+}
+
+fn get(story: &Story, path: &str) -> Value {
+    serde_json::from_str(&story.says(&["api", "GET", path])).unwrap()
+}
+
+fn total(output: &Output) -> [u64; 3] {
+    let total: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    ["created", "updated", "refused"].map(|key| total[key].as_u64().unwrap())
+}
+
+fn import(story: &Story, arguments: &[&str]) -> Output {
+    story.command(&[&["import"], arguments, &["--json"]].concat()).output().unwrap()
+}
+
+#[test]
+fn lines_are_imported_and_bad_ones_are_told() {
+    let story = Story::begin();
+    let good = json!({"channel_id": ID, "device_type": "ios", "opt_in": true, "push_address": "AB", "tags": ["news"]});
+    write(&story, "devices.jsonl", format!("{good}\n\nnonsense\n{}\n", json!({"device_type": "ios", "opt_in": true})));
+    let dry = import(&story, &["jsonl", "devices.jsonl", "--dry-run"]);
+    assert_eq!((dry.status.code(), total(&dry)), (Some(1), [0, 0, 2]));
+    assert_eq!(get(&story, "/api/channels")["channels"], json!([]));
+
+    let output = import(&story, &["jsonl", "devices.jsonl"]);
+    assert_eq!((output.status.code(), total(&output)), (Some(1), [1, 0, 2]));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("line 3: ") && told.contains("line 4: ") && told.contains("push_address"), "{told}");
+    let again = import(&story, &["jsonl", "devices.jsonl", "--refused", "refused.txt"]);
+    assert_eq!((total(&again), again.stderr.is_empty()), ([0, 1, 2], true));
+    assert_eq!(std::fs::read_to_string(story.folder.path().join("refused.txt")).unwrap().lines().count(), 2);
+    assert!(!story.folder.path().join("devices.jsonl.aerogram-import").exists());
+
+    let mut command =
+        story.command(&["import", "jsonl", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    writeln!(command.stdin.take().unwrap(), "{good}").unwrap();
+    let output = command.wait_with_output().unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "1 rows were read: 0 channels are new, 1 were known, 0 rows were left out.\n"
+    );
+}
+
+#[test]
+fn files_of_tokens_and_of_columns_are_imported() {
+    let story = Story::begin();
+    write(&story, "tokens.txt", "token\nAA\nBB\n");
+    assert_eq!(total(&import(&story, &["csv", "tokens.txt", "--ios"])), [2, 0, 0]);
+    write(&story, "fcm.txt", "first\nsecond");
+    assert_eq!(total(&import(&story, &["csv", "fcm.txt", "--android"])), [2, 0, 0]);
+    write(&story, "devices.csv", "\u{feff}token,customer,plan,age\nAA,kim,gold,41\nCC,\"jo, the second\",,\n");
+    let map = "token=push_address,customer=named_user_id,plan=tag:plan,age=attribute:age";
+    assert_eq!(total(&import(&story, &["csv", "devices.csv", "--ios", "--map", map])), [1, 1, 0]);
+    let channel = get(&story, "/api/channels?address=AA")["channels"][0].clone();
+    assert_eq!((&channel["named_user_id"], &channel["attributes"]), (&json!("kim"), &json!({"age": 41})));
+    assert_eq!(channel["tag_groups"]["plan"], json!(["gold"]));
+
+    let unknown =
+        story.command(&["import", "csv", "devices.csv", "--ios", "--map", "tokn=push_address"]).output().unwrap();
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("token, customer"));
+    let untold = story.command(&["import", "csv", "devices.csv", "--map", map]).output().unwrap();
+    assert!(String::from_utf8(untold.stderr).unwrap().contains("--android"));
+}
+
+#[test]
+fn exports_of_other_services_are_imported() {
+    let story = Story::begin();
+    let players = format!(
+        "id,identifier,language,device_type,tags,invalid_identifier,external_user_id\n{ID},AA,de,0,\"{{\"\"plan\"\":\"\"gold\"\"}}\",f,kim\n\
+         {ID},BB,de,11,,f,\n"
+    );
+    write(&story, "players.csv", players);
+    let output = import(&story, &["onesignal", "players.csv"]);
+    assert_eq!(total(&output), [1, 0, 1]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("line 3: "));
+    let channel = get(&story, &format!("/api/channels/{ID}"))["channel"].clone();
+    assert_eq!((&channel["named_user_id"], &channel["attributes"]["plan"]), (&json!("kim"), &json!("gold")));
+
+    let endpoint = |address: &str, status: &str| {
+        json!({"ChannelType": "GCM", "Address": address, "EndpointStatus": status, "OptOut": "NONE", "User": {"UserId": "jo"},
+            "Attributes": {"interests": ["news"]}, "Demographic": {"Locale": "de_DE"}})
+    };
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(lines(&[endpoint("first", "ACTIVE"), endpoint("gone", "INACTIVE")]).as_bytes()).unwrap();
+    write(&story, "part-0.gz", packed.finish().unwrap());
+    write(&story, "part-1", lines(&[endpoint("second", "ACTIVE")]));
+    let output = import(&story, &["pinpoint", "part-0.gz", "part-1"]);
+    assert_eq!(total(&output), [2, 0, 1]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("part-0.gz, line 2: "));
+    let found = get(&story, "/api/channels?address=second")["channels"][0].clone();
+    assert_eq!((&found["named_user_id"], &found["tag_groups"]["interests"]), (&json!("jo"), &json!(["news"])));
+}
+
+#[test]
+fn an_interrupted_import_goes_on_where_it_was() {
+    const N: usize = 10_000;
+    let story = Story::begin();
+    let device = |n: usize| json!({"device_type": "android", "opt_in": true, "push_address": format!("token-{n}")});
+    let all: Vec<Value> = (0..N).map(device).collect();
+    write(&story, "all.jsonl", lines(&all));
+    // An import that has done the first rows and was killed then leaves this behind.
+    let state = story.folder.path().join("all.jsonl.aerogram-import");
+    let size = std::fs::metadata(story.folder.path().join("all.jsonl")).unwrap().len();
+    let server = story.server.url.clone();
+    let left = json!({"server": server, "app": KEY, "size": size, "n_rows": 4000, "next_page": null});
+    std::fs::write(&state, left.to_string()).unwrap();
+    let output = import(&story, &["jsonl", "all.jsonl", "--connections", "2"]);
+    assert_eq!(total(&output), [6000, 0, 0]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("row 4000"));
+    assert!(!state.exists());
+    std::fs::write(&state, left.to_string()).unwrap();
+    assert_eq!(total(&import(&story, &["jsonl", "all.jsonl", "--start-over"])), [4000, 6000, 0]);
+    assert_eq!(total(&import(&story, &["jsonl", "all.jsonl", "--skip", "9990"])), [0, 10, 0]);
+
+    // Killed wherever it is, and repeated.
+    write(&story, "killed.jsonl", lines(&all));
+    let mut child = story
+        .command(&["import", "jsonl", "killed.jsonl"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let [created, _, refused] = total(&import(&story, &["jsonl", "killed.jsonl"]));
+    assert_eq!((created, refused), (0, 0));
+    let devices = story.says(&["export", "-"]).lines().count();
+    assert_eq!(devices, N);
+}
+
+/// Channels, users, lists, segments, templates, schedules and pipelines.
+fn settle_in(story: &Story) {
+    let channels = [
+        json!({"channel_id": ID, "device_type": "ios", "opt_in": true, "background": true, "push_address": "AB12", "named_user_id": "kim",
+            "tags": ["news"], "tag_groups": {"loyalty": ["gold"]}, "attributes": {"age": 41, "cart#1": {"n": 1}}, "alias": "k",
+            "subscription_lists": ["weekly"], "timezone": "Europe/Berlin", "locale_language": "de", "locale_country": "DE",
+            "app_version": "3.1", "sdk_version": "17.0.0", "device_model": "iPhone15,2", "device_os": "17.1", "carrier": "Telekom",
+            "location_settings": true, "ios": {"badge": 2, "quiettime": {"start": "22:00", "end": "7:00"}, "tz": "Europe/Berlin"}}),
+        json!({"device_type": "android", "opt_in": false, "push_address": "token", "android": {"delivery_type": "hms"}}),
+        json!({"device_type": "android", "opt_in": true, "push_address": "https://push.example.org/up/1", "android": {
+            "delivery_type": "unifiedpush", "subscription": {"auth": "AAAAAAAAAAAAAAAAAAAAAA",
+            "p256dh": "BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}}),
+        json!({"type": "open", "opt_in": true, "address": "lobby", "named_user_id": "kim", "open": {"open_platform_name": "kiosk",
+            "identifiers": {"floor": "1"}}, "locale_language": "fr"}),
+    ];
+    write(story, "settle.jsonl", lines(&channels));
+    let output = import(story, &["jsonl", "settle.jsonl"]);
+    assert_eq!(total(&output), [4, 0, 0], "{}", String::from_utf8_lossy(&output.stderr));
+    call(
+        story,
+        "POST",
+        "/api/named_users/kim",
+        &json!({"tags": {"set": {"crm": ["vip"]}},
+        "attributes": [{"action": "set", "key": "born", "value": "1983-01-01T00:00:00"}]}),
+    );
+    call(
+        story,
+        "POST",
+        "/api/named_users/scoped/kim",
+        &json!({"scoped": [{"scope": "app", "subscription_lists": {"subscribe": ["monthly"]}}]}),
+    );
+    story.says(&["list", "create", "--set", "name=vips", "--set", "description=The best"]);
+    write(story, "vips.csv", format!("ios_channel,{ID}\nnamed_user,\"jo, the second\"\n"));
+    story.says(&["list", "upload", "vips", "vips.csv"]);
+    let segment = call(story, "POST", "/api/segments", &json!({"display_name": "News", "criteria": {"tag": "news"}}));
+    let inner = json!({"segment": segment["segment_id"]});
+    let outer = call(
+        story,
+        "POST",
+        "/api/segments",
+        &json!({"display_name": "Both", "criteria": {"and": [inner, {"tag": "a"}]}}),
+    );
+    call(
+        story,
+        "POST",
+        "/api/templates",
+        &json!({"name": "Hello", "variables": [{"key": "NAME", "name": "Name", "default_value": "you"}],
+        "push": {"notification": {"alert": "Hello {{NAME}}"}}}),
+    );
+    let push = json!({"audience": {"segment": outer["segment_id"]}, "device_types": "all", "notification": {"alert": "Later"}});
+    call(
+        story,
+        "POST",
+        "/api/schedules",
+        &json!({"name": "Later", "schedule": {"scheduled_time": "2099-01-01T00:00:00"}, "push": push}),
+    );
+    call(
+        story,
+        "POST",
+        "/api/schedules",
+        &json!({"schedule": {"scheduled_time": "2099-02-01T00:00:00"}, "push": push}),
+    );
+    call(
+        story,
+        "POST",
+        "/api/pipelines",
+        &json!({"name": "Welcome", "enabled": true, "immediate_trigger": {"tag_added": "welcome"},
+        "outcome": {"delay": 60, "push": {"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}}}}),
+    );
+}
+
+/// The lines of an export, without the ids that a move changes.
+fn exported(story: &Story, file: &str) -> Vec<Value> {
+    story.says(&["export", file]);
+    let text = std::fs::read_to_string(story.folder.path().join(file)).unwrap();
+    let mut ids = Vec::new();
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for line in &mut lines {
+        for (kind, key) in [("segment", "id"), ("template", "template_id"), ("schedule", "url"), ("pipeline", "uid")] {
+            if let Some(id) = line[kind].as_object_mut().and_then(|object| object.remove(key)) {
+                ids.push(id.as_str().unwrap().to_owned());
+            }
+        }
+    }
+    let replace = |line: &Value| {
+        let text = ids.iter().enumerate().fold(line.to_string(), |text, (n, id)| text.replace(id, &format!("id-{n}")));
+        serde_json::from_str(&text).unwrap()
+    };
+    lines.iter().map(replace).collect()
+}
+
+#[test]
+fn an_app_goes_out_and_comes_in_again() {
+    for story in stories() {
+        settle_in(&story);
+        let before = exported(&story, "first.jsonl");
+        assert_eq!(before.len(), 4 + 1 + 2 + 2 + 1 + 2 + 1, "{before:#?}");
+        // The same app once more: nothing is made twice.
+        let again = import(&story, &["jsonl", "first.jsonl"]);
+        assert_eq!(total(&again), [0, 4, 0], "{}", String::from_utf8_lossy(&again.stderr));
+        assert_eq!(exported(&story, "second.jsonl"), before);
+
+        for other in stories() {
+            std::fs::copy(story.folder.path().join("first.jsonl"), other.folder.path().join("moved.jsonl")).unwrap();
+            for wanted in [[4, 0, 0], [0, 4, 0]] {
+                let moved = import(&other, &["jsonl", "moved.jsonl"]);
+                assert_eq!(total(&moved), wanted, "{}", String::from_utf8_lossy(&moved.stderr));
+                assert_eq!(exported(&other, "after.jsonl"), before);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_app_of_airship_comes_in_through_its_api() {
+    // Another server of ours speaks as Airship does.
+    let airship = Story::begin();
+    settle_in(&airship);
+    let story = Story::begin();
+    let from = airship.server.url.as_str();
+    let arguments = ["airship", "--from", from, "--airship-key", KEY, "--airship-secret", MASTER_SECRET];
+    for wanted in [[4, 0, 0], [0, 4, 0]] {
+        let output = import(&story, &arguments);
+        assert_eq!(total(&output), wanted, "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let channels = |story: &Story| {
+        let export = story.says(&["export"]);
+        export
+            .lines()
+            .filter(|line| line.contains("channel_id") || line.contains("named_user\""))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(channels(&story), channels(&airship));
+    assert!(!story.folder.path().join("airship.aerogram-import").exists());
+    let wrong = ["import", "airship", "--from", from, "--airship-key", KEY, "--airship-secret", APP_SECRET];
+    assert!(story.refused(&wrong).contains("40"), "the app secret opens no listing");
+}
+
+/// A service that first has too much to do, and then one page of each listing.
+fn busy_service() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let channel =
+        json!({"channel_id": ID, "device_type": "ios", "installed": true, "opt_in": true, "push_address": "AB"});
+    let answers = [
+        "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_owned(),
+        answer(&json!({"channels": [channel, {"channel_id": "x", "device_type": "email"}]})),
+        answer(&json!({"named_users": [{"named_user_id": "kim", "tags": {"crm": ["vip"]}}]})),
+    ];
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let request = BufReader::new(stream.try_clone().unwrap()).lines();
+            assert!(request.map(Result::unwrap).take_while(|line| !line.is_empty()).count() > 1);
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    format!("http://{address}")
+}
+
+fn answer(body: &Value) -> String {
+    let body = body.to_string();
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+}
+
+#[test]
+fn a_service_that_has_too_much_to_do_is_asked_again() {
+    let story = Story::begin();
+    let arguments = ["airship", "--from", &busy_service(), "--airship-key", KEY, "--airship-secret", MASTER_SECRET];
+    let output = import(&story, &arguments);
+    assert_eq!(total(&output), [1, 0, 1]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("channel x: There are no channels of type email here."));
+    assert_eq!(get(&story, "/api/named_users?id=kim")["named_user"]["tags"], json!({"crm": ["vip"]}));
+}
+
+/// The commands under "Example" in their help are run as they are shown.
+#[test]
+fn examples_of_the_help_run() {
+    let airship = Story::begin();
+    settle_in(&airship);
+    let story = Story::begin();
+    let folder: &Path = story.folder.path();
+    write(&story, "channels.jsonl", lines(&[json!({"device_type": "ios", "push_address": "AB"})]));
+    write(&story, "devices.csv", "token,customer,plan,device_type\nAA,kim,gold,ios\n");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(b"id,identifier,device_type\n,AA,0\n").unwrap();
+    write(&story, "players.csv.gz", packed.finish().unwrap());
+    for part in ["part-0.gz", "part-1.gz"] {
+        write(&story, part, lines(&[json!({"ChannelType": "APNS", "Address": part})]));
+    }
+    for words in [
+        &["import", "jsonl"][..],
+        &["import", "csv"],
+        &["import", "onesignal"],
+        &["import", "pinpoint"],
+        &["import", "airship"],
+        &["export"],
+    ] {
+        let help = story.says(&[words, &["--help"]].concat());
+        let example = help
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("Example: aerogram "))
+            .unwrap_or_else(|| panic!("{help}"));
+        let example = example
+            .replace(" KEY", &format!(" {KEY}"))
+            .replace(" SECRET", &format!(" {MASTER_SECRET} --from {}", airship.server.url));
+        story.says(&example.split(' ').collect::<Vec<_>>());
+    }
+    assert!(folder.join("shop.jsonl").exists());
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told() {
+    let story = Story::begin();
+    write(&story, "devices.jsonl", lines(&[json!({"device_type": "ios", "push_address": "AB"})]));
+    let Story { folder, server } = story;
+    let url = server.url.clone();
+    drop::<Server>(server);
+    let output = crate::server::aerogram(folder.path())
+        .args(["import", "jsonl", "devices.jsonl", "--url", &url, "--app-key", KEY, "--master-secret", MASTER_SECRET])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("No server answers"));
+}
