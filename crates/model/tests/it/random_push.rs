@@ -9,7 +9,15 @@ use crate::random_notification::{actions, interactive, notification};
 use crate::random_selector::selector;
 
 pub(crate) fn push() -> Random {
-    prop_oneof![to_everything(), to_some_platforms()].boxed()
+    prop_oneof![to_everything(), to_some_platforms()].prop_map(in_one_language).boxed()
+}
+
+/// Content that lives on the screen has no localizations.
+fn in_one_language(mut push: Value) -> Value {
+    if push.to_string().contains("\"live_update\"") {
+        push.as_object_mut().expect("a push is an object").remove("localizations");
+    }
+    push
 }
 
 fn to_everything() -> Random {
