@@ -13,7 +13,7 @@ import requests
 
 from program import eventually, running
 
-KEY, APP_SECRET, MASTER_SECRET = "metrics-peer-app-key-1", "metrics-peer-app-secret", "metrics-peer-master-01"
+KEY, APP_SECRET, MASTER_SECRET = "metrics-peer-app-key-1", "metrics-peer-secret-01", "metrics-peer-master-01"
 OPERATOR_TOKEN = "metrics-peer-operator-token-of-32-letters"
 RULES = Path("packaging/prometheus/aerogram.rules.yml")
 RULES_TEST = Path("packaging/prometheus/aerogram.rules.test.yml")
