@@ -22,6 +22,12 @@ def authorization(schemes, user):
     return f"Basic {base64.b64encode(':'.join(pair).encode()).decode()}"
 
 
+@schemathesis.serializer("application/x-ndjson")
+def lines(context, value):
+    """Lines of JSON are text, which is sent as it is."""
+    return str(value).encode(errors="replace")
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """Has paths lead to something that is there, and gives the right credentials."""
