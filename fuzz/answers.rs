@@ -52,6 +52,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
         | Outcome::Gone { .. }
         | Outcome::Refused { .. }
         | Outcome::Rejected { .. }
+        | Outcome::ActivityEnded { .. }
         | Outcome::Unauthorized { .. } => {}
     }
 });
