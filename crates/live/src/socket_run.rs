@@ -207,7 +207,7 @@ mod tests {
         size_of::<F>()
     }
 
-    /// What an idle connection takes is its task and its line; docs/live.md says how much that is together.
+    /// What an idle connection takes is its task and its line. An opening needs more, and gives it back.
     #[test]
     fn an_idle_connection_is_small() {
         let (task, line) = (size(Connection::run), size_of::<Line>());
