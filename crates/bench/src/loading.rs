@@ -56,7 +56,12 @@ pub(crate) enum Users {
 
 /// Fills the database of a folder, in an app that the server has created there.
 pub(crate) async fn load(folder: &Path, population: &Population, n_channels: u32, users: Users) -> Result<()> {
-    load_channels(&Place::embedded(folder), population.terms(), n_channels, |ordinal, numbers| {
+    load_at(&Place::embedded(folder), population, n_channels, users).await
+}
+
+/// The same, wherever the server has its data.
+pub(crate) async fn load_at(place: &Place<'_>, population: &Population, n_channels: u32, users: Users) -> Result<()> {
+    load_channels(place, population.terms(), n_channels, |ordinal, numbers| {
         let (mut channel, keys) = population.channel(ordinal, numbers);
         if users == Users::OneEach {
             channel.named_user = NamedUserId::new(&user_name(ordinal.0)).ok();

@@ -29,6 +29,7 @@ mod faults;
 mod followers;
 mod growth;
 mod http;
+mod imports;
 mod index;
 mod list;
 mod live;
@@ -75,7 +76,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 24] = [
+const BENCHES: [Bench; 25] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -123,6 +124,12 @@ const BENCHES: [Bench; 24] = [
         about: "the upload of a list of 1,000,000 named users, each with a channel",
         needs_server: true,
         run: |size| Box::pin(list::run(size)),
+    },
+    Bench {
+        name: "import",
+        about: "1,000,000 devices by `aerogram import` of each format, killed in the middle, beside loading them, on each database",
+        needs_server: true,
+        run: |size| Box::pin(imports::run(size)),
     },
     Bench {
         name: "broadcast",

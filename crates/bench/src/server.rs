@@ -59,7 +59,7 @@ pub(crate) fn build() -> Result<()> {
 }
 
 /// The server that was built with this program.
-fn program() -> Result<PathBuf> {
+pub(crate) fn program() -> Result<PathBuf> {
     Ok(std::env::current_exe().context("this program has no path")?.with_file_name("aerogram"))
 }
 
@@ -164,7 +164,7 @@ impl Drop for Server {
 pub(crate) struct App {
     pub(crate) key: String,
     app_secret: String,
-    master_secret: String,
+    pub(crate) master_secret: String,
 }
 
 impl App {

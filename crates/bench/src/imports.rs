@@ -1,0 +1,215 @@
+//! `bench import`: 1,000,000 devices of each format by `aerogram import`, which is killed in the middle, and the server after it;
+//! how fast it is beside loading them through the store, what memory it takes, and whether an export has what the source had.
+
+mod devices;
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde_json::Value;
+use testkit::postgres::Cluster;
+
+use crate::Size;
+use crate::loading::{self, Place, Users};
+use crate::population::Population;
+use crate::report::{self, duration, mebibytes, number, percent};
+use crate::server::{App, DATABASE, Server, program};
+use crate::usage::Process;
+use devices::{Books, Format};
+
+const DEVICES: u32 = 1_000_000;
+const MOST_ABOVE_IDLE: u64 = 100 * 1000 * 1000;
+const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// How often the file is read that says how far an import has got.
+const LOOK: Duration = Duration::from_millis(5);
+
+pub(crate) async fn run(size: Size) -> Result<()> {
+    let n_devices = size.of(DEVICES);
+    on("SQLite", n_devices, &|| None).await?;
+    let cluster = Cluster::durable().map_err(|why| anyhow!(why))?;
+    on("PostgreSQL", n_devices, &|| Some(cluster.fresh_database())).await
+}
+
+/// All formats on one database.
+async fn on(name: &str, n_devices: u32, database: &dyn Fn() -> Option<String>) -> Result<()> {
+    report::heading(format_args!("Import of {} devices on {name}", number(f64::from(n_devices))))?;
+    let bare = reference(n_devices, database().as_deref()).await?;
+    let sources = tempfile::tempdir()?;
+    let mut source = None;
+    for format in Format::ALL {
+        report::progress(&format!("{name}: {}", format.name()));
+        let file = sources.path().join(format.name());
+        format.write(&file, n_devices)?;
+        let there = one(format.name(), &format.arguments(&file), &file, n_devices, database().as_deref(), bare)?;
+        let wanted = format.books(n_devices);
+        there.compare(&wanted, format.name())?;
+        fs::remove_file(&file)?;
+        source = Some(there);
+    }
+    // The last installation is the service that the next one comes from.
+    let source = source.context("there is no format")?;
+    let state = sources.path().join("airship.aerogram-import");
+    let app = App::first();
+    let arguments = ["airship", "--from", &source.url(), "--airship-key", &app.key];
+    let arguments: Vec<String> =
+        arguments.map(str::to_owned).into_iter().chain([format!("--state={}", state.display())]).collect();
+    let there = one("airship", &arguments, &sources.path().join("airship"), n_devices, database().as_deref(), bare)?;
+    there.compare(&source.books()?, "airship")?;
+    there.server.stop()?;
+    source.server.stop()
+}
+
+/// Rows per second at which the store takes channels with users.
+async fn reference(n_devices: u32, database: Option<&str>) -> Result<f64> {
+    let folder = tempfile::tempdir()?;
+    let place = Place { folder: folder.path(), database };
+    let population = Population::new();
+    let began = Instant::now();
+    loading::load_at(&place, &population, n_devices, Users::OneEach).await?;
+    Ok(f64::from(n_devices) / began.elapsed().as_secs_f64())
+}
+
+/// An installation that devices were imported to.
+struct Installation {
+    server: Server,
+    folder: tempfile::TempDir,
+}
+
+/// Imports from one source. After a third of the rows the command is killed, after two thirds the server.
+fn one(
+    name: &str,
+    arguments: &[String],
+    file: &Path,
+    n_devices: u32,
+    database: Option<&str>,
+    bare: f64,
+) -> Result<Installation> {
+    let folder = tempfile::tempdir()?;
+    let embedded = format!("sqlite:{DATABASE}");
+    let database = database.unwrap_or(&embedded);
+    let mut server = Server::start_node(folder.path(), database, ANY_PORT)?;
+    let idle = server.process().memory()?.resident;
+    server.process().forget_peak()?;
+    let mut state = file.as_os_str().to_owned();
+    state.push(".aerogram-import");
+    let state = PathBuf::from(state);
+
+    let (began, mut cpu, mut peak) = (Instant::now(), Duration::ZERO, 0);
+    let mut import = start(&server, arguments)?;
+    if wait_for(&mut import, &state, u64::from(n_devices / 3))? {
+        import.kill()?;
+        import.wait()?;
+        import = start(&server, arguments)?;
+    }
+    if wait_for(&mut import, &state, u64::from(n_devices / 3 * 2))? {
+        cpu += server.process().cpu()?;
+        peak = peak.max(server.process().memory()?.peak);
+        let address = server.address;
+        server.signal("KILL")?;
+        drop(server);
+        import.kill()?;
+        import.wait()?;
+        server = Server::start_node(folder.path(), database, address)?;
+        import = start(&server, arguments)?;
+    }
+    let command = Process(import.id());
+    let mut own_peak = 0;
+    while import.try_wait()?.is_none() {
+        own_peak = command.memory().map_or(own_peak, |memory| memory.peak.max(own_peak));
+        sleep(LOOK * 4);
+    }
+    ensure!(import.wait()?.success(), "The import of {name} did not end well.");
+    let elapsed = began.elapsed();
+    cpu += server.process().cpu()?;
+    peak = peak.max(server.process().memory()?.peak);
+
+    let rate = f64::from(n_devices) / elapsed.as_secs_f64();
+    report::line(&format!("{name}: killed twice and complete after"), &duration(elapsed))?;
+    report::line(
+        &format!("{name}: rows per second, per CPU-second of the server"),
+        &format!("{}, {}", number(rate), number(f64::from(n_devices) / cpu.as_secs_f64())),
+    )?;
+    report::goal(
+        &format!("{name}: of the rate of the store"),
+        &percent(rate / bare),
+        "at least 50 %",
+        rate / bare >= 0.5,
+    )?;
+    let above = peak.saturating_sub(idle);
+    report::goal(
+        &format!("{name}: most memory of the server above idle"),
+        &mebibytes(above),
+        "at most 95 MiB",
+        above <= MOST_ABOVE_IDLE,
+    )?;
+    report::line(&format!("{name}: most memory of the command"), &mebibytes(own_peak))?;
+    Ok(Installation { server, folder })
+}
+
+fn aerogram(server: &Server, arguments: &[String]) -> Result<Command> {
+    let app = App::first();
+    let mut command = Command::new(program()?);
+    command
+        .args(arguments)
+        .env_clear()
+        .env("AEROGRAM_URL", format!("http://{}", server.address))
+        .env("AEROGRAM_APP_KEY", &app.key)
+        .env("AEROGRAM_MASTER_SECRET", &app.master_secret)
+        .env("AEROGRAM_AIRSHIP_SECRET", &app.master_secret)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    Ok(command)
+}
+
+fn start(server: &Server, arguments: &[String]) -> Result<Child> {
+    let arguments: Vec<String> = std::iter::once("import".to_owned()).chain(arguments.iter().cloned()).collect();
+    aerogram(server, &arguments)?.stderr(Stdio::null()).spawn().context("the import cannot be started")
+}
+
+/// Waits until so many rows are done. An import that ends before is not interrupted any more.
+fn wait_for(import: &mut Child, state: &Path, n_rows: u64) -> Result<bool> {
+    loop {
+        if import.try_wait()?.is_some() {
+            return Ok(false);
+        }
+        let said = fs::read(state).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        if said.and_then(|state| state["n_rows"].as_u64()).is_some_and(|n_done| n_done >= n_rows) {
+            return Ok(true);
+        }
+        sleep(LOOK);
+    }
+}
+
+impl Installation {
+    fn url(&self) -> String {
+        format!("http://{}", self.server.address)
+    }
+
+    /// What an export has.
+    fn books(&self) -> Result<Books> {
+        let file = self.folder.path().join("export.jsonl");
+        let began = Instant::now();
+        let done = aerogram(&self.server, &["export".to_owned(), file.display().to_string()])?.output()?;
+        if !done.status.success() {
+            bail!("The export failed: {}", String::from_utf8_lossy(&done.stderr));
+        }
+        report::line("exported in", &duration(began.elapsed()))?;
+        let mut books = Books::default();
+        for line in BufReader::new(File::open(&file)?).lines() {
+            books.add_line(&line?)?;
+        }
+        Ok(books)
+    }
+
+    fn compare(&self, wanted: &Books, name: &str) -> Result<()> {
+        let found = self.books()?;
+        ensure!(found == *wanted, "The export after the import of {name} has {found:?} instead of {wanted:?}.");
+        report::line(&format!("{name}: the export has what the source had"), "yes")
+    }
+}
