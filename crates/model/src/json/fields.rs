@@ -14,8 +14,9 @@ pub struct Fields<'a> {
     at: At<'a>,
     entries: &'a [(String, Json)],
     taken: Vec<bool>,
-    /// Known keys that are not given, each with the place of one that may be meant for it.
-    near: Vec<(usize, String)>,
+    /// Known keys that are not given, a line each, among which is the one that somebody has meant who wrote an unknown key. Nearly
+    /// all objects have none, so that nothing is compared before the end.
+    missed: String,
     /// A problem with the object as a whole, which is noted after those with its keys.
     problem: Option<WholeProblem>,
 }
@@ -39,7 +40,7 @@ impl<'a> Fields<'a> {
                 at.invalid_key::<()>(key, format!("The key '{key}' is given more than once."));
             }
         }
-        Self { at, entries, taken: vec![false; entries.len()], near: Vec::new(), problem: None }
+        Self { at, entries, taken: vec![false; entries.len()], missed: String::new(), problem: None }
     }
 
     /// The object itself, for problems that concern more than one key.
@@ -72,18 +73,17 @@ impl<'a> Fields<'a> {
         match last {
             Some((name, json)) => Some(self.at.key(name, json)),
             None => {
-                self.note_near(key);
+                self.note_missed(key);
                 None
             }
         }
     }
 
-    fn note_near(&mut self, key: &str) {
-        if self.at.unknown_keys() != UnknownKeys::Refused {
-            return;
+    fn note_missed(&mut self, key: &str) {
+        if self.at.unknown_keys() == UnknownKeys::Refused {
+            self.missed.push_str(key);
+            self.missed.push('\n');
         }
-        let near = self.entries.iter().enumerate().filter(|(_, (written, _))| is_near(written, key));
-        self.near.extend(near.map(|(place, _)| (place, key.to_owned())));
     }
 
     pub fn required<T>(&mut self, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
@@ -166,8 +166,8 @@ impl<'a> Fields<'a> {
     pub fn finish(mut self) {
         if self.at.unknown_keys() == UnknownKeys::Refused {
             for (key, at) in self.rest() {
-                let meant = self.near.iter().find(|(place, _)| self.entries[*place].0 == key);
-                let end = meant.map_or_else(|| ".".to_owned(), |(_, meant)| hint(meant));
+                let meant = self.missed.lines().find(|known| is_near(key, known));
+                let end = meant.map_or_else(|| ".".to_owned(), hint);
                 at.invalid::<()>(format!("The key '{key}' is not allowed in this context{end}"));
             }
         }

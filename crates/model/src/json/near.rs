@@ -8,8 +8,7 @@ const LONGEST: usize = 64;
 const SHORTEST_BEGINNING: usize = 4;
 
 /// Whether a key may be a slip of the pen for a known one: a letter or two that are wrong, another letter case, or an ending too
-/// many or too few, such as `device_type` and `named_user_id`. The cheap questions come first, because this is asked of every key
-/// that is known and not given.
+/// many or too few, such as `device_type` and `named_user_id`.
 pub(crate) fn is_near(written: &str, known: &str) -> bool {
     let (short, long) = if written.len() < known.len() { (written, known) } else { (known, written) };
     let is_alike =
