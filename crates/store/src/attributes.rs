@@ -44,7 +44,20 @@ const MOST_REMOVALS: u32 = 1000;
 
 /// Carries out the writes, except those that are older than the stored value.
 pub fn write(tx: &mut Tx<'_>, app: AppId, owner: &Owner, writes: &[Write]) -> Result<()> {
-    let rows = writes.iter().map(|write| {
+    set_all(tx, app, writes.iter().map(|write| (owner, write)))?;
+    if writes.iter().any(|write| write.value.is_none()) {
+        forget_old_removals(tx, app, owner)?;
+    }
+    Ok(())
+}
+
+/// The same for many owners, each attribute of one of which comes once. Old removals are not looked for.
+pub fn set_all<'w>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    writes: impl IntoIterator<Item = (&'w Owner, &'w Write)>,
+) -> Result<()> {
+    let rows = writes.into_iter().map(|(owner, write)| {
         let value = write.value.as_deref().unwrap_or(REMOVED);
         let [kind, id] = owner.columns();
         [app.into(), kind, id, write.name.as_str().into(), value.into(), write.at.into()]
@@ -55,9 +68,6 @@ pub fn write(tx: &mut Tx<'_>, app: AppId, owner: &Owner, writes: &[Write]) -> Re
          where excluded.set_at >= attribute.set_at",
         rows,
     )?;
-    if writes.iter().any(|write| write.value.is_none()) {
-        forget_old_removals(tx, app, owner)?;
-    }
     Ok(())
 }
 

@@ -1,10 +1,11 @@
 //! Import of channels by servers: thousands in one transaction, each created or brought up to date. What there is of them is read
-//! with one question of each kind, and new channels are inserted together.
+//! with one question of each kind, and new channels, users and attributes are written together.
 //!
 //! An import tells of channels that people have had for long, so it writes no events: no first opening, no first opt-in, no change
 //! of tags. The audience index and the counts of devices learn of it as of any other change.
 
 mod known;
+mod later;
 
 use std::collections::HashSet;
 use std::result;
@@ -16,7 +17,7 @@ use model::ids::{AppId, ChannelId, NamedUserId, Ordinal};
 use model::limits;
 use model::subscription::Subscription;
 use model::term::Term;
-use store::attributes::{self, Owner, Write};
+use store::attributes::{Owner, Write};
 use store::channels::{self, Channel, Key};
 use store::{Tx, named_users};
 
@@ -30,6 +31,7 @@ use crate::locations::Whereabouts;
 use crate::room::Limit;
 use crate::subscriptions::check_lists;
 use known::Known;
+use later::Later;
 
 /// A channel to import, and the line of the file that tells of it.
 #[derive(Clone, Debug)]
@@ -112,7 +114,7 @@ fn key_of(channel: &ImportedChannel) -> Option<Key> {
 fn import(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, rows: &[Placed]) -> Result<ImportReport> {
     let mut import = Import {
         known: Known::read(tx, context, rows)?,
-        new: Vec::new(),
+        later: Later::default(),
         changed: HashSet::new(),
         report: ImportReport::default(),
     };
@@ -127,7 +129,7 @@ fn import(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, rows: &[Placed]) -> 
             }
         }
     }
-    channels::insert_many(tx, context.app, &import.new)?;
+    import.later.write(tx, context.app, context.journal.now())?;
     context.journal.forget_events();
     Ok(import.report)
 }
@@ -138,8 +140,7 @@ struct IsNew(bool);
 /// One transaction of an import.
 struct Import {
     known: Known,
-    /// Channels that are inserted at the end, with keys that no channel had.
-    new: Vec<(Channel, Vec<Key>)>,
+    later: Later,
     /// Channels that are no longer as they were when all were read.
     changed: HashSet<Ordinal>,
     report: ImportReport,
@@ -215,21 +216,22 @@ impl Import {
         if let Err(refusal) = refusal.and_then(|()| self.known.admit(None, &state)) {
             return Ok(Err(refusal));
         }
-        self.ensure_user(tx, context, state.named_user.as_ref())?;
+        self.ensure_user(state.named_user.as_ref());
         self.known.count(state.named_user.as_ref(), None);
         let id = channel.id.unwrap_or_else(|| ChannelId::at(context.journal.now()));
         let is_promised = channel.id.is_some_and(|id| self.known.is_promised(id));
         let ordinal = if is_promised || owner.is_some() {
+            self.later.write(tx, context.app, context.journal.now())?;
             context.claim_association(tx, id, channel.named_user(), &mut state)?;
             context.create(tx, id, state)?.ordinal
         } else {
             let of_user = self.known.terms_of(state.named_user.as_ref());
             let (row, keys) = context.prepare_new(tx, id, state, &of_user)?;
             let ordinal = row.ordinal;
-            self.new.push((row, keys));
+            self.later.insert_channel(row, keys);
             ordinal
         };
-        set_attributes(tx, context, ordinal, &Attributes::new(), channel)?;
+        self.set_attributes(context, ordinal, &Attributes::new(), channel)?;
         Ok(Ok(ordinal))
     }
 
@@ -252,7 +254,10 @@ impl Import {
         let is_as_read = !self.changed.contains(&ordinal);
         let held = match self.known.attributes(ordinal).filter(|_| is_as_read) {
             Some(held) => held.clone(),
-            None => attributes_of(tx, context.app, &Owner::Channel(ordinal))?,
+            None => {
+                self.later.write(tx, context.app, context.journal.now())?;
+                attributes_of(tx, context.app, &Owner::Channel(ordinal))?
+            }
         };
         let of_user = self.known.terms_of(row.named_user.as_ref());
         let profile = stored_profile(&row)?;
@@ -263,13 +268,14 @@ impl Import {
         if let Err(refusal) = refusal.and_then(|()| self.known.admit(before_user.as_ref(), &after)) {
             return Ok(Err(refusal));
         }
-        set_attributes(tx, context, ordinal, &held, channel)?;
+        self.set_attributes(context, ordinal, &held, channel)?;
         if after == opened.state {
             return Ok(Ok(ordinal));
         }
         if after.named_user != before_user {
             let heir = after.named_user.clone().filter(|user| !self.known.has_user(user));
-            self.ensure_user(tx, context, after.named_user.as_ref())?;
+            self.ensure_user(after.named_user.as_ref());
+            self.later.write(tx, context.app, context.journal.now())?;
             context.end_unknown_user(tx, &opened.row, &mut after.own, heir.as_ref())?;
             if let Some(heir) = heir {
                 let endowed = named_users::get(tx, context.app, &heir)?.map(|user| user.terms);
@@ -282,11 +288,27 @@ impl Import {
         Ok(Ok(ordinal))
     }
 
-    /// Makes a user that is not there.
-    fn ensure_user(&mut self, tx: &mut Tx<'_>, context: &ChangeContext<'_>, user: Option<&NamedUserId>) -> Result<()> {
-        let Some(user) = user.filter(|user| !self.known.has_user(user)) else { return Ok(()) };
-        named_users::insert_many(tx, context.app, std::slice::from_ref(user), &[], context.journal.now())?;
-        self.known.add_user(user, Vec::new());
+    fn ensure_user(&mut self, user: Option<&NamedUserId>) {
+        if let Some(user) = user.filter(|user| !self.known.has_user(user)) {
+            self.later.insert_user(user.clone());
+            self.known.add_user(user, Vec::new());
+        }
+    }
+
+    /// Sets the attributes that are not held with the same values.
+    fn set_attributes(
+        &mut self,
+        context: &ChangeContext<'_>,
+        ordinal: Ordinal,
+        held: &Attributes,
+        channel: &ImportedChannel,
+    ) -> Result<()> {
+        for (name, value) in channel.attributes.iter().filter(|(name, value)| held.get(name.as_str()) != Some(*value)) {
+            let value = serde_json::to_string(value).map_err(Error::internal)?;
+            let write = Write { name: name.as_str().to_owned(), value: Some(value), at: context.journal.now() };
+            self.later.set_attribute(ordinal, write);
+            self.changed.insert(ordinal);
+        }
         Ok(())
     }
 }
@@ -315,24 +337,4 @@ fn check(before: &State, after: &State, held: &Attributes, channel: &ImportedCha
     let attributes = Limit::whole(limits::ATTRIBUTES_PER_OWNER);
     let attributes = attributes.check(held.len(), held.len() + n_new, "", "attributes");
     attributes.map_err(|full| ("attributes", full.into_message()))
-}
-
-/// Writes the attributes that are not held with the same values.
-fn set_attributes(
-    tx: &mut Tx<'_>,
-    context: &ChangeContext<'_>,
-    ordinal: Ordinal,
-    held: &Attributes,
-    channel: &ImportedChannel,
-) -> Result<()> {
-    let new = channel.attributes.iter().filter(|(key, value)| held.get(key.as_str()) != Some(*value));
-    let writes = new.map(|(key, value)| {
-        let value = serde_json::to_string(value).map_err(Error::internal)?;
-        Ok(Write { name: key.as_str().to_owned(), value: Some(value), at: context.journal.now() })
-    });
-    let writes: Vec<Write> = writes.collect::<Result<_>>()?;
-    if !writes.is_empty() {
-        attributes::write(tx, context.app, &Owner::Channel(ordinal), &writes)?;
-    }
-    Ok(())
 }
