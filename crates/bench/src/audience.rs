@@ -29,7 +29,7 @@ const COMPARED: u32 = 1_000_000;
 const MOST_PER_CHANNEL: f64 = 60.0;
 const MOST_MEMORY: u64 = 3 << 29;
 const LONGEST_START: Duration = Duration::from_secs(5);
-const EFFORT: Effort = Effort { time: Duration::from_secs(1), at_least: 30, at_most: 1_000_000 };
+pub(crate) const EFFORT: Effort = Effort { time: Duration::from_secs(1), at_least: 30, at_most: 1_000_000 };
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     let n_channels = size.of(CHANNELS);
@@ -41,9 +41,9 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let built = index::scan(folder.path()).await?;
     let loaded = index::through_snapshot(folder.path(), &built)?;
     drop(built);
-    evaluate(&loaded)?;
+    evaluate(&loaded, &size.effort(&EFFORT))?;
     drop(loaded);
-    compare(&population, size.of(COMPARED)).await
+    compare(&population, size.of(COMPARED), &size.effort(&rivals::EFFORT)).await
 }
 
 /// Starts the server twice: with only the database, and with the snapshot it left when it was stopped.
@@ -79,12 +79,12 @@ async fn restart(folder: &Path, n_channels: u32) -> Result<()> {
     Ok(())
 }
 
-fn evaluate(index: &Index) -> Result<()> {
+fn evaluate(index: &Index, effort: &Effort) -> Result<()> {
     report::heading(format_args!("Counting and resolving audiences with the index"))?;
     let mut rows = Vec::new();
     let mut slowest = [Duration::ZERO; 3];
     for shape in shapes::all(index)? {
-        let Evaluated { found, count, resolve } = evaluate_one(index, &shape)?;
+        let Evaluated { found, count, resolve } = evaluate_one(index, &shape, effort)?;
         let size = match shape.tree.n_terms() {
             ..=3 => 0,
             4..=10 => 1,
@@ -113,31 +113,32 @@ pub(crate) struct Evaluated {
     pub(crate) resolve: Sample,
 }
 
-pub(crate) fn evaluate_one(index: &Index, shape: &Shape) -> Result<Evaluated> {
+pub(crate) fn evaluate_one(index: &Index, shape: &Shape, effort: &Effort) -> Result<Evaluated> {
     let cpu = || Process::own().cpu();
     let plan = shape.tree.plan();
     let found = index.count(&plan);
-    let count = Sample::take(&EFFORT, cpu, || {
+    let count = Sample::take(effort, cpu, || {
         ensure!(index.count(&plan) == found, "Counting twice gave two answers.");
         Ok(())
     })?;
-    let resolve = Sample::take(&EFFORT, cpu, || {
+    let resolve = Sample::take(effort, cpu, || {
         ensure!(index.resolve(&plan).len() == found, "Counting and resolving gave two answers.");
         Ok(())
     })?;
     Ok(Evaluated { found, count, resolve })
 }
 
-async fn compare(population: &Population, n_channels: u32) -> Result<()> {
+async fn compare(population: &Population, n_channels: u32, effort: &Effort) -> Result<()> {
     let index = index::of_population(population, n_channels)?;
     let shapes = shapes::all(&index)?;
     let n_all = number(f64::from(n_channels));
     report::heading(format_args!("The same audiences of {n_all} channels, asked of the index and of two databases"))?;
-    let ours: Vec<Answers> = shapes.iter().map(|shape| rivals::ask_index(&index, shape)).collect::<Result<_>>()?;
-    let sqlite = Rival::sqlite(population, &index, n_channels).await?.ask(&shapes).await?;
+    let ours: Vec<Answers> =
+        shapes.iter().map(|shape| rivals::ask_index(&index, shape, effort)).collect::<Result<_>>()?;
+    let sqlite = Rival::sqlite(population, &index, n_channels).await?.ask(&shapes, *effort).await?;
     let postgres = match testkit::postgres::is_skipped() {
         true => None,
-        false => Some(Rival::postgres(population, n_channels).await?.ask(&shapes).await?),
+        false => Some(Rival::postgres(population, n_channels).await?.ask(&shapes, *effort).await?),
     };
     for (name, rival) in
         [("SQLite, table (term, ordinal)", Some(&sqlite)), ("PostgreSQL, GIN on text[]", postgres.as_ref())]

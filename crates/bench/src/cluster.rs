@@ -49,7 +49,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     let seed = size.seed.unwrap_or_else(|| Clock::System.now().0.unsigned_abs());
-    let time = size.seconds.map_or(TIME, Duration::from_secs);
+    let time = size.duration(TIME);
     report::heading(format_args!("Three nodes on one PostgreSQL, disturbed for {} s (--seed {seed})", time.as_secs()))?;
     report::progress("preparing");
     let mut stage = Stage::build(u64::from(size.of(CROWD))).await?;

@@ -30,7 +30,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     ];
     let mut sides = Vec::new();
     for (name, server, process) in servers {
-        sides.push(Side::new(name, vec![server], process, 1).await?);
+        sides.push(Side::new(name, vec![server], process, 1, size).await?);
     }
     databases::measure(&mut sides, &database, size).await?;
     for (kind, name) in KINDS.into_iter().enumerate() {

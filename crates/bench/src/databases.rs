@@ -32,9 +32,9 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     report::progress("preparing");
     let database = Database::start()?;
     let folders = [TempDir::new()?, TempDir::new()?];
-    let sqlite = Side::new("SQLite", vec![Server::start(folders[0].path())?], None, 1).await?;
+    let sqlite = Side::new("SQLite", vec![Server::start(folders[0].path())?], None, 1, size).await?;
     let node = Server::start_on(folders[1].path(), &database.url)?;
-    let mut sides = [sqlite, Side::new("PostgreSQL", vec![node], Some(database.process), 1).await?];
+    let mut sides = [sqlite, Side::new("PostgreSQL", vec![node], Some(database.process), 1, size).await?];
     measure(&mut sides, &database, size).await?;
     for (kind, name) in KINDS.into_iter().enumerate() {
         print(name, &sides, kind)?;
@@ -78,7 +78,7 @@ impl Database {
 
 /// Calls all sides in turns, with each kind of request. Pushes come last: they leave work that goes on for longer than a round.
 pub(crate) async fn measure(sides: &mut [Side], database: &Database, size: Size) -> Result<()> {
-    let (n_sides, n_rounds) = (sides.len(), size.rounds.unwrap_or(ROUNDS));
+    let (n_sides, n_rounds) = (sides.len(), size.rounds(ROUNDS));
     for (kind, name) in KINDS.into_iter().enumerate() {
         for round in 0..n_rounds {
             report::progress(&format!("{name}, round {} of {n_rounds}", round + 1));
@@ -86,7 +86,7 @@ pub(crate) async fn measure(sides: &mut [Side], database: &Database, size: Size)
                 pause_others(sides, n, "STOP")?;
                 database.forget_statements();
                 let side = &mut sides[n];
-                let Round { work, of_database } = side.call(kind, round * n_sides + n).await?;
+                let Round { work, of_database } = side.call(kind, round * n_sides + n, size).await?;
                 if side.database.is_some() {
                     side.statements[kind] = database.statements(&work, of_database)?;
                 }

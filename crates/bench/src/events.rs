@@ -8,6 +8,7 @@ use model::time::{Clock, UtcMillis};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::Size;
 use crate::clients::{self, CLIENTS, Until, Work};
 use crate::commits::Commits;
 use crate::http::{Connection, request};
@@ -20,23 +21,24 @@ const DEVICES: u32 = 5_000;
 pub(crate) const EVENTS: u64 = 10;
 /// Rounds take turns, so that a noisy neighbor disturbs both sides.
 const ROUNDS: usize = 3;
-const TIME: Until = Until::Time(Duration::from_secs(5));
+const TIME: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
+    let (n_rounds, time) = (size.rounds(ROUNDS), Until::Time(size.time(TIME)));
     report::heading(format_args!("Events of devices, {EVENTS} an upload, from {CLIENTS} clients, durable"))?;
     let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
     Server::start(other.path())?.stop()?;
     let commits = Commits::open(other.path()).await?;
     let server = Server::start(folder.path())?;
-    let channels = prepare(&server).await?;
+    let channels = prepare(&server, size.of(DEVICES)).await?;
     let n_bytes = upload(APP_KEY, &channels, 0, 0).len();
     let (mut http, mut bare) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS as u64 {
-        report::progress(&format!("round {} of {ROUNDS}", round + 1));
-        bare.push(commits.of_bytes(TIME, CLIENTS, n_bytes).await?);
+    for round in 0..n_rounds as u64 {
+        report::progress(&format!("round {} of {n_rounds}", round + 1));
+        bare.push(commits.of_bytes(time, CLIENTS, n_bytes).await?);
         let channels = channels.clone();
         http.push(
-            clients::call(server.address, server.process(), TIME, move |n| upload(APP_KEY, &channels, round, n))
+            clients::call(server.address, server.process(), time, move |n| upload(APP_KEY, &channels, round, n))
                 .await?,
         );
     }
@@ -53,10 +55,10 @@ pub(crate) async fn run() -> Result<()> {
 }
 
 /// Devices, and a push to all of them, so that openings can be attributed to a push.
-async fn prepare(server: &Server) -> Result<Vec<ChannelId>> {
+async fn prepare(server: &Server, n_devices: u32) -> Result<Vec<ChannelId>> {
     report::progress("preparing");
     let mut connection = Connection::open(server.address).await?;
-    let channels = register(&mut connection, &App::first(), DEVICES).await?;
+    let channels = register(&mut connection, &App::first(), n_devices).await?;
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
     connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
     Ok(channels)

@@ -9,6 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use testkit::postgres::Cluster;
 
+use crate::Size;
 use crate::clients::{self, Until};
 use crate::events::{self, EVENTS};
 use crate::http::{Connection, request};
@@ -18,7 +19,7 @@ use crate::usage::Process;
 use crate::webhooks::receiver::Receiver;
 
 const DEVICES: u32 = 2_000;
-const UPLOADS: u64 = 4_000;
+const UPLOADS: u32 = 4_000;
 /// The types of each webhook, and how many events of them an upload has.
 const WEBHOOKS: [(&[&str], u64); 5] = [
     (&["CUSTOM"], 4),
@@ -33,7 +34,8 @@ const ROWS: &str = "select coalesce(sum(rows), 0) from pg_stat_statements
                     where query like 'select%from log%position >%' and query not like '%limit 1'";
 const STATEMENTS: &str = "select coalesce(sum(calls), 0) from pg_stat_statements where query not like '%pg_stat%'";
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
+    let n_uploads = u64::from(size.of(UPLOADS));
     let n_webhooks = WEBHOOKS.len();
     report::heading(format_args!(
         "One log with {n_webhooks} webhooks, the index and openings behind it, on PostgreSQL"
@@ -45,7 +47,7 @@ pub(crate) async fn run() -> Result<()> {
     let (folder, receiver) = (TempDir::new()?, Receiver::start()?);
     let server = Server::start_on(folder.path(), &url)?;
     let mut connection = Connection::open(server.address).await?;
-    let channels: Arc<[_]> = events::register(&mut connection, &App::first(), DEVICES).await?.into();
+    let channels: Arc<[_]> = events::register(&mut connection, &App::first(), size.of(DEVICES)).await?.into();
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
     connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
     for (types, _) in WEBHOOKS {
@@ -57,14 +59,14 @@ pub(crate) async fn run() -> Result<()> {
     cluster.ask(&url, "select pg_stat_statements_reset()");
     let (began, before) = (Instant::now(), cpu()?);
     let make = move |n| events::upload(APP_KEY, &channels, 0, n);
-    clients::call(server.address, server.process(), Until::Calls(UPLOADS), make).await?;
+    clients::call(server.address, server.process(), Until::Calls(n_uploads), make).await?;
     let uploaded = began.elapsed();
-    receiver.wait_for(UPLOADS * WEBHOOKS.iter().map(|(_, n_events)| n_events).sum::<u64>()).await?;
+    receiver.wait_for(n_uploads * WEBHOOKS.iter().map(|(_, n_events)| n_events).sum::<u64>()).await?;
     let (elapsed, after) = (began.elapsed(), cpu()?);
     let ask = |sql: &str| -> Result<f64> { Ok(cluster.ask(&url, sql).parse()?) };
     let (reads, rows, statements) = (ask(READS)?, ask(ROWS)?, ask(STATEMENTS)?);
     server.stop()?;
-    let n_events = (UPLOADS * EVENTS) as f64;
+    let n_events = (n_uploads * EVENTS) as f64;
     report::line("events of devices", &number(n_events))?;
     report::line("until all are taken in", &duration(uploaded))?;
     report::line("until all webhooks have them", &duration(elapsed))?;

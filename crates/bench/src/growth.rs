@@ -79,7 +79,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         if upkeep == Upkeep::ItsOwn {
             sizes::reset_upkeep(world.app.engine().store()).await?;
         }
-        let (first, second) = world.live().await?;
+        let (first, second) = world.live(size.rounds(DAYS)).await?;
         print(database, &first, &second)?;
         world.app.stop().await;
     }
@@ -113,20 +113,20 @@ impl World {
     }
 
     /// The sizes at the end of every day of the two weeks.
-    async fn live(&self) -> Result<(Vec<Sizes>, Vec<Sizes>)> {
-        let first = self.week("first", 0).await?;
+    async fn live(&self, n_days: usize) -> Result<(Vec<Sizes>, Vec<Sizes>)> {
+        let first = self.week("first", 0, n_days).await?;
         self.app.advance(PAUSE);
         for _ in 0..SWEEPS_AFTER_PAUSE {
             self.app.step_all().await;
             self.app.advance(Duration::from_secs(2));
         }
-        let second = self.week("second", 1).await?;
+        let second = self.week("second", 1, n_days).await?;
         Ok((first, second))
     }
 
-    async fn week(&self, name: &str, week: u32) -> Result<Vec<Sizes>> {
+    async fn week(&self, name: &str, week: u32, n_days: usize) -> Result<Vec<Sizes>> {
         let mut days = Vec::new();
-        for day in 0..DAYS {
+        for day in 0..n_days {
             report::progress(&format!("{name} week, day {}", day + 1));
             let mut sizes = Sizes::default();
             for hour in 0..HOURS_PER_DAY {

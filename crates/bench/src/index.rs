@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::Size;
 use crate::audience::index::of_population;
 use crate::audience::shapes;
-use crate::audience::{Evaluated, evaluate_one};
+use crate::audience::{EFFORT, Evaluated, evaluate_one};
 use crate::population::Population;
 use crate::report::{self, duration, mebibytes, number, ratio};
 use crate::usage::Process;
@@ -63,7 +63,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let path = folder.path().join("bench.snapshot");
     let population = Population::new();
     let mut all = Vec::new();
-    for n_channels in SIZES.into_iter().filter(|n_channels| size.of(*n_channels) == *n_channels) {
+    let sizes = if size.is_trial() { vec![size.at_most] } else { SIZES.to_vec() };
+    for n_channels in sizes.into_iter().filter(|n_channels| size.of(*n_channels) == *n_channels) {
         let name = number(f64::from(n_channels));
         if free_memory()? < u64::from(n_channels) * ROOM_PER_CHANNEL {
             report::line(&format!("{name} channels"), "left out: memory")?;
@@ -72,7 +73,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         report::progress(&format!("building the index of {name} channels"));
         let written = write(&population, n_channels, &path)?;
         report::progress("asking it");
-        all.push((written, measured_apart(&path)?));
+        all.push((written, measured_apart(&path, size)?));
     }
     ensure!(!all.is_empty(), "`bench index` begins with 1,000,000 channels.");
     print_sizes(&all)?;
@@ -80,7 +81,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
 }
 
 /// What the process for one index does: reads it, asks it, and prints what it has measured for [`run`].
-pub(crate) fn measure(path: &Path) -> Result<()> {
+pub(crate) fn measure(path: &Path, size: Size) -> Result<()> {
+    let effort = size.effort(&EFFORT);
     let before = Process::own().memory()?.allocated;
     let (began, cpu) = (Instant::now(), Process::own().cpu()?);
     let index = Index::read_snapshot(&mut BufReader::with_capacity(1 << 20, File::open(path)?))?;
@@ -88,7 +90,7 @@ pub(crate) fn measure(path: &Path) -> Result<()> {
     let memory = Process::own().memory()?;
     let (allocated, peak) = (memory.allocated.saturating_sub(before), memory.peak);
     let audiences = shapes::all(&index)?.into_iter().map(|shape| {
-        let Evaluated { found, count, resolve } = evaluate_one(&index, &shape)?;
+        let Evaluated { found, count, resolve } = evaluate_one(&index, &shape, &effort)?;
         Ok(Audience {
             name: shape.name.to_owned(),
             n_terms: shape.tree.n_terms(),
@@ -104,9 +106,11 @@ pub(crate) fn measure(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn measured_apart(path: &Path) -> Result<Measured> {
+fn measured_apart(path: &Path, size: Size) -> Result<Measured> {
     let program = std::env::current_exe().context("this program has no path")?;
-    let child = Command::new(program).args(["index", "--snapshot"]).arg(path).stderr(Stdio::inherit()).output()?;
+    let at_most = format!("--at-most={}", size.at_most);
+    let child =
+        Command::new(program).args(["index", &at_most, "--snapshot"]).arg(path).stderr(Stdio::inherit()).output()?;
     ensure!(child.status.success(), "The process that reads the snapshot failed.");
     Ok(serde_json::from_slice(&child.stdout)?)
 }

@@ -28,7 +28,7 @@ const OTHER_FILES: u64 = 1_500;
 const OF_CHANNEL: usize = 4;
 const ROUNDS: usize = 6;
 /// Messages of a round, at least: CPU time is counted in hundredths of a second.
-const MESSAGES_OF_ROUND: usize = 100_000;
+const MESSAGES_OF_ROUND: u32 = 100_000;
 const RESUMES: usize = 10_000;
 const MESSAGES: usize = 300;
 
@@ -59,7 +59,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         taken <= 3_000.0,
     )?;
 
-    broadcast(&server, &mut sockets).await?;
+    broadcast(&server, &mut sockets, size).await?;
     let last = sockets.first().map(|socket| socket.at.clone()).context("there is no connection")?;
     let returning = n_connections.saturating_sub(RESUMES)..n_connections;
     sockets.truncate(returning.start);
@@ -100,7 +100,7 @@ async fn register(server: &Server, n_channels: usize) -> Result<Vec<Device>> {
 }
 
 /// One message to all, in rounds that take turns with a bare loop of writes of as many bytes.
-async fn broadcast(server: &Server, sockets: &mut [LiveSocket]) -> Result<()> {
+async fn broadcast(server: &Server, sockets: &mut [LiveSocket], size: Size) -> Result<()> {
     let mut connection = Connection::open(server.address).await?;
     let push = json!({"audience": "all", "device_types": ["web"],
                       "notification": {"alert": "The doors open at eight. See you there!"}});
@@ -108,10 +108,11 @@ async fn broadcast(server: &Server, sockets: &mut [LiveSocket]) -> Result<()> {
     // As many as ours, if the limit of open files allows it: writing to more of them is dearer, because less is in the caches.
     let n_left = file_limit().saturating_sub(sockets.len() as u64 + OTHER_FILES) / 2;
     let bare = BareSockets::open(sockets.len().min(usize::try_from(n_left)?)).await?;
-    let n_pushes = MESSAGES_OF_ROUND.div_ceil(sockets.len().max(1));
+    let (n_rounds, n_messages) = (size.rounds(ROUNDS), size.of(MESSAGES_OF_ROUND) as usize);
+    let n_pushes = n_messages.div_ceil(sockets.len().max(1));
     let (mut ours, mut theirs, mut last) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
-        report::progress(&format!("round {} of {ROUNDS}", round + 1));
+    for round in 0..n_rounds {
+        report::progress(&format!("round {} of {n_rounds}", round + 1));
         let (cpu, mut n_bytes) = (server.process().cpu()?, 0);
         for _ in 0..n_pushes {
             let began = Instant::now();

@@ -6,6 +6,7 @@ use anyhow::Result;
 use geo::{Area, Atlas, Kind};
 use model::place::Point;
 
+use crate::Size;
 use crate::report::{self, duration, mebibytes, number};
 use crate::usage::Process;
 
@@ -30,7 +31,8 @@ const NAMES: [&str; 12] = [
     "san fransisco",
 ];
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
+    let time = size.time(AT_LEAST);
     report::heading(format_args!("Places"))?;
     let own = Process::own();
     let before = own.memory()?;
@@ -50,24 +52,24 @@ pub(crate) async fn run() -> Result<()> {
     for (name, points) in
         [("points near cities, all types", &near_cities), ("points anywhere on earth, all types", &anywhere)]
     {
-        let rate = rate(|i| atlas.at(points[i % points.len()]).len())?;
+        let rate = rate(time, |i| atlas.at(points[i % points.len()]).len())?;
         report::goal(&format!("{name}, per second"), &number(rate), "over 300,000", rate > POINTS_PER_SECOND)?;
     }
     for degrees in [0.1, 1.0, 10.0] {
         let areas: Vec<Area> =
             near_cities.iter().step_by(97).map(|point| area(*point, degrees)).collect::<Result<_>>()?;
-        let rate = rate(|i| atlas.touching(areas[i % areas.len()], None, 1_000).len())?;
+        let rate = rate(time, |i| atlas.touching(areas[i % areas.len()], None, 1_000).len())?;
         report::line(&format!("boxes of {degrees}° near cities, all types, per second"), &number(rate))?;
     }
     for (name, names) in [("names", &NAMES[..10]), ("names with mistakes", &NAMES[10..])] {
-        let rate = rate(|i| atlas.named(names[i % names.len()], None, 100).len())?;
+        let rate = rate(time, |i| atlas.named(names[i % names.len()], None, 100).len())?;
         report::line(&format!("{name}, per second"), &number(rate))?;
     }
     Ok(())
 }
 
 /// How often the work can be done in a second of CPU time.
-fn rate(mut work: impl FnMut(usize) -> usize) -> Result<f64> {
+fn rate(time: Duration, mut work: impl FnMut(usize) -> usize) -> Result<f64> {
     let own = Process::own();
     let (began, mut n_done) = (own.first_thread_cpu()?, 0);
     loop {
@@ -76,7 +78,7 @@ fn rate(mut work: impl FnMut(usize) -> usize) -> Result<f64> {
             n_done += 1;
         }
         let spent = own.first_thread_cpu()?.saturating_sub(began);
-        if spent >= AT_LEAST {
+        if spent >= time {
             return Ok(n_done as f64 / spent.as_secs_f64());
         }
     }

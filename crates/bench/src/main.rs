@@ -35,6 +35,7 @@ mod list;
 mod live;
 mod loading;
 mod location;
+mod machine;
 mod nodes;
 mod pages;
 mod population;
@@ -44,6 +45,7 @@ mod report;
 mod reports;
 mod sample;
 mod server;
+mod size;
 mod soak;
 mod timers;
 mod triggers;
@@ -52,13 +54,17 @@ mod webhooks;
 mod writes;
 mod year;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use clap::builder::PossibleValue;
 use mimalloc::MiMalloc;
+
+use machine::Machine;
+use report::Form;
+pub(crate) use size::Size;
 
 /// The allocator of the service, so that the references have the same.
 #[global_allocator]
@@ -93,13 +99,13 @@ const BENCHES: [Bench; 25] = [
         name: "writes",
         about: "durable tag updates and registrations over HTTP, beside bare commits",
         needs_server: true,
-        run: |_| Box::pin(writes::run()),
+        run: |size| Box::pin(writes::run(size)),
     },
     Bench {
         name: "pushes",
         about: "pushes accepted over HTTP, and the time to the first delivery",
         needs_server: true,
-        run: |_| Box::pin(pushes::run()),
+        run: |size| Box::pin(pushes::run(size)),
     },
     Bench {
         name: "databases",
@@ -153,13 +159,13 @@ const BENCHES: [Bench; 25] = [
         name: "location",
         about: "reading the atlas, and points, boxes and names per second on one core",
         needs_server: false,
-        run: |_| Box::pin(location::run()),
+        run: |size| Box::pin(location::run(size)),
     },
     Bench {
         name: "events",
         about: "durable uploads of events by devices over HTTP, beside bare commits",
         needs_server: true,
-        run: |_| Box::pin(events::run()),
+        run: |size| Box::pin(events::run(size)),
     },
     Bench {
         name: "growth",
@@ -183,7 +189,7 @@ const BENCHES: [Bench; 25] = [
         name: "reports",
         about: "every report over a year of counts, of an app that sends 100 pushes a day",
         needs_server: true,
-        run: |_| Box::pin(reports::run()),
+        run: |size| Box::pin(reports::run(size)),
     },
     Bench {
         name: "pages",
@@ -219,38 +225,15 @@ const BENCHES: [Bench; 25] = [
         name: "followers",
         about: "how often a log is read that five webhooks and the index follow, on PostgreSQL",
         needs_server: true,
-        run: |_| Box::pin(followers::run()),
+        run: |size| Box::pin(followers::run(size)),
     },
     Bench {
         name: "remote-data",
         about: "devices that ask for remote data, whether anything is new and for all of it, beside GET /health",
         needs_server: true,
-        run: |_| Box::pin(remote_data::run()),
+        run: |size| Box::pin(remote_data::run(size)),
     },
 ];
-
-/// How much to measure.
-#[derive(Clone, Copy)]
-pub(crate) struct Size {
-    at_most: u32,
-    /// For how long to disturb a cluster or to soak; `None` for their own time.
-    pub(crate) seconds: Option<u64>,
-    /// The disturbances follow from it.
-    pub(crate) seed: Option<u64>,
-    /// How often `databases` and `nodes` call each side; `None` for their own number.
-    pub(crate) rounds: Option<usize>,
-    /// The server that `compare` compares with.
-    pub(crate) against: Option<&'static Path>,
-    /// Whether `databases` and `nodes` print what PostgreSQL was asked.
-    pub(crate) statements: bool,
-}
-
-impl Size {
-    /// The wanted number, or fewer if the command line asks for fewer.
-    pub(crate) fn of(self, n_wanted: u32) -> u32 {
-        n_wanted.min(self.at_most)
-    }
-}
 
 /// Measures the service on this machine and compares it with references from the same run
 #[derive(Parser)]
@@ -258,7 +241,8 @@ struct Wish {
     /// What to measure
     #[arg(required = true, value_parser = names())]
     what: Vec<String>,
-    /// Use no more channels than this, for a quick look; the goals are meant for the full number
+    /// Use no more channels than this, for a quick look; the goals are meant for the full number. With 2,000 and fewer
+    /// everything is so short that it only shows whether the measurements work, and a debug build will do
     #[arg(long, default_value_t = u32::MAX, hide_default_value = true)]
     at_most: u32,
     /// For how many seconds `cluster` disturbs its nodes (600) or `soak` goes on (1800)
@@ -276,6 +260,12 @@ struct Wish {
     /// Let `databases` and `nodes` print the statements that PostgreSQL ran per request, by the time that they took
     #[arg(long)]
     statements: bool,
+    /// Print every figure as an object of JSON, a line each
+    #[arg(long)]
+    json: bool,
+    /// The server beside this program is built already
+    #[arg(long, hide = true)]
+    built: bool,
     /// Measure the index in this file; `bench index` starts itself with it, so that the memory of a process is that of one index
     #[arg(long, hide = true)]
     snapshot: Option<PathBuf>,
@@ -289,23 +279,28 @@ fn names() -> Vec<PossibleValue> {
 fn main() -> Result<()> {
     let wish = Wish::parse();
     let is_wanted = |bench: &&Bench| wish.what.iter().any(|name| name == bench.name || name == "all");
-    if let Some(snapshot) = &wish.snapshot {
-        return index::measure(snapshot);
-    }
-    if BENCHES.iter().filter(is_wanted).any(|bench| bench.name != cluster::NAME) {
-        server::refuse_debug_build()?;
-    }
-    if BENCHES.iter().filter(is_wanted).any(|bench| bench.needs_server) {
-        server::build()?;
-    }
+    let Wish { at_most, seconds, seed, rounds, statements, .. } = wish;
     // Every measurement may have it, until the end.
     let against = wish.against.clone().map(|path| &*Box::leak(path.into_boxed_path()));
+    let size = Size { at_most, seconds, seed, rounds, against, statements };
+    if let Some(snapshot) = &wish.snapshot {
+        return index::measure(snapshot, size);
+    }
+    report::choose(if wish.json { Form::Json } else { Form::Text });
+    if !size.is_trial() && BENCHES.iter().filter(is_wanted).any(|bench| bench.name != cluster::NAME) {
+        server::refuse_debug_build()?;
+    }
+    if !wish.built && BENCHES.iter().filter(is_wanted).any(|bench| bench.needs_server) {
+        server::build()?;
+    }
     // One thread for all callers: the other cores are for the measured server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(async {
         for bench in BENCHES.iter().filter(is_wanted) {
-            let Wish { at_most, seconds, seed, rounds, statements, .. } = wish;
-            (bench.run)(Size { at_most, seconds, seed, rounds, against, statements }).await?;
+            report::begin(bench.name);
+            let machine = Machine::look()?;
+            (bench.run)(size).await.with_context(|| format!("`bench {}` failed", bench.name))?;
+            machine.tell()?;
         }
         Ok(())
     })

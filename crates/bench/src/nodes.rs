@@ -31,7 +31,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         for folder in &folders {
             nodes.push(start_another(folder.path(), folders[0].path(), &database.url)?);
         }
-        let all = Side::new("all", nodes, Some(database.process), n_apps).await?;
+        let all = Side::new("all", nodes, Some(database.process), n_apps, size).await?;
         let mut sides = NODES.map(|n_nodes| all.on_nodes(n_nodes));
         databases::measure(&mut sides, &database, size).await?;
         for (kind, name) in KINDS.into_iter().enumerate() {

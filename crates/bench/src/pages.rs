@@ -19,6 +19,7 @@ use crate::year::{Busy, DAYS, Year, push_id};
 
 const CHANNELS: u32 = 1_000_000;
 const BUSY: Busy = Busy { pushes_per_day: 274, open_hours: 2 };
+const BUSY_OF_TRIAL: Busy = Busy { pushes_per_day: 2, open_hours: 2 };
 const ROUNDS: usize = 20;
 const GOAL: Duration = Duration::from_millis(200);
 /// Of what every page loads once and then keeps.
@@ -27,10 +28,11 @@ const PASSWORD: &str = "a long one for the bench";
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     let n_channels = size.of(CHANNELS);
+    let busy = if size.is_trial() { BUSY_OF_TRIAL } else { BUSY };
     let n_text = number(f64::from(n_channels));
     report::heading(format_args!(
         "Pages of the console with {n_text} channels and {} pushes",
-        DAYS * BUSY.pushes_per_day
+        DAYS * busy.pushes_per_day
     ))?;
     let database = Database::start()?;
     let folders = [TempDir::new()?, TempDir::new()?];
@@ -39,8 +41,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let mut sides = Vec::new();
     for (name, place) in [("SQLite", sqlite), ("PostgreSQL", postgres)] {
         report::line(name, "")?;
-        fill(&place, n_channels).await?;
-        sides.push(measure(&place.start()?).await?);
+        fill(&place, n_channels, busy).await?;
+        sides.push(measure(&place.start()?, busy, size.rounds(ROUNDS)).await?);
     }
     let [sqlite, postgres] = &sides[..] else { unreachable!("there are two sides") };
     let rows = sqlite.iter().zip(postgres).map(|(one, other)| {
@@ -60,7 +62,7 @@ struct Page {
     times: Sample,
 }
 
-async fn fill(place: &Place<'_>, n_channels: u32) -> Result<()> {
+async fn fill(place: &Place<'_>, n_channels: u32, busy: Busy) -> Result<()> {
     let population = Population::new();
     loading::load_channels(place, population.terms(), n_channels, |ordinal, numbers| {
         let (mut channel, keys) = population.channel(ordinal, numbers);
@@ -69,21 +71,21 @@ async fn fill(place: &Place<'_>, n_channels: u32) -> Result<()> {
     })
     .await?;
     let begins = Clock::System.now().minus(Duration::from_secs(u64::from(DAYS) * 24 * 3600));
-    Year::load(place, begins, BUSY).await.map(drop)
+    Year::load(place, begins, busy).await.map(drop)
 }
 
-async fn measure(server: &Server) -> Result<Vec<Page>> {
+async fn measure(server: &Server, busy: Busy, n_rounds: usize) -> Result<Vec<Page>> {
     let mut connection = Connection::open(server.address).await?;
     let channel = make_things(&mut connection).await?;
     let before = server.process().memory()?.resident;
     let cookie = log_in(&mut connection, server).await?;
     let mut pages = Vec::new();
-    for path in paths(&channel) {
+    for path in paths(&channel, busy) {
         let asked = visit(&path, &cookie);
-        let mut times = Vec::with_capacity(ROUNDS);
+        let mut times = Vec::with_capacity(n_rounds);
         let mut n_bytes = 0;
         // Once to warm up.
-        for round in 0..=ROUNDS {
+        for round in 0..=n_rounds {
             let began = Instant::now();
             let answer = connection.call(&asked).await?;
             ensure!(answer.status == 200, "{path} answered {}", answer.status);
@@ -139,8 +141,8 @@ fn visit(path: &str, cookie: &str) -> Vec<u8> {
 }
 
 /// Every page that shows something of an app or of the installation.
-fn paths(channel: &str) -> Vec<String> {
-    let push = push_id(DAYS * BUSY.pushes_per_day - 1).to_string();
+fn paths(channel: &str, busy: Busy) -> Vec<String> {
+    let push = push_id(DAYS * busy.pushes_per_day - 1).to_string();
     let routes = console::routes().into_iter();
     let pages = routes.filter(|route| route.method == http::Method::GET && route.needs != console::Needs::Nobody);
     let paths = pages.map(|route| {

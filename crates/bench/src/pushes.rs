@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use testkit::receiver::OpenReceiver;
 
+use crate::Size;
 use crate::clients::{self, CLIENTS, Until, Work};
 use crate::commits::Commits;
 use crate::http::{Connection, request};
@@ -15,15 +16,15 @@ use crate::server::{APP_KEY, Server, master_authorization, operator_authorizatio
 
 /// Rounds take turns, so that a noisy neighbor disturbs both sides.
 const ROUNDS: usize = 3;
-const TIME: Until = Until::Time(Duration::from_secs(4));
-const DELIVERIES: usize = 300;
+const TIME: Duration = Duration::from_secs(4);
+const DELIVERIES: u32 = 300;
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
     let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
     Server::start(other.path())?.stop()?;
     let commits = Commits::open(other.path()).await?;
     let server = Server::start(folder.path())?;
-    accept(&server, &commits).await?;
+    accept(&server, &commits, size).await?;
     commits.close().await;
     server.stop()?;
     // Both sides start afresh: after so many writes a database has checkpoints to catch up with.
@@ -31,13 +32,14 @@ pub(crate) async fn run() -> Result<()> {
     Server::start(other.path())?.stop()?;
     let commits = Commits::open(other.path()).await?;
     let server = Server::start(folder.path())?;
-    deliver(&server, &commits).await?;
+    deliver(&server, &commits, size.of(DELIVERIES) as usize).await?;
     commits.close().await;
     server.stop()
 }
 
 /// Pushes to a tag that no device has: everything but sending is done.
-async fn accept(server: &Server, commits: &Commits) -> Result<()> {
+async fn accept(server: &Server, commits: &Commits, size: Size) -> Result<()> {
+    let (n_rounds, time) = (size.rounds(ROUNDS), Until::Time(size.time(TIME)));
     report::heading(format_args!("Pushes accepted over HTTP from {CLIENTS} clients, durable"))?;
     let body = json!({
         "audience": {"tag": "nobody"},
@@ -47,11 +49,11 @@ async fn accept(server: &Server, commits: &Commits) -> Result<()> {
     .to_string();
     let push = request("POST", "/api/push", &master_authorization(), &body);
     let mut rounds = Rounds::default();
-    for round in 0..ROUNDS {
-        report::progress(&format!("round {} of {ROUNDS}", round + 1));
+    for round in 0..n_rounds {
+        report::progress(&format!("round {} of {n_rounds}", round + 1));
         let push = push.clone();
-        rounds.bare.push(commits.of_bytes(TIME, CLIENTS, body.len()).await?);
-        rounds.http.push(clients::call(server.address, server.process(), TIME, move |_| push.clone()).await?);
+        rounds.bare.push(commits.of_bytes(time, CLIENTS, body.len()).await?);
+        rounds.http.push(clients::call(server.address, server.process(), time, move |_| push.clone()).await?);
     }
     let rows = [
         clients::row("accepted over HTTP", &rounds.http),
@@ -69,7 +71,7 @@ struct Rounds {
 }
 
 /// One push at a time to a webhook, from the answer to the push until the message arrives.
-async fn deliver(server: &Server, commits: &Commits) -> Result<()> {
+async fn deliver(server: &Server, commits: &Commits, n_deliveries: usize) -> Result<()> {
     report::heading(format_args!("From the answer to the first delivery, one push at a time"))?;
     let (operator, master) = (operator_authorization(), master_authorization());
     let receiver = OpenReceiver::start().await;
@@ -89,7 +91,7 @@ async fn deliver(server: &Server, commits: &Commits) -> Result<()> {
                       "notification": {"alert": "The doors open at eight."}});
     let push = request("POST", "/api/push", &master, &push.to_string());
     let (mut accepts, mut deliveries) = (Vec::new(), Vec::new());
-    for n in 1..=DELIVERIES {
+    for n in 1..=n_deliveries {
         let began = Instant::now();
         connection.expect(&push).await?;
         accepts.push(began.elapsed());
@@ -97,8 +99,8 @@ async fn deliver(server: &Server, commits: &Commits) -> Result<()> {
         receiver.wait_until(|received| received.len() >= n).await;
         deliveries.push(accepted.elapsed());
     }
-    let direct = straight(&receiver).await?;
-    let commit = commits.of_bytes(Until::Calls(DELIVERIES as u64), 1, 100).await?.latency;
+    let direct = straight(&receiver, n_deliveries).await?;
+    let commit = commits.of_bytes(Until::Calls(n_deliveries as u64), 1, 100).await?.latency;
     let delivery = Sample::of(deliveries, Duration::ZERO);
     let times = [
         ("from request to answer", &Sample::of(accepts, Duration::ZERO)),
@@ -117,14 +119,14 @@ async fn deliver(server: &Server, commits: &Commits) -> Result<()> {
 }
 
 /// How long the receiver takes by itself.
-async fn straight(receiver: &OpenReceiver) -> Result<Sample> {
+async fn straight(receiver: &OpenReceiver, n_messages: usize) -> Result<Sample> {
     let url = receiver.url();
     let (host, path) =
         url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).context("the receiver has no address")?;
     let mut connection = Connection::open(host.parse()?).await?;
     let message = request("POST", &format!("/{path}/push"), "none", r#"{"values": []}"#);
     let mut times = Vec::new();
-    for _ in 0..DELIVERIES {
+    for _ in 0..n_messages {
         let began = Instant::now();
         connection.expect(&message).await?;
         times.push(began.elapsed());

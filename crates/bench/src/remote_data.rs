@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
+use crate::Size;
 use crate::clients::{CLIENTS, HEADING, Until, Work, crowd, middle, row};
 use crate::http::{Connection, request};
 use crate::report::{self, number, ratio};
@@ -22,7 +23,7 @@ const LEAST_FULL: f64 = 0.5;
 /// One million devices that ask once an hour.
 const ASKING: f64 = 1_000_000.0 / 3600.0;
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
     report::heading(format_args!("Remote data of an app with {MESSAGES} in-app messages and {FLAGS} feature flags"))?;
     let folder = tempfile::tempdir()?;
     let server = Server::start(folder.path())?;
@@ -40,10 +41,11 @@ pub(crate) async fn run() -> Result<()> {
     let health = request("GET", "/health", "", "");
 
     let (mut reference, mut not_modified, mut whole) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        reference.push(measure(&server, &health, 200).await?);
-        not_modified.push(measure(&server, &known, 304).await?);
-        whole.push(measure(&server, &full, 200).await?);
+    let time = size.time(ROUND);
+    for _ in 0..size.rounds(ROUNDS) {
+        reference.push(measure(&server, time, &health, 200).await?);
+        not_modified.push(measure(&server, time, &known, 304).await?);
+        whole.push(measure(&server, time, &full, 200).await?);
     }
     let rows = [row("GET /health", &reference), row("nothing is new (304)", &not_modified), row("all of it", &whole)];
     report::table(&HEADING, &rows)?;
@@ -87,13 +89,13 @@ async fn fill(connection: &mut Connection) -> Result<()> {
     Ok(())
 }
 
-async fn measure(server: &Server, asked: &[u8], status: u16) -> Result<Work> {
+async fn measure(server: &Server, time: Duration, asked: &[u8], status: u16) -> Result<Work> {
     let mut connections = Vec::new();
     for _ in 0..CLIENTS {
         connections.push(Connection::open(server.address).await?);
     }
     let asked = asked.to_vec();
-    crowd(server.process(), Until::Time(ROUND), connections, async move |connection: &mut Connection, _| {
+    crowd(server.process(), Until::Time(time), connections, async move |connection: &mut Connection, _| {
         let answer = connection.call(&asked).await?;
         ensure!(answer.status == status, "The server answered {}, not {status}.", answer.status);
         Ok(())

@@ -1,23 +1,78 @@
-//! The output: lines with goals, tables, and numbers that are easy to read.
+//! The output: lines with goals, tables, and numbers that are easy to read; or the same as JSON, for programs that compare runs.
 
+use std::cell::RefCell;
 use std::fmt::Arguments;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use anyhow::Result;
+use serde_json::{Map, Value, json};
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Where the next figure belongs.
+#[derive(Default)]
+struct Place {
+    form: Form,
+    bench: &'static str,
+    part: String,
+}
+
+thread_local! {
+    // Results are printed by the first thread.
+    static PLACE: RefCell<Place> = RefCell::default();
+}
+
+pub(crate) fn choose(form: Form) {
+    PLACE.with_borrow_mut(|place| place.form = form);
+}
+
+/// The figures from here on are of this measurement.
+pub(crate) fn begin(bench: &'static str) {
+    PLACE.with_borrow_mut(|place| {
+        place.bench = bench;
+        place.part.clear();
+    });
+}
 
 pub(crate) fn heading(text: Arguments<'_>) -> Result<()> {
-    print(format_args!("\n{text}\n"))
+    PLACE.with_borrow_mut(|place| place.part = text.to_string());
+    if is_json() { Ok(()) } else { print(format_args!("\n{text}\n")) }
 }
 
 pub(crate) fn line(name: &str, value: &str) -> Result<()> {
+    if is_json() {
+        return figure(name, json!({"value": value}));
+    }
     print(format_args!("  {name:<76}{value:>18}"))
 }
 
 /// A line whose value should be on one side of a goal.
 pub(crate) fn goal(name: &str, value: &str, goal: &str, is_met: bool) -> Result<()> {
+    if is_json() {
+        return figure(name, json!({"value": value, "goal": goal, "is_met": is_met}));
+    }
     let verdict = if is_met { "met" } else { "MISSED" };
     print(format_args!("  {name:<76}{value:>18}   goal {goal}: {verdict}"))
+}
+
+fn is_json() -> bool {
+    PLACE.with_borrow(|place| place.form == Form::Json)
+}
+
+/// One line of JSON, with the place of the figure.
+fn figure(name: &str, mut of: Value) -> Result<()> {
+    PLACE.with_borrow(|place| {
+        of["bench"] = json!(place.bench);
+        of["part"] = json!(place.part);
+    });
+    of["name"] = json!(name);
+    print(format_args!("{of}"))
 }
 
 /// Shows progress; not part of the results.
@@ -27,6 +82,12 @@ pub(crate) fn progress(text: &str) {
 
 /// Rows under a heading. The first column is text, the others are numbers.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
+    if is_json() {
+        return rows.iter().try_for_each(|row| {
+            let cells = heading.iter().zip(row).skip(1).map(|(&column, cell)| (column.to_owned(), json!(cell)));
+            figure(row.first().map_or("", String::as_str), json!({"values": cells.collect::<Map<_, _>>()}))
+        });
+    }
     let heading: Vec<String> = heading.iter().map(|&cell| cell.to_owned()).collect();
     let widest = |column: usize| {
         let cells = rows.iter().chain([&heading]).filter_map(|row| row.get(column));

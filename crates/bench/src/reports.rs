@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use model::report::parse_date;
 
+use crate::Size;
 use crate::http::{Connection, request};
 use crate::loading::Place;
 use crate::report::{self, duration, number, ratio};
@@ -16,7 +17,8 @@ const GOAL: Duration = Duration::from_millis(50);
 const ROUNDS: usize = 40;
 const BUSY: Busy = Busy { pushes_per_day: 100, open_hours: 12 };
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
+    let n_rounds = size.rounds(ROUNDS);
     report::heading(format_args!("Reports over a year of counts, of an app that sends 100 pushes a day"))?;
     let folder = tempfile::tempdir()?;
     Server::start(folder.path())?.stop()?;
@@ -30,13 +32,13 @@ pub(crate) async fn run() -> Result<()> {
     let server = Server::start(folder.path())?;
     let mut connection = Connection::open(server.address).await?;
     let master = master_authorization();
-    let reference = in_memory(&year);
+    let reference = in_memory(&year, n_rounds);
     report::line("adding up a year of one metric by day, in memory", &duration(reference.median()))?;
     for (name, path) in questions(year.n_pushes) {
         let asked = request("GET", &path, &master, "");
         connection.expect(&asked).await?;
-        let mut times = Vec::with_capacity(ROUNDS);
-        for _ in 0..ROUNDS {
+        let mut times = Vec::with_capacity(n_rounds);
+        for _ in 0..n_rounds {
             let began = Instant::now();
             connection.expect(&asked).await?;
             times.push(began.elapsed());
@@ -52,9 +54,9 @@ pub(crate) async fn run() -> Result<()> {
 }
 
 /// The least work of every report: the same rows, added up by day and platform.
-fn in_memory(year: &Year) -> Sample {
-    let mut times = Vec::with_capacity(ROUNDS);
-    for _ in 0..ROUNDS {
+fn in_memory(year: &Year, n_rounds: usize) -> Sample {
+    let mut times = Vec::with_capacity(n_rounds);
+    for _ in 0..n_rounds {
         let began = Instant::now();
         std::hint::black_box(year.sends_by_day());
         times.push(began.elapsed());

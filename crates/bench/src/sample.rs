@@ -11,6 +11,7 @@ pub(crate) struct Sample {
 }
 
 /// How often work is repeated: until the time is over, but within these bounds.
+#[derive(Clone, Copy)]
 pub(crate) struct Effort {
     pub(crate) time: Duration,
     pub(crate) at_least: usize,

@@ -27,19 +27,20 @@ const TIMERS: u32 = 200_000;
 const PIPELINES: u32 = 20;
 /// Time enough to start, to load the index and to read the log.
 const DELAY: Duration = Duration::from_secs(30);
+const DELAY_OF_TRIAL: Duration = Duration::from_secs(6);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The rate that a large service publishes for one of its nodes.
 const GOAL_PER_SECOND: f64 = 10_000.0;
 
 pub(crate) async fn run(size: Size) -> Result<()> {
-    let n_timers = size.of(TIMERS);
+    let (n_timers, delay) = (size.of(TIMERS), if size.is_trial() { DELAY_OF_TRIAL } else { DELAY });
     let all = number(f64::from(n_timers));
     report::heading(format_args!("{all} channels that wait for {PIPELINES} pipelines, all due within one second"))?;
     let folder = tempfile::tempdir()?;
     loading::load(folder.path(), &Population::new(), n_timers, Users::None).await?;
-    make_pipelines(folder.path()).await?;
-    let due = set_off(folder.path(), n_timers).await?;
+    make_pipelines(folder.path(), delay).await?;
+    let due = set_off(folder.path(), n_timers, delay).await?;
 
     let server = Server::start(folder.path())?;
     let mut connection = Connection::open(server.address).await?;
@@ -83,12 +84,12 @@ async fn bare_commits(n_timers: u32) -> Result<f64> {
     Ok(work.per_second())
 }
 
-async fn make_pipelines(folder: &Path) -> Result<()> {
+async fn make_pipelines(folder: &Path, delay: Duration) -> Result<()> {
     let server = Server::start(folder)?;
     let mut connection = Connection::open(server.address).await?;
     let pipelines = (0..PIPELINES).map(|n| {
         let push = json!({"audience": "triggered", "device_types": "all", "notification": {"alert": "Still there?"}});
-        let outcome = json!({"push": push, "delay": DELAY.as_secs()});
+        let outcome = json!({"push": push, "delay": delay.as_secs()});
         json!({"enabled": true, "immediate_trigger": {"tag_added": tag_name(n)}, "outcome": outcome})
     });
     let pipelines: Vec<_> = pipelines.collect();
@@ -98,7 +99,7 @@ async fn make_pipelines(folder: &Path) -> Result<()> {
 }
 
 /// Gives every channel the tag of one of the pipelines, as when many requests come at once; returns when they will be due.
-async fn set_off(folder: &Path, n_timers: u32) -> Result<UtcMillis> {
+async fn set_off(folder: &Path, n_timers: u32, delay: Duration) -> Result<UtcMillis> {
     let (store, app) = loading::open(folder).await?;
     let now = Clock::System.now();
     let write = move |tx: &mut Tx<'_>| -> Result<()> {
@@ -123,7 +124,7 @@ async fn set_off(folder: &Path, n_timers: u32) -> Result<UtcMillis> {
     };
     store.write(app, write).await?;
     store.close().await;
-    let exact = now.plus(DELAY);
+    let exact = now.plus(delay);
     Ok(UtcMillis((exact.0 + 999) / 1000 * 1000))
 }
 

@@ -39,6 +39,13 @@ struct Level {
     most: Duration,
 }
 
+impl Level {
+    fn n_triggers(&self, size: Size) -> u32 {
+        let n_triggers = size.of(self.n_triggers);
+        if size.is_trial() { n_triggers.min(self.per_second * 2) } else { n_triggers }
+    }
+}
+
 const LEVELS: [Level; 3] = [
     Level { per_second: 1, n_triggers: 30, per_request: 1, most: Duration::from_millis(100) },
     Level { per_second: 100, n_triggers: 1_000, per_request: 1, most: Duration::from_millis(250) },
@@ -48,7 +55,7 @@ const LEVELS: [Level; 3] = [
 pub(crate) async fn run(size: Size) -> Result<()> {
     report::heading(format_args!("From a trigger of a pipeline without delay to the delivery of its message"))?;
     let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let n_channels = LEVELS.iter().map(|level| size.of(level.n_triggers)).max().unwrap_or(0);
+    let n_channels = LEVELS.iter().map(|level| level.n_triggers(size)).max().unwrap_or(0);
     load(&Place::embedded(folder.path()), n_channels).await?;
     let server = Server::start(folder.path())?;
     let receiver = OpenReceiver::start().await;
@@ -57,10 +64,10 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     for level in &LEVELS {
         report::progress(&format!("{} triggers a second", level.per_second));
         let (cpu, n_pushes) = (server.process().cpu()?, pushes(&server).await?);
-        let times = measure(&server, &receiver, level, size.of(level.n_triggers), &mut n_taken).await?;
+        let times = measure(&server, &receiver, level, level.n_triggers(size), &mut n_taken).await?;
         let n_pushes = pushes(&server).await? - n_pushes;
         let cpu = server.process().cpu()?.saturating_sub(cpu);
-        let per_cpu = f64::from(size.of(level.n_triggers)) / cpu.as_secs_f64().max(0.01);
+        let per_cpu = f64::from(level.n_triggers(size)) / cpu.as_secs_f64().max(0.01);
         let cells =
             [number(n_pushes as f64), duration(times.median()), duration(times.percentile(99)), number(per_cpu)];
         rows.push([vec![number(f64::from(level.per_second))], cells.to_vec()].concat());

@@ -1,5 +1,6 @@
 //! The resources that processes use, as the kernel counts them: CPU time and memory.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,21 +35,26 @@ impl Process {
         two_ticks(&self.read("stat")?, 11)
     }
 
-    /// CPU time so far of this process and of all that it has started, ended or not.
+    /// CPU time so far of this process and of all below it, ended or not.
     pub(crate) fn family_cpu(self) -> Result<Duration> {
-        let mut all = self.cpu()? + self.children_cpu()?;
+        let mut all = Vec::new();
         for entry in fs::read_dir("/proc")?.flatten() {
-            let Some(child) = entry.file_name().to_str().and_then(|name| name.parse().ok()).map(Process) else {
+            let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()).map(Process) else {
                 continue;
             };
             // One that has ended meanwhile is counted with its parent the next time.
-            let Ok(stat) = child.read("stat") else { continue };
+            let Ok(stat) = process.read("stat") else { continue };
             let parent = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(1)?.parse().ok());
-            if parent == Some(self.0) {
-                all += two_ticks(&stat, 11)?;
-            }
+            all.push((process.0, parent.unwrap_or(0), two_ticks(&stat, 11)? + two_ticks(&stat, 13)?));
         }
-        Ok(all)
+        let mut family = HashSet::from([self.0]);
+        while all.iter().filter(|(_, parent, _)| family.contains(parent)).any(|(process, ..)| !family.contains(process))
+        {
+            let below: Vec<u32> =
+                all.iter().filter(|(_, parent, _)| family.contains(parent)).map(|row| row.0).collect();
+            family.extend(below);
+        }
+        Ok(all.iter().filter(|(process, ..)| family.contains(process)).map(|(.., cpu)| *cpu).sum())
     }
 
     /// CPU time so far of all processes that this one has started and waited for.

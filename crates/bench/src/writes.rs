@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use model::ids::ChannelId;
 
+use crate::Size;
 use crate::clients::{self, CLIENTS, Until, Work};
 use crate::commits::Commits;
 use crate::http::request;
@@ -17,29 +18,30 @@ use crate::report::{self, percent};
 use crate::server::{App, DATABASE, Server};
 
 /// Channels that exist before the measurement.
-const PREPARED: u64 = 1_000_000;
+const PREPARED: u32 = 1_000_000;
 /// Rounds are short and take turns, so that cores that slow down for a while affect both sides.
 const ROUNDS: usize = 15;
-const TIME: Until = Until::Time(Duration::from_secs(1));
+const TIME: Duration = Duration::from_secs(1);
 const LEAST_SHARE: f64 = 0.6;
 
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(size: Size) -> Result<()> {
+    let (n_rounds, time) = (size.rounds(ROUNDS), Until::Time(size.time(TIME)));
     report::heading(format_args!("Durable writes over HTTP from {CLIENTS} clients"))?;
     let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let prepared = prepare(folder.path()).await?;
+    let prepared = prepare(folder.path(), size.of(PREPARED)).await?;
     std::fs::copy(folder.path().join(DATABASE), other.path().join(DATABASE))?;
     let mut updates = Side::default();
     let mut registrations = Side::default();
     let commits = Commits::open(other.path()).await?;
     let server = Server::start(folder.path())?;
-    for round in 0..ROUNDS {
-        report::progress(&format!("round {} of {ROUNDS}", round + 1));
-        updates.bare.push(bare::update_rows(&commits, TIME, &prepared, round).await?);
-        updates.http.push(update(&server, &prepared.channels, TIME, &format!("round-{round}")).await?);
-        updates.bytes.push(commits.of_bytes(TIME, CLIENTS, prepared.update.n_bytes()).await?);
-        registrations.bare.push(bare::insert_rows(&commits, TIME, &prepared).await?);
-        registrations.http.push(register(&server, TIME, &format!("round-{round}")).await?);
-        registrations.bytes.push(commits.of_bytes(TIME, CLIENTS, prepared.registration.n_bytes()).await?);
+    for round in 0..n_rounds {
+        report::progress(&format!("round {} of {n_rounds}", round + 1));
+        updates.bare.push(bare::update_rows(&commits, time, &prepared, round).await?);
+        updates.http.push(update(&server, &prepared.channels, time, &format!("round-{round}")).await?);
+        updates.bytes.push(commits.of_bytes(time, CLIENTS, prepared.update.n_bytes()).await?);
+        registrations.bare.push(bare::insert_rows(&commits, time, &prepared).await?);
+        registrations.http.push(register(&server, time, &format!("round-{round}")).await?);
+        registrations.bytes.push(commits.of_bytes(time, CLIENTS, prepared.registration.n_bytes()).await?);
     }
     server.stop()?;
     commits.close().await;
@@ -78,10 +80,10 @@ impl Side {
 }
 
 /// Fills a database over HTTP and reads the rows that one write of each kind has left there.
-async fn prepare(folder: &Path) -> Result<bare::Prepared> {
+async fn prepare(folder: &Path, n_channels: u32) -> Result<bare::Prepared> {
     report::progress("preparing");
     let server = Server::start(folder)?;
-    register(&server, Until::Calls(PREPARED), "prepared").await?;
+    register(&server, Until::Calls(n_channels.into()), "prepared").await?;
     server.stop()?;
     let registered = bare::registered(folder).await?;
     let server = Server::start(folder)?;

@@ -18,7 +18,7 @@ use crate::report;
 use crate::sample::{Effort, Sample};
 use crate::usage::{self, Process};
 
-const EFFORT: Effort = Effort { time: Duration::from_secs(1), at_least: 3, at_most: 1_000_000 };
+pub(super) const EFFORT: Effort = Effort { time: Duration::from_secs(1), at_least: 3, at_most: 1_000_000 };
 const NOBODY: AppId = AppId(0);
 const CHANNELS_PER_INSERT: u32 = 10_000;
 
@@ -37,16 +37,16 @@ pub(crate) struct Rival {
     sizes: HashMap<TermId, u64>,
 }
 
-pub(crate) fn ask_index(index: &Index, shape: &Shape) -> Result<Answers> {
+pub(crate) fn ask_index(index: &Index, shape: &Shape, effort: &Effort) -> Result<Answers> {
     let plan = shape.tree.plan();
     let cpu = || Process::own().cpu();
     let found = index.count(&plan);
-    let count = Sample::take(&EFFORT, cpu, || {
+    let count = Sample::take(effort, cpu, || {
         ensure!(index.count(&plan) == found, "Counting twice gave two answers.");
         Ok(())
     })?;
     // A database returns every channel, so here every channel is visited as well.
-    let all = Sample::take(&EFFORT, cpu, || {
+    let all = Sample::take(effort, cpu, || {
         let mut n_channels = 0;
         for ordinal in index.resolve(&plan) {
             black_box(ordinal);
@@ -104,7 +104,7 @@ impl Rival {
     }
 
     /// Asks for every audience. The database answers from memory and with one thread.
-    pub(crate) async fn ask(self, shapes: &[Shape]) -> Result<Vec<Answers>> {
+    pub(crate) async fn ask(self, shapes: &[Shape], effort: Effort) -> Result<Vec<Answers>> {
         report::progress("asking");
         let is_sqlite = self.store.is_single_process();
         let questions: Vec<(String, String)> = match is_sqlite {
@@ -117,7 +117,7 @@ impl Rival {
         };
         let answers = self.store.read(move |tx| {
             let backend = if is_sqlite { prepare_sqlite(tx)? } else { prepare_postgres(tx)? };
-            questions.iter().map(|(count, all)| ask(tx, backend, count, all)).collect::<Result<Vec<_>>>()
+            questions.iter().map(|(count, all)| ask(tx, backend, (count, all), &effort)).collect::<Result<Vec<_>>>()
         });
         let answers = answers.await?;
         self.store.close().await;
@@ -155,25 +155,26 @@ fn prepare_sqlite(tx: &mut Tx<'_>) -> Result<Option<Process>> {
 
 /// The process that answers, whose CPU time counts.
 fn prepare_postgres(tx: &mut Tx<'_>) -> Result<Option<Process>> {
-    for setting in ["work_mem = '64MB'", "jit = off", "max_parallel_workers_per_gather = 0"] {
-        tx.execute(&format!("set local {setting}"), &[])?;
-    }
+    // As a question, because the transaction only reads.
+    let set = "select set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
+               set_config('max_parallel_workers_per_gather', '0', true)";
+    tx.for_each(set, &[], |_| Ok(()))?;
     let number: u32 = tx.query_one("select pg_backend_pid()", &[], |row| row.get(0))?;
     Ok(Some(Process(number)))
 }
 
-fn ask(tx: &mut Tx<'_>, backend: Option<Process>, count: &str, all: &str) -> Result<Answers> {
+fn ask(tx: &mut Tx<'_>, backend: Option<Process>, (count, all): (&str, &str), effort: &Effort) -> Result<Answers> {
     let cpu = || match backend {
         Some(process) => process.first_thread_cpu(),
         None => usage::thread_cpu(),
     };
     let found: i64 = tx.query_one(count, &[], |row| row.get(0))?;
     let found = u64::try_from(found)?;
-    let count = Sample::take(&EFFORT, cpu, || {
+    let count = Sample::take(effort, cpu, || {
         tx.query_one::<i64>(count, &[], |row| row.get(0))?;
         Ok(())
     })?;
-    let all = Sample::take(&EFFORT, cpu, || {
+    let all = Sample::take(effort, cpu, || {
         let mut n_rows = 0;
         tx.for_each(all, &[], |row| {
             row.get::<i64>(0)?;

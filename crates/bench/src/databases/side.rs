@@ -8,6 +8,7 @@ use model::ids::ChannelId;
 use serde_json::json;
 
 use super::{KINDS, Statements};
+use crate::Size;
 use crate::clients::{self, CLIENTS, Until, Work};
 use crate::http::{Connection, request};
 use crate::server::{App, Server};
@@ -47,12 +48,18 @@ struct Target {
 
 impl Side {
     /// Prepares the first app and as many others as are wanted.
-    pub(crate) async fn new(name: &str, nodes: Vec<Server>, database: Option<Process>, n_apps: usize) -> Result<Self> {
+    pub(crate) async fn new(
+        name: &str,
+        nodes: Vec<Server>,
+        database: Option<Process>,
+        n_apps: usize,
+        size: Size,
+    ) -> Result<Self> {
         let mut connection = Connection::open(nodes[0].address).await?;
         let mut apps = Vec::new();
         for n in 0..n_apps {
             let app = if n == 0 { App::first() } else { App::create(&mut connection).await? };
-            let channels = events::register(&mut connection, &app, DEVICES).await?.into();
+            let channels = events::register(&mut connection, &app, size.of(DEVICES)).await?.into();
             apps.push(Target { app, channels });
         }
         let n_nodes = nodes.len();
@@ -89,17 +96,17 @@ impl Side {
     }
 
     /// One round of one kind; its number is different for all of them.
-    pub(super) async fn call(&self, kind: usize, round: usize) -> Result<Round> {
-        let name = format!("round-{round}");
+    pub(super) async fn call(&self, kind: usize, round: usize, size: Size) -> Result<Round> {
+        let (name, time) = (format!("round-{round}"), size.time(TIME));
         match kind {
-            0 => self.call_with(|target| writes::registration(&target.app, &name)).await,
-            1 => self.call_with(|target| writes::tag_update(&target.app, &target.channels, &name)).await,
+            0 => self.call_with(time, |target| writes::registration(&target.app, &name)).await,
+            1 => self.call_with(time, |target| writes::tag_update(&target.app, &target.channels, &name)).await,
             2 => {
                 let make = |target: &Target| {
                     let (key, channels) = (target.app.key.clone(), Arc::clone(&target.channels));
                     move |n| events::upload(&key, &channels, round as u64, n)
                 };
-                self.call_with(make).await
+                self.call_with(time, make).await
             }
             _ => {
                 let body =
@@ -108,13 +115,17 @@ impl Side {
                     let push = request("POST", "/api/push", &target.app.master(), &body.to_string());
                     move |_| push.clone()
                 };
-                self.call_with(make).await
+                self.call_with(time, make).await
             }
         }
     }
 
     /// Calls the apps in turns, with as many clients for every node.
-    async fn call_with<M: Fn(u64) -> Vec<u8> + Clone + 'static>(&self, make: impl Fn(&Target) -> M) -> Result<Round> {
+    async fn call_with<M: Fn(u64) -> Vec<u8> + Clone + 'static>(
+        &self,
+        time: Duration,
+        make: impl Fn(&Target) -> M,
+    ) -> Result<Round> {
         let mut connections = Vec::new();
         for node in self.called().iter().cycle().take(CLIENTS * self.n_nodes) {
             connections.push(Connection::open(node.address).await?);
@@ -130,7 +141,7 @@ impl Side {
             }
             Ok(())
         };
-        let mut work = clients::crowd(Process::own(), Until::Time(TIME), connections, call).await?;
+        let mut work = clients::crowd(Process::own(), Until::Time(time), connections, call).await?;
         work.cpu = self.cpu()?.saturating_sub(before);
         let of_database = self.database_cpu()?.saturating_sub(database_before);
         Ok(Round { work, of_database })
