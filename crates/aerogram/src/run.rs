@@ -88,10 +88,12 @@ fn node_facts(node: &Node, address: SocketAddr) -> NodeFacts {
     }
 }
 
-/// Beside everything else: the first request about places finds the atlas in memory, or waits for what is left of it.
+/// Beside everything else: where places are used, the first request about them finds the atlas in memory, or waits for what is left
+/// of it.
 async fn read_atlas(engine: Engine) {
-    match engine.devices().read_atlas().await {
-        Ok(()) => tracing::info!("the atlas of places is in memory"),
+    match engine.devices().read_atlas_if_used().await {
+        Ok(true) => tracing::info!("the atlas of places is in memory"),
+        Ok(false) => {}
         Err(error) => tracing::error!(error = &error as &dyn std::error::Error, "the atlas of places cannot be read"),
     }
 }

@@ -47,9 +47,19 @@ pub struct Whereabouts {
 
 #[boxed]
 impl Devices {
-    /// Has the atlas read, which takes a good part of a second and as much of a processor. A server does so when it starts, so that
-    /// no request waits for it. Callers who come meanwhile wait together, without a thread each.
-    pub async fn read_atlas(&self) -> Result<()> {
+    /// Has the atlas read if devices have told where they are, as a server does when it starts, so that no request of theirs waits
+    /// for it. An installation that does not use places does without its memory. Returns whether it was read.
+    pub async fn read_atlas_if_used(&self) -> Result<bool> {
+        let is_used = self.0.store.read(|tx| Ok::<_, Error>(last_places::are_there_any(tx)?)).await?;
+        if is_used {
+            self.read_atlas().await?;
+        }
+        Ok(is_used)
+    }
+
+    /// Has the atlas read, which takes a good part of a second and as much of a processor. Callers who come meanwhile wait
+    /// together, without a thread each.
+    async fn read_atlas(&self) -> Result<()> {
         let read = || async {
             let read = tokio::task::spawn_blocking(|| geo::atlas().map(drop));
             read.await.map_err(Error::internal)?.map_err(Error::internal)

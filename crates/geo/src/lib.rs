@@ -1,7 +1,8 @@
 //! Places on earth with a boundary: which ones a point is in, which ones a box touches, and what a name may mean.
 //!
 //! The boundaries are in a file that is part of the program (`scripts/geo-data` makes it; NOTICE names its sources).
-//! Reading it takes a moment and some memory, so that is done when [`atlas()`] is first asked for: by a server, at its start.
+//! Reading it takes a moment and some memory, so that is done when [`atlas()`] is first asked for: by a server whose
+//! devices tell where they are, at its start.
 
 mod atlas;
 mod boundary;

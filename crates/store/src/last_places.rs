@@ -34,6 +34,12 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<()> {
     Ok(())
 }
 
+/// Whether a channel of any app was seen anywhere.
+pub fn are_there_any(tx: &mut Tx<'_>) -> Result<bool> {
+    let found = tx.query_opt::<i64>("select ordinal from last_place limit 1", &[], |row| row.get(0))?;
+    Ok(found.is_some())
+}
+
 /// Channels that were last seen before an instant, the longest past first.
 pub fn before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<Vec<Ordinal>> {
     let sql = "select ordinal from last_place where app = $1 and seen < $2 order by seen, ordinal limit $3";

@@ -1,5 +1,8 @@
 //! What a start makes, and what it refuses to go on with.
 
+use serde_json::{Value, json};
+
+use crate::operator_story::Story;
 use crate::server::{Server, aerogram};
 
 #[test]
@@ -33,9 +36,22 @@ fn the_first_start_writes_credentials_down_once_and_sigterm_ends_in_order() {
 }
 
 #[test]
-fn the_atlas_is_read_before_anybody_asks_for_a_place() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start_and_hear(folder.path(), "the atlas of places is in memory");
+fn the_atlas_is_read_at_the_start_of_a_server_whose_devices_tell_where_they_are() {
+    const READ: &str = "the atlas of places is in memory";
+    let story = Story::begin();
+    let device = json!({"device_type": "ios", "push_address": "ab".repeat(32),
+        "location": {"latitude": 45.52, "longitude": -122.68}});
+    std::fs::write(story.folder.path().join("devices.jsonl"), device.to_string()).unwrap();
+    story.says(&["import", "jsonl", "devices.jsonl"]);
+    let found: Value =
+        serde_json::from_str(&story.says(&["api", "GET", "/api/location/?q=Portland&type=city"])).unwrap();
+    assert!(!found["features"].as_array().unwrap().is_empty(), "{found}");
+    let Story { folder, server } = story;
+    server.signal("TERM");
+    let (_, _, log) = server.wait();
+    assert!(!log.contains(READ), "nobody had told of places when it was started: {log}");
+
+    let server = Server::start_and_hear(folder.path(), READ);
     server.signal("TERM");
     let (code, _, log) = server.wait();
     assert_eq!(code, Some(0), "{log}");

@@ -10,7 +10,7 @@ use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
-const BY_APP_ALONE: [&str; 37] = [
+const BY_APP_ALONE: [&str; 38] = [
     // One row for each app.
     "select id, key, name, mode, created, users_associate, users_tags,",
     "select app.id, app.key, app_numbers.log_head from app cross join app_numbers",
@@ -27,6 +27,7 @@ const BY_APP_ALONE: [&str; 37] = [
     // One row is enough, or a page.
     "select ordinal from channel where app = $1 order by ordinal desc limit 1",
     "select min(due) from job",
+    "select ordinal from last_place limit 1",
     "select tag from legacy_tag where app = $1 order by tag limit",
     "select min(number) from message where app = $1",
     "select id from inbox_user where app = $1 order by id limit",
