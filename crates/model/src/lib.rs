@@ -39,6 +39,7 @@ pub mod p384;
 pub mod payload;
 pub mod pipeline;
 pub mod place;
+pub mod predicate;
 pub mod privacy;
 pub mod problem;
 pub mod property;

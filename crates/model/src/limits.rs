@@ -252,6 +252,8 @@ pub const EVENT_SELECTORS: usize = 20;
 pub const EVENT_SELECTOR_DEPTH: usize = 3;
 /// Filters of one request for events, any of which is enough.
 pub const EVENT_FILTERS: usize = 20;
+/// Predicates in one of these filters.
+pub const EVENT_PREDICATES: usize = 20;
 
 /// Webhooks of one app. Each has a slot of its own to forward events with.
 pub const WEBHOOKS_PER_APP: usize = 20;

@@ -12,7 +12,6 @@ mod frequency;
 mod holdout;
 mod in_app;
 mod message;
-mod predicate;
 mod resolving;
 mod scene;
 #[cfg(test)]
@@ -36,7 +35,6 @@ pub use frequency::{FrequencyConstraint, FrequencyConstraints};
 pub use holdout::HoldoutGroup;
 pub use in_app::{Deferred, Eligibility, InAppContent, InAppMessage, Localization, NewInAppMessage, merge};
 pub use message::{Message, MessageLocale, Shown};
-pub use predicate::Predicate;
 pub use resolving::{AudienceCheck, Resolving};
 pub use scene::Layout;
 pub use trigger::Trigger;

@@ -1,4 +1,4 @@
-//! Parts of the event stream: samples, partitions, and events that came in time.
+//! Parts of the event stream: samples, partitions, events that came in time, and those that predicates hold for.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -74,6 +74,45 @@ async fn events_that_came_late_can_be_left_out() {
             events(&app, request).await.len()
         };
         assert_eq!([sessions(0).await, sessions(59_999).await, sessions(60_000).await], [1, 1, 2]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn predicates_look_at_the_whole_event() {
+    on_each_database(async |app| {
+        let channels = [register(&app, 1).await, register(&app, 2).await];
+        let tablet = json!({"device_type": "android", "opt_in": true, "push_address": "B"});
+        app.device().post("/api/channels", json!({ "channel": tablet })).await.expect(201);
+        for (channel, name, value) in [(0, "bought", 20), (1, "bought", 5), (0, "looked", 20)] {
+            let event = json!({"user": {"ios_channel": channels[channel]}, "body": {"name": name, "value": value}});
+            app.master().post("/api/custom-events", event).await.expect(200);
+        }
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
+        app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+
+        let at = |scope: &str, key: &str, value: Value| json!({"scope": [scope], "key": key, "value": value});
+        let bought = at("body", "name", json!({"equals": "bought"}));
+        let much = at("body", "value", json!({"at_least": 10}));
+        let android = at("device", "device_type", json!({"equals": "ANDROID"}));
+        let sent = json!({"key": "type", "value": {"equals": "SEND"}});
+        let count = async |filters: Value| events(&app, json!({"filters": filters})).await.len();
+        assert_eq!(count(json!([{"predicates": bought}])).await, 2);
+        assert_eq!(count(json!([{"predicates": [bought, much]}])).await, 1, "all of them have to hold");
+        assert_eq!(count(json!([{"predicates": bought}, {"predicates": [much]}])).await, 3, "one filter is enough");
+        assert_eq!(count(json!([{"predicates": {"and": [sent, {"not": android}]}}])).await, 2);
+        assert_eq!(count(json!([{"types": ["SEND"], "predicates": android}])).await, 1);
+        assert_eq!(count(json!([{"types": ["CUSTOM"]}, {"predicates": android}])).await, 5, "with FIRST_OPEN and SEND");
+        let no_channel = json!({"key": "device", "value": {"is_present": false}});
+        let about_nobody = events(&app, json!({"filters": [{"predicates": no_channel}]})).await;
+        assert_eq!(about_nobody.iter().map(|event| &event["type"]).collect::<Vec<_>>(), ["PUSH_BODY"]);
+        // A page without events is not the end.
+        let last = events(&app, json!({"limit": 1, "filters": [{"predicates": sent}]})).await;
+        assert_eq!(last[0]["type"], "SEND");
+        let wrong = json!({"filters": [{"predicates": [{"key": "type", "value": {"is": "SEND"}}]}]});
+        let refused = app.master().post("/api/events", wrong).await.expect(400);
+        assert_eq!(refused["details"]["path"], "filters[0].predicates[0].value", "{refused}");
     })
     .await;
 }

@@ -107,5 +107,6 @@ pub(super) fn clause(tx: &mut Tx<'_>, app: AppId, conditions: &EventConditions) 
         named_users: users.map(|users| users.iter().map(|user| user.as_str().to_owned()).collect()),
         pushes: conditions.pushes.clone(),
         latency: conditions.latency,
+        predicates: conditions.predicates.clone(),
     })
 }

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::{Error, Result};
 use model::device_type::DeviceType;
 use model::event::{EventSubset, RecordKind, device_type_name};
+use model::predicate::Predicate;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
+use serde_json::Value;
 use uuid::Uuid;
 
 /// Events that any one of its clauses accepts. Cheap to clone.
@@ -31,6 +34,16 @@ pub struct EventClause {
     pub pushes: Option<BTreeSet<Uuid>>,
     /// How late they may have been recorded after they occurred.
     pub latency: Option<Duration>,
+    /// All of them hold for the event as it is shown.
+    pub predicates: Vec<Predicate>,
+}
+
+/// The requirements that clauses which accept everything else of an event have of the whole of it.
+pub(super) enum WholeTest<'f> {
+    /// One of them has none.
+    Passed,
+    /// The predicates of each, of which those of one have to hold.
+    AnyOf(Vec<&'f [Predicate]>),
 }
 
 impl EventFilter {
@@ -107,5 +120,30 @@ impl EventClause {
     pub(super) fn accepts_device(&self, device_type: &DeviceType, named_user: Option<&str>) -> bool {
         self.device_types.as_ref().is_none_or(|types| types.contains(device_type_name(device_type)))
             && self.named_users.as_ref().is_none_or(|users| named_user.is_some_and(|user| users.contains(user)))
+    }
+}
+
+impl<'f> WholeTest<'f> {
+    /// `None` if no clause accepts the event.
+    pub(super) fn of(clauses: impl Iterator<Item = &'f EventClause>) -> Option<Self> {
+        let mut tests = Vec::new();
+        for clause in clauses {
+            if clause.predicates.is_empty() {
+                return Some(Self::Passed);
+            }
+            tests.push(clause.predicates.as_slice());
+        }
+        (!tests.is_empty()).then_some(Self::AnyOf(tests))
+    }
+
+    /// Whether an event passes that is written as JSON.
+    pub(super) fn passes(&self, event: &[u8]) -> Result<bool> {
+        match self {
+            Self::Passed => Ok(true),
+            Self::AnyOf(tests) => {
+                let event: Value = serde_json::from_slice(event).map_err(Error::internal)?;
+                Ok(tests.iter().any(|all| all.iter().all(|predicate| predicate.holds(&event))))
+            }
+        }
     }
 }

@@ -15,6 +15,7 @@ use sending::Causes;
 use super::PublicEvent;
 use super::bodies::{self, Stored};
 use super::devices::{PageDevices, Shown};
+use super::filter::WholeTest;
 use super::gather::{Content, OneShape, PageRecord};
 
 /// A guess, to begin with.
@@ -37,13 +38,14 @@ pub(super) fn write(
                 let causes = causes.get(&many.push.push_id);
                 let name = one.record.kind.public_name().unwrap_or_default();
                 for (index, ordinal) in channels {
-                    let Some(device) = accepted(one, devices, *ordinal)? else { continue };
+                    let Some((device, whole)) = accepted(one, devices, *ordinal)? else { continue };
                     let id = EventId::of(name, many.push.push_id, device.id);
                     let offset = EventOffset::new(one.record.offset, *index);
                     let cause = causes.and_then(|causes| causes.get(ordinal.0));
                     let own = cause.map(|cause| bodies::of_many(shared, Some(cause))).transpose()?;
                     let body = own.as_ref().unwrap_or(&body);
                     page.event(one, offset, id, many.occurred, &About::Device(device), Some(body));
+                    page.test_last(&whole)?;
                 }
             }
         }
@@ -51,18 +53,22 @@ pub(super) fn write(
     Ok(page.finish())
 }
 
-/// The channel of an event, if a clause that accepts the event also accepts this channel as it was.
-fn accepted<'d>(
-    PageRecord { record, clauses, .. }: &PageRecord<'_>,
+/// The channel of an event, if a clause that accepts the event also accepts this channel as it was, and what such clauses require
+/// of the whole event.
+fn accepted<'d, 'f>(
+    PageRecord { record, clauses, .. }: &PageRecord<'f>,
     devices: &'d mut PageDevices,
     ordinal: Ordinal,
-) -> Result<Option<Shown<'d>>> {
-    devices.show(ordinal, record, |device_type, user| {
-        clauses.iter().any(|clause| {
+) -> Result<Option<(Shown<'d>, WholeTest<'f>)>> {
+    let mut whole = None;
+    let shown = devices.show(ordinal, record, |device_type, user| {
+        whole = WholeTest::of(clauses.iter().copied().filter(|clause| {
             clause.channels.as_ref().is_none_or(|channels| channels.contains(ordinal.0))
                 && clause.accepts_device(device_type, user)
-        })
-    })
+        }));
+        whole.is_some()
+    })?;
+    Ok(shown.zip(whole))
 }
 
 /// The subject of an event.
@@ -89,13 +95,11 @@ impl Writing {
         shape: OneShape,
         devices: &mut PageDevices,
     ) -> Result<()> {
-        let device = match on_page.record.ordinal {
-            None => None,
-            Some(ordinal) => match accepted(on_page, devices, ordinal)? {
-                Some(device) => Some(device),
-                None => return Ok(()),
-            },
+        let accepted = match on_page.record.ordinal {
+            None => WholeTest::of(on_page.clauses.iter().copied()).map(|whole| (None, whole)),
+            Some(ordinal) => accepted(on_page, devices, ordinal)?.map(|(device, whole)| (Some(device), whole)),
         };
+        let Some((device, whole)) = accepted else { return Ok(()) };
         let stored: Stored<'_> = serde_json::from_slice(&on_page.record.body).map_err(Error::internal)?;
         let about = match device {
             Some(device) => About::Device(device),
@@ -119,6 +123,17 @@ impl Writing {
             }
         };
         self.event(on_page, offset, stored.id, stored.occurred, &about, body);
+        self.test_last(&whole)
+    }
+
+    /// Takes the last event away again if it does not pass.
+    fn test_last(&mut self, whole: &WholeTest<'_>) -> Result<()> {
+        let Some((_, range)) = self.events.last() else { return Ok(()) };
+        let text = self.text.get(range.clone()).unwrap_or_default();
+        if !whole.passes(text)? {
+            self.text.truncate(range.start);
+            self.events.pop();
+        }
         Ok(())
     }
 

@@ -10,13 +10,14 @@ use uuid::Uuid;
 use super::{EventOffset, EventSubset, RecordKind};
 use crate::channel::ChannelRef;
 use crate::ids::{Id, NamedUserId};
-use crate::json::At;
 use crate::json::body::{Body, Read};
+use crate::json::{At, OneOrMany};
 use crate::limits;
+use crate::predicate::Predicate;
 use crate::request_audience::ChannelAudience;
 
 /// Which events are wanted: where to begin, filters of which one has to match, and for how long.
-#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[derive(Clone, Debug, PartialEq, Read)]
 #[body(schema = json_schema!({
     "type": "object",
     "properties": {
@@ -59,9 +60,11 @@ pub enum EventStart {
 }
 
 /// All given conditions have to be fulfilled.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Read)]
+#[derive(Clone, Debug, Default, PartialEq, Read)]
 #[body(schema = {
     let users = schemas.subschema_for::<UserFilter>();
+    let predicate = schemas.subschema_for::<Predicate>();
+    let most = limits::EVENT_PREDICATES;
     let id = json!({"type": "string", "format": "uuid"});
     let push = json!({"type": "object", "properties": {"push_id": id, "group_id": id}, "maxProperties": 1});
     json_schema!({
@@ -74,6 +77,14 @@ pub enum EventStart {
             "notifications": {"type": ["array", "null"], "items": push},
             "latency": {"type": ["integer", "null"], "minimum": 0, "description":
                 "How many milliseconds after they occurred events may have been recorded."},
+            "predicates": {
+                "anyOf": [
+                    {"type": "null"},
+                    predicate,
+                    {"type": "array", "minItems": 1, "maxItems": most, "items": predicate},
+                ],
+                "description": "Conditions over events as the stream shows them, all of which have to hold.",
+            },
         },
         "additionalProperties": false,
     })
@@ -88,6 +99,8 @@ pub struct EventConditions {
     pub pushes: Option<BTreeSet<Uuid>>,
     /// How late they may have been recorded after they occurred.
     pub latency: Option<Duration>,
+    /// All of them have to hold for the event as the stream shows it.
+    pub predicates: Vec<Predicate>,
 }
 
 impl EventRequest {
@@ -137,7 +150,8 @@ impl EventConditions {
         let named_users = fields.nullable("users", |at| at.array(1..=MOST, UserFilter::parse));
         let pushes = fields.nullable("notifications", |at| at.array(1..=MOST, push));
         let latency = fields.nullable("latency", |at| at.integer(0..=i64::MAX));
-        refuse(fields.take("predicates"), "Filters by predicates are not supported.");
+        let predicates =
+            fields.nullable("predicates", |at| at.one_or_many(1..=limits::EVENT_PREDICATES, Predicate::parse));
         fields.finish();
         Some(Self {
             kinds: kinds.map(BTreeSet::from_iter),
@@ -146,6 +160,7 @@ impl EventConditions {
             named_users: named_users.map(|users| users.into_iter().map(|user| user.0).collect()),
             pushes: pushes.map(BTreeSet::from_iter),
             latency: latency.and_then(|millis| u64::try_from(millis).ok()).map(Duration::from_millis),
+            predicates: predicates.map(OneOrMany::into_vec).unwrap_or_default(),
         })
     }
 }
@@ -187,12 +202,6 @@ fn push(at: &At<'_>) -> Option<Uuid> {
     push.or(group).map(|id| id.uuid())
 }
 
-fn refuse(at: Option<At<'_>>, sentence: &str) {
-    if let Some(at) = at {
-        at.invalid::<()>(sentence);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,7 +239,8 @@ mod tests {
             (r#"{"filters": [{"device_types": ["toaster"]}]}"#, "filters[0].device_types[0]: 'TOASTER'"),
             (r#"{"filters": [{"notifications": [{}]}]}"#, "filters[0].notifications[0]: Give either"),
             (r#"{"filters": [{"latency": -5}]}"#, "filters[0].latency: "),
-            (r#"{"filters": [{"predicates": []}]}"#, "filters[0].predicates: Filters by predicates are not supported."),
+            (r#"{"filters": [{"predicates": []}]}"#, "filters[0].predicates: This array must not be empty."),
+            (r#"{"filters": [{"predicates": {"key": "type"}}]}"#, "filters[0].predicates.value: "),
             (r#"{"subset": {}}"#, "subset.type: "),
             (r#"{"limit": 0}"#, "limit: "),
             (r#"{"whatever": 1}"#, "whatever: "),

@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::DataPlatform;
-use super::predicate::Predicate;
 use crate::json::At;
 use crate::json::body::{Body, Read, Words};
 use crate::limits;
+use crate::predicate::Predicate;
 
 /// The devices that are meant, by what they know of themselves. All keys that are given have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Body)]

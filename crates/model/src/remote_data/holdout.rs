@@ -2,10 +2,10 @@
 
 use super::device_audience::{CompoundAudience, DeviceAudience};
 use super::flag::TimeCriteria;
-use super::predicate::Predicate;
 use crate::channel::name_text;
 use crate::json::body::Body;
 use crate::limits;
+use crate::predicate::Predicate;
 
 /// Devices that are shown no in-app messages. They tell what they would have shown.
 #[derive(Clone, Debug, PartialEq, Body)]

@@ -4,10 +4,10 @@ use schemars::json_schema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::predicate::Predicate;
 use crate::json::At;
 use crate::json::body::Read;
 use crate::limits;
+use crate::predicate::Predicate;
 
 /// Something that happens in the app, and how often it has to.
 // Kept as it was given: devices read it.
