@@ -31,7 +31,7 @@ use sending::{RequestPath, refuse_unfit, refuse_unsupported_in_group};
 use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, DocumentKind, Order};
-use targeting::unknown_push;
+use targeting::{audience_problems, unknown_push, unknown_pushes};
 use tenancy::IdempotencyKey;
 
 use crate::Campaigns;
@@ -302,6 +302,13 @@ fn refuse_unfit_pipelines(
             if let Fact::Push(past) = fact {
                 problems.extend(unknown_push(tx, app, past, || request_path.of_push(n, "condition"))?);
             }
+        }
+    }
+    for (n, pipeline) in pipelines.iter().enumerate() {
+        for (path, selector) in pipeline.asked_audiences() {
+            let path = request_path.of_push(n, &path);
+            problems.extend(audience_problems(selector, &path));
+            problems.extend(unknown_pushes(tx, app, selector, &path)?);
         }
     }
     Error::refuse(problems)

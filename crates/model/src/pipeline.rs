@@ -24,7 +24,7 @@ use crate::json::body::{Body, Read};
 use crate::json::{At, Fields, Json, OneOrMany};
 use crate::limits;
 use crate::payload::Push;
-use crate::selector::{Audience, Purpose};
+use crate::selector::{Audience, Purpose, Selector};
 use crate::time::{self, UtcMillis};
 
 /// Pushes that are sent to a channel when something happens to it.
@@ -122,12 +122,11 @@ impl Pipeline {
         if !self.active.is_sound() {
             return at.invalid_key("deactivation_time", "The deactivation must come after the activation.");
         }
-        let is_sent_at_once = self.delay.is_zero() && self.dayparts.is_none();
-        if !self.cancellation.is_empty() && is_sent_at_once {
+        if !self.cancellation.is_empty() && self.is_sent_at_once() {
             let message = "There is nothing to cancel without a delay; set 'timing.delay.seconds' as well.";
             return at.invalid_key("cancellation_trigger", message);
         }
-        if !self.historical.is_empty() && !is_sent_at_once {
+        if !self.historical.is_empty() && !self.is_sent_at_once() {
             return at.invalid_key("historical_trigger", "This cannot be combined with a delay or other timing.");
         }
         Some(())
@@ -136,6 +135,35 @@ impl Pipeline {
     /// Whether the outcomes were given as an array, which shows in the paths of their problems.
     pub fn has_many_outcomes(&self) -> bool {
         self.source.get("outcome").is_some_and(|outcome| matches!(outcome, Json::Array(_)))
+    }
+
+    /// Whether a channel that opens the app stops waiting.
+    pub fn ends_with_activity(&self) -> bool {
+        let facts = self.conditions.iter().flat_map(|condition| &condition.facts);
+        let is_asked = facts.into_iter().any(|(fact, _)| matches!(fact, Fact::InactiveSinceTriggered));
+        is_asked && !self.is_sent_at_once()
+    }
+
+    /// Whether waiting channels can stop waiting before their time comes.
+    pub fn can_cancel(&self) -> bool {
+        !self.cancellation.is_empty() || self.ends_with_activity()
+    }
+
+    fn is_sent_at_once(&self) -> bool {
+        self.delay.is_zero() && self.dayparts.is_none()
+    }
+
+    /// The audiences that conditions ask about, each with its path in the pipeline.
+    pub fn asked_audiences(&self) -> Vec<(String, &Selector)> {
+        let mut found = Condition::audiences(&self.conditions, self.source.get("condition"), "condition");
+        for (key, triggers) in [("immediate_trigger", &self.immediate), ("cancellation_trigger", &self.cancellation)] {
+            for (n, trigger) in triggers.iter().enumerate() {
+                let (path, json) = condition::nth(self.source.get(key), key, n);
+                let json = json.and_then(|trigger| trigger.get("condition"));
+                found.extend(Condition::audiences(&trigger.conditions, json, &format!("{path}.condition")));
+            }
+        }
+        found
     }
 
     pub fn status(&self, now: UtcMillis) -> PipelineStatus {
@@ -195,7 +223,12 @@ struct PipelineBody {
     )]
     cancellation_trigger: Vec<Trigger>,
     /// All of them have to hold when the outcomes are sent.
-    #[body(read = Condition::parse_all, nullable, default, schema = condition::schema)]
+    #[body(
+        read = |at| Condition::parse_all(at, condition::Place::Pipeline),
+        nullable,
+        default,
+        schema = condition::schema
+    )]
     condition: Vec<Condition>,
     /// All of them have to allow one more push.
     #[body(

@@ -122,6 +122,16 @@ pub fn ordinals_of_users(tx: &mut Tx<'_>, app: AppId, users: &[NamedUserId]) -> 
     tx.query_many(sql, users.iter().map(|user| [app.into(), user.into()]), |row| row.get(0))
 }
 
+/// Those of some channels that have a named user.
+pub fn with_named_user(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ordinals: impl IntoIterator<Item = Ordinal>,
+) -> Result<Vec<Ordinal>> {
+    let sql = "select ordinal from channel where app = $1 and ordinal = $2 and named_user is not null";
+    tx.query_many(sql, ordinals.into_iter().map(|ordinal| [app.into(), ordinal.into()]), |row| row.get(0))
+}
+
 const INSTALLED_BY_ID: &str = "select ordinal from channel where app = $1 and id = $2 and installed = 1";
 
 /// The ordinal of an installed channel.

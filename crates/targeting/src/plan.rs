@@ -115,11 +115,13 @@ impl Planner<'_, '_> {
             Audience::Triggered(_) => Ok(Plan::Nobody),
             Audience::CreateAndSend(recipients) => self.recipients(recipients),
             Audience::Uploaded(Uploaded(upload)) => self.uploaded(*upload),
-            Audience::Selector(selector) => {
-                self.prepare(selector)?;
-                Ok(self.selector(selector)?.normalize())
-            }
+            Audience::Selector(selector) => self.selected(selector),
         }
+    }
+
+    pub fn selected(&mut self, selector: &Selector) -> Result<Plan> {
+        self.prepare(selector)?;
+        Ok(self.selector(selector)?.normalize())
     }
 
     /// Finds out what takes more than looking up names: the members of the segments that a selector reaches, and the channels

@@ -2,19 +2,28 @@
 
 use audience::plan::Plan;
 use base::Result;
+use model::ids::Ordinal;
 use model::pipeline::{Condition, Fact, Junction};
+use roaring::RoaringBitmap;
+use store::channels;
 use targeting::Planner;
 
-/// The channels for which a condition holds.
+/// The channels for which a condition holds, of some that are asked about.
 ///
 /// A push that is not known any more makes it hold for nobody, negated or not.
-pub(super) fn holds(planner: &mut Planner<'_, '_>, condition: &Condition) -> Result<Plan> {
+pub(super) fn holds(planner: &mut Planner<'_, '_>, condition: &Condition, asked: &RoaringBitmap) -> Result<Plan> {
     let mut facts = Vec::with_capacity(condition.facts.len());
     for (fact, is_negated) in &condition.facts {
         let is_so = match fact {
             Fact::Tag { group, tag } => planner.tag(group, tag),
             Fact::Subscribed(list) => devices::subscribers(planner.index, &[list.as_str().to_owned()]),
             Fact::Push(past) => planner.past_push(past)?,
+            Fact::HasNamedUser => {
+                let with_user = channels::with_named_user(planner.tx, planner.app, asked.iter().map(Ordinal))?;
+                Plan::Set(with_user.into_iter().map(|Ordinal(number)| number).collect())
+            }
+            Fact::InAudience(selector) => planner.selected(selector)?,
+            Fact::InactiveSinceTriggered => Plan::Everyone,
         };
         facts.push(if *is_negated { Plan::Not(Box::new(is_so)) } else { is_so });
     }

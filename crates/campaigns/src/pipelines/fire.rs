@@ -76,7 +76,7 @@ impl Campaigns {
             let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
             let stored = document.as_ref().and_then(Stored::readable);
             if let Some(stored) = &stored
-                && !stored.pipeline.cancellation.is_empty()
+                && stored.pipeline.can_cancel()
                 && is_behind(tx, app, due)?
             {
                 let attempt = u32::try_from(claimed.attempt).unwrap_or(u32::MAX);
@@ -193,7 +193,7 @@ impl Firing<'_> {
         let mut planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
         let mut parts = vec![Plan::Set(channels.clone())];
         for condition in &self.pipeline.conditions {
-            parts.push(holds(&mut planner, condition)?);
+            parts.push(holds(&mut planner, condition, &channels)?);
         }
         let met = self.index.resolve(&Plan::And(parts).normalize());
         let mut reached = RoaringBitmap::new();

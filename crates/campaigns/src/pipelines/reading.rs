@@ -273,7 +273,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         planner.past = std::mem::take(&mut self.past);
         let mut parts = vec![Plan::Set(channels.clone())];
         for condition in conditions {
-            parts.push(holds(&mut planner, condition)?);
+            parts.push(holds(&mut planner, condition, channels)?);
         }
         self.past = planner.past;
         Ok(self.index.resolve(&Plan::And(parts).normalize()))

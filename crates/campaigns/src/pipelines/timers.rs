@@ -91,7 +91,7 @@ impl Waiting {
 
 impl Canceling {
     pub(super) fn of(pipeline: &Pipeline) -> Self {
-        if pipeline.cancellation.is_empty() { Canceling::Never } else { Canceling::Possible }
+        if pipeline.can_cancel() { Canceling::Possible } else { Canceling::Never }
     }
 }
 

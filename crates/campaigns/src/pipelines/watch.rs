@@ -105,6 +105,11 @@ impl Watch {
             active: pipeline.active,
             is_personalized: pipeline.outcomes.iter().any(Push::is_personalized),
         });
+        if pipeline.ends_with_activity() {
+            // Before the triggers: an open that sets the pipeline off ends an earlier wait, and begins another.
+            let active = Period::default();
+            self.opens.push(Wish { pipeline: number, aim: Aim::Cancel, conditions: None, active });
+        }
         let immediate = pipeline.immediate.iter().map(|trigger| (trigger, Aim::SetOff));
         for (trigger, aim) in immediate.chain(pipeline.cancellation.iter().map(|trigger| (trigger, Aim::Cancel))) {
             let conditions = (!trigger.conditions.is_empty()).then_some(self.conditions.len());

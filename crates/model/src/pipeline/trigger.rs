@@ -14,7 +14,7 @@
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
-use super::condition::{self, Condition};
+use super::condition::{self, Condition, Place};
 use super::event_selector::{EventSelector, Vocabulary};
 use super::{Period, instant};
 use crate::channel::name_text;
@@ -119,7 +119,7 @@ impl Trigger {
             ),
         };
         fields.nullable("id", |at| name_text(at, limits::PIPELINE_NAME_CHARS));
-        let conditions = fields.nullable("condition", Condition::parse_all);
+        let conditions = fields.nullable("condition", |at| Condition::parse_all(at, Place::Trigger));
         let from = fields.nullable("activation_time", instant);
         let until = fields.nullable("deactivation_time", instant);
         fields.finish();

@@ -45,6 +45,83 @@ async fn conditions_hold_when_it_is_sent() {
 }
 
 #[tokio::test]
+async fn conditions_ask_for_audiences_named_users_and_inactivity() {
+    on_each_database(async |app| {
+        let mut body = delayed(json!("first_open"), "One", HOUR);
+        let vip = json!({"tag": "vip"});
+        body["condition"] = json!([
+            {"OR": [{"segmentation": {"audience": {"AND": [vip, {"not": {"tag": "bought"}}]}}}]},
+            {"and": [{"named_user": {"state": "associated"}}]},
+        ]);
+        create(&app, body).await;
+        let mut body = delayed(json!(["first_open", "open"]), "Two", HOUR);
+        body["condition"] = json!([{"and": [{"inactivity": {"type": "since_triggered"}}]}]);
+        create(&app, body).await;
+        let mut channels = Vec::new();
+        for (address, tags) in [("a", &["vip"][..]), ("b", &["vip"]), ("c", &["vip", "bought"]), ("d", &[])] {
+            channels.push(register(&app, address, tags).await);
+        }
+        let [kim, nobody, bought, plain] = channels.try_into().unwrap();
+        for (channel, user) in [(&kim, "kim"), (&bought, "bo"), (&plain, "pat")] {
+            let body = json!({"channel_id": channel, "device_type": "android", "named_user_id": user});
+            app.master().post("/api/named_users/associate", body).await.expect(200);
+        }
+        app.step_all().await;
+        app.advance(HOUR / 2);
+        // Whoever opens the app is active; that sets the second pipeline off again.
+        open(&app, &nobody).await;
+        app.step_all().await;
+        let app = app.restart().await;
+        app.advance(HOUR / 2);
+        let mut first = shown(&app).await;
+        first.values_mut().for_each(|alerts| alerts.sort());
+        assert_eq!(json!(first), json!({&kim: ["One", "Two"], &bought: ["Two"], &plain: ["Two"]}));
+        app.advance(HOUR / 2);
+        assert_eq!(shown(&app).await[&nobody], ["Two"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn conditions_that_cannot_be_checked_are_refused() {
+    on_each_database(async |app| {
+        let inactivity = json!({"inactivity": {"type": "since_triggered"}});
+        let audience = |selector: Value| json!({"segmentation": {"audience": selector}});
+        let unknown_push = json!({"push": {"id": super::UNKNOWN, "outcome": "opened"}});
+        let bought = json!({"activity": "bought", "metric": "first"});
+        let trigger = |condition: Value| json!([{"tag_added": "x"}, {"tag_added": "y", "condition": condition}]);
+        for (key, value, path) in [
+            ("condition", json!({"or": [inactivity]}), "condition.or[0].inactivity"),
+            (
+                "immediate_trigger",
+                trigger(json!({"and": [inactivity]})),
+                "immediate_trigger[1].condition.and[0].inactivity",
+            ),
+            ("condition", json!({"and": [{"inactivity": {"type": "ever"}}]}), "condition.and[0].inactivity.type"),
+            ("condition", json!({"and": [{"named_user": {"state": "gone"}}]}), "condition.and[0].named_user.state"),
+            ("condition", json!({"and": [audience(json!({"hobby": 1}))]}), "condition.and[0].segmentation.audience"),
+            (
+                "condition",
+                json!([{"AND": [{"tag": "a"}, audience(json!({"not": unknown_push}))]}]),
+                "condition[0].AND[1].segmentation.audience.not.push.id",
+            ),
+            (
+                "immediate_trigger",
+                trigger(json!({"or": [audience(bought)]})),
+                "immediate_trigger[1].condition.or[0].segmentation.audience.activity",
+            ),
+        ] {
+            let mut body = delayed(json!("first_open"), "One", HOUR);
+            body[key] = value;
+            let refused = app.master().post("/api/pipelines", body).await.expect(400);
+            let said = refused["details"]["path"].as_str().unwrap();
+            assert!(said.starts_with(path), "{path}: {refused}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_channel_gets_no_more_than_a_rate_allows() {
     on_each_database(async |app| {
         let mut body = pipeline(json!({"tag_added": "x"}), "One");
