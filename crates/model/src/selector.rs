@@ -24,6 +24,7 @@
 //! operator or one atomic selector. A selector is printed as it was sent: letter case of operators, scalar or array.
 
 mod activity;
+mod activity_question;
 mod atomic;
 mod attribute;
 mod comparison;
@@ -37,6 +38,7 @@ mod schema;
 mod tests;
 
 pub use activity::{Activity, Metric, Threshold, ThresholdOperator, Window, WindowUnit};
+pub use activity_question::ActivityQuestion;
 pub use atomic::{Atomic, DeviceToken, SmsId};
 pub use attribute::{Attribute, AttributeTest, CompareAs, Property};
 pub(crate) use comparison::instant;

@@ -20,7 +20,7 @@ pub(crate) fn unsupported(selector: &Selector, path: &str) -> Vec<Problem> {
 
 fn unsupported_atom(path: &str, atom: &Atomic) -> Option<Problem> {
     if let Atomic::Activity(activity) = atom {
-        let message = activity.openings().err()?.to_owned();
+        let message = activity.question().err()?.to_owned();
         return Some(Problem { path: format!("{path}.activity"), message, kind: ProblemKind::Invalid });
     }
     let selector::Place::Alias { kind, .. } = &atom.location()?.place else { return None };

@@ -31,6 +31,11 @@ pub fn unknown_pushes(tx: &mut Tx<'_>, app: AppId, selector: &Selector, path: &s
         if let Atomic::Push(past) = atomic {
             problems.extend(unknown_push(tx, app, past, || format!("{path}.push.id"))?);
         }
+        if let Atomic::Activity(activity) = atomic
+            && let Some(past) = activity.push()
+        {
+            problems.extend(unknown_push(tx, app, &past, || format!("{path}.where.value"))?);
+        }
     }
     Ok(problems)
 }

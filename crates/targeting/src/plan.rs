@@ -14,7 +14,7 @@ use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
 use model::ids::{AppId, BulkId, ChannelId, NamedUserId, Ordinal, SegmentId};
 use model::property::selected_tag;
-use model::selector::{Atomic, Attribute, Audience, PastPushId, Selector};
+use model::selector::{ActivityQuestion, Atomic, Attribute, Audience, PastPushId, Selector};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
 use model::time::UtcMillis;
@@ -188,8 +188,14 @@ impl Planner<'_, '_> {
             Atomic::Location(location) => self.location(location),
             Atomic::Push(past) => self.past_push(past),
             Atomic::Live => Ok(Plan::Set(connected(self.tx, self.app, self.now)?)),
-            Atomic::Activity(activity) => match activity.openings() {
-                Ok(openings) => self.openings(&openings),
+            Atomic::Activity(activity) => match activity.question() {
+                Ok(ActivityQuestion::Openings(openings)) => self.openings(&openings),
+                Ok(ActivityQuestion::OpenedFrom(past)) => self.past_push(&past),
+                Ok(ActivityQuestion::NotOpenedFrom(past)) => {
+                    let n_unknown = self.unknown.n_met();
+                    let opened = self.past_push(&past)?;
+                    Ok(self.opposite(opened, n_unknown))
+                }
                 // Refused when the push was accepted: treating it as empty would make NOT mean everybody.
                 Err(why) => Err(Error::internal(why)),
             },

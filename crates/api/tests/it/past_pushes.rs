@@ -67,6 +67,17 @@ async fn those_who_did_not_open_can_be_reminded() {
         assert_eq!((&explained["matched"], &explained["reachable"]), (&json!(1), &json!(0)), "{explained}");
         let not = json!({"not": by(&push, "opened")});
         assert_eq!(people.reached(&app, &not).await, "bob cy");
+        // In the words of selectors by activity.
+        let opened_from = |operator: &str, push: &str| {
+            let property = json!({"property": "/_triggering_push/push_id", "operator": "equals", "compare_as": "text", "value": push});
+            json!({"activity": "app_open", "metric": "count", "operator": operator, "value": 0, "where": property})
+        };
+        assert_eq!(people.reached(&app, &opened_from("greater", &push)).await, "ann");
+        assert_eq!(people.reached(&app, &opened_from("equals", &push)).await, "bob cy");
+        let unknown = opened_from("equals", people.id("ann"));
+        let unknown = json!({"audience": {"or": [unknown]}, "device_types": "all", "notification": {"alert": "Hi"}});
+        let refused = app.master().post("/api/push", unknown).await.expect(400);
+        assert_eq!(refused["details"]["path"], "audience.or[0].where.value", "{refused}");
 
         let marks = |found: &Value| (found["opened"].clone(), found["influenced"].clone());
         let all = recipients(&app, &push, "", 100).await;

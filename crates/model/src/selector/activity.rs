@@ -5,7 +5,7 @@
 //!            "metric": count | total_value, "operator": less | less_eq | equals | greater | greater_eq, "value": NUMBER
 //!          | "metric": first | last
 //! window   = "after"?: moment, "before"?: moment, "precision"?: unit, "on"?: moment, "on_precision"?: unit
-//! filter   = "where"?: property, as in a JSON attribute
+//! filter   = "where"?: property, as in a JSON attribute; /_triggering_push/push_id is the push from which the app was opened
 //! moment   = INTEGER (that many units ago; needs the unit) | "now" | date-time
 //! unit     = days | weeks | months | years
 //! ```
@@ -58,7 +58,7 @@ pub enum ThresholdOperator {
 }
 
 /// When it was done. A missing part does not limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Window {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Moment>,

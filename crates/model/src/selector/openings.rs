@@ -11,13 +11,12 @@ use crate::lifecycle::OPEN_DAYS_KEPT;
 use crate::time::UtcMillis;
 
 /// The name of the activity of opening the app.
-const APP_OPEN: &str = "app_open";
+pub(super) const APP_OPEN: &str = "app_open";
 
-const OTHER_ACTIVITY: &str =
+pub(super) const OTHER_ACTIVITY: &str =
     "Of activities only app_open is known for each channel; tag the others from a custom event instead.";
-const FILTERED: &str = "Openings of the app have no properties to look for.";
 const NO_VALUE: &str = "Openings of the app have no value; ask for count, first or last.";
-const NO_COUNT: &str =
+pub(super) const NO_COUNT: &str =
     "Only the days of opens are known, not how many there were; ask for a count greater than 0, or equal to 0.";
 const TOO_OLD: &str = "Opens are known for the last 95 days; ask for a shorter time, or for the first open.";
 const DATED: &str = "Opens are known for the last 95 days; say how long ago, instead of a date.";
@@ -45,13 +44,10 @@ pub enum Asked {
 }
 
 impl Activity {
-    /// The question, or why it cannot be answered.
-    pub fn openings(&self) -> Result<Openings<'_>, &'static str> {
+    /// The question of a selector without a filter, or why it cannot be answered.
+    pub(super) fn openings(&self) -> Result<Openings<'_>, &'static str> {
         if self.activity != APP_OPEN {
             return Err(OTHER_ACTIVITY);
-        }
-        if self.filter.is_some() {
-            return Err(FILTERED);
         }
         let asked = match &self.metric {
             Metric::Count(threshold) => threshold.asked().ok_or(NO_COUNT)?,
@@ -78,7 +74,7 @@ impl Openings<'_> {
 
 impl Threshold {
     /// `None` when the answer depends on whether there were one opening or more.
-    fn asked(&self) -> Option<Asked> {
+    pub(super) fn asked(&self) -> Option<Asked> {
         let value = self.value.as_f64()?;
         let holds = |n: f64| match self.operator {
             ThresholdOperator::Less => n < value,
