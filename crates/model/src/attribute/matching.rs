@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::datum::Datum;
-use super::{AttributeValue, calendar, property_path};
-use crate::selector::{self, AttributeTest, Comparison, Property, Side};
+use super::property_path::{self, Found};
+use super::{AttributeValue, calendar};
+use crate::selector::{self, AttributeTest, CompareAs, Comparison, Property, Scalar, Side};
 use crate::time::UtcMillis;
 
 /// Whether the value of the attribute that a selector names satisfies the selector. `None` is an attribute that is not
@@ -22,15 +23,49 @@ pub fn matches(attribute: &selector::Attribute, value: Option<&AttributeValue>, 
     }
 }
 
-/// Whether a property inside a JSON object satisfies the comparison.
+/// Whether a property inside a JSON object satisfies the comparison. Of the properties of many items one is enough, as in an array.
 pub fn property_matches(property: &Property, json: &BTreeMap<String, Value>, now: UtcMillis) -> bool {
-    let found = property_path::find(json, &property.property).and_then(Datum::of_json);
-    let datum = match (found, property.compare_as) {
+    let found = match property_path::find(json, &property.property) {
+        Found::One(found) => return value_matches(&property.comparison, property.compare_as, found, now),
+        Found::Each(found) => found,
+    };
+    let any = |comparison: &Comparison| {
+        found.iter().any(|value| value_matches(comparison, property.compare_as, Some(value), now))
+    };
+    // Items contain something if they are arrays, and are it otherwise.
+    let contains = |wanted: &Scalar| {
+        let (inside, itself) = (Comparison::Contains(wanted.clone()), Comparison::Equals(wanted.clone()));
+        found.iter().any(|value| {
+            let comparison = if value.is_array() { &inside } else { &itself };
+            value_matches(comparison, property.compare_as, Some(value), now)
+        })
+    };
+    match &property.comparison {
+        Comparison::IsEmpty => !any(&Comparison::NotEmpty),
+        Comparison::Contains(wanted) => contains(wanted),
+        Comparison::NotContains(wanted) => !found.is_empty() && !contains(wanted),
+        comparison @ (Comparison::NotEmpty
+        | Comparison::Equals(_)
+        | Comparison::SameDate { .. }
+        | Comparison::SameUnit { .. }
+        | Comparison::Order { .. }
+        | Comparison::Moment { .. }
+        | Comparison::Range { .. }) => any(comparison),
+    }
+}
+
+fn value_matches(
+    comparison: &Comparison,
+    compare_as: Option<CompareAs>,
+    value: Option<&Value>,
+    now: UtcMillis,
+) -> bool {
+    let datum = match (value.and_then(Datum::of_json), compare_as) {
         // A property of another type than the requested one is still there.
-        (Some(datum), Some(compare_as)) if !asks_for_presence(&property.comparison) => datum.cast(compare_as),
+        (Some(datum), Some(compare_as)) if !asks_for_presence(comparison) => datum.cast(compare_as),
         (datum, _) => datum,
     };
-    holds(&property.comparison, datum, now)
+    holds(comparison, datum, now)
 }
 
 fn asks_for_presence(comparison: &Comparison) -> bool {

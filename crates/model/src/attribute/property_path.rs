@@ -1,4 +1,5 @@
-//! Finding a property inside a JSON object: `$.orders[0].total`, `orders[0]['the total']`; the leading `$.` may be left out.
+//! Finding a property inside a JSON object: `$.orders[0].total`, `orders[0]['the total']`, `$.orders[*].total` for that of each;
+//! the leading `$.` may be left out.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +8,39 @@ use serde_json::Value;
 enum Step<'a> {
     Key(&'a str),
     Index(usize),
+    /// All items of an array.
+    Each,
 }
 
-/// `None` if there is no such property; a path that makes no sense never finds one.
-pub(super) fn find<'v>(object: &'v BTreeMap<String, Value>, path: &str) -> Option<&'v Value> {
-    let mut steps = steps(path)?.into_iter();
-    let first = match steps.next()? {
-        Step::Key(key) => object.get(key)?,
-        Step::Index(_) => return None,
-    };
-    steps.try_fold(first, |value, step| match step {
-        Step::Key(key) => value.as_object()?.get(key),
-        Step::Index(index) => value.as_array()?.get(index),
-    })
+/// A property that a path leads to.
+#[derive(Debug)]
+pub(super) enum Found<'v> {
+    /// `None` if there is no such property; a path that makes no sense never finds one.
+    One(Option<&'v Value>),
+    /// Those of the items of arrays.
+    Each(Vec<&'v Value>),
+}
+
+pub(super) fn find<'v>(object: &'v BTreeMap<String, Value>, path: &str) -> Found<'v> {
+    let steps = steps(path).unwrap_or_default();
+    let Some((Step::Key(first), rest)) = steps.split_first() else { return Found::One(None) };
+    let found: Vec<&Value> = rest.iter().fold(object.get(*first).into_iter().collect(), |values, step| {
+        values.into_iter().flat_map(|value| step.take(value)).collect()
+    });
+    match rest.iter().any(|step| matches!(step, Step::Each)) {
+        true => Found::Each(found),
+        false => Found::One(found.first().copied()),
+    }
+}
+
+impl Step<'_> {
+    fn take<'v>(&self, value: &'v Value) -> Vec<&'v Value> {
+        match self {
+            Step::Key(key) => value.as_object().and_then(|object| object.get(*key)).into_iter().collect(),
+            Step::Index(index) => value.as_array().and_then(|items| items.get(*index)).into_iter().collect(),
+            Step::Each => value.as_array().into_iter().flatten().collect(),
+        }
+    }
 }
 
 fn steps(path: &str) -> Option<Vec<Step<'_>>> {
@@ -59,7 +80,8 @@ fn bracket(inside: &str) -> Option<(Step<'_>, &str)> {
         }
     }
     let (index, after) = inside.split_once(']')?;
-    Some((Step::Index(index.parse().ok()?), after))
+    let step = if index == "*" { Step::Each } else { Step::Index(index.parse().ok()?) };
+    Some((step, after))
 }
 
 #[cfg(test)]
@@ -95,7 +117,25 @@ mod tests {
             ("['a'", None),
             ("['a]", None),
         ] {
-            assert_eq!(find(&object, path).map(Value::to_string).as_deref(), wanted, "{path}");
+            let Found::One(found) = find(&object, path) else { panic!("{path} finds several") };
+            assert_eq!(found.map(Value::to_string).as_deref(), wanted, "{path}");
+        }
+    }
+
+    #[test]
+    fn items_of_arrays() {
+        let text = r#"{"a":[{"b":[1,2]},{"c":0},{"b":[3]}],"d":{"e":1}}"#;
+        let object: BTreeMap<String, Value> = serde_json::from_str(text).unwrap();
+        for (path, wanted) in [
+            ("$.a[*].b", "[[1,2],[3]]"),
+            ("a[*].b[*]", "[1,2,3]"),
+            ("a[*]['b'][0]", "[1,3]"),
+            ("a[*].x", "[]"),
+            ("d[*]", "[]"),
+            ("x[*]", "[]"),
+        ] {
+            let Found::Each(found) = find(&object, path) else { panic!("{path} finds one") };
+            assert_eq!(serde_json::to_string(&found).unwrap(), wanted, "{path}");
         }
     }
 }
