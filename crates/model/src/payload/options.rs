@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::expiry::Expiry;
-use crate::json::body::Body;
+use crate::json::body::{Body, Words};
 
 /// How the push is sent, as opposed to its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Body)]
@@ -37,4 +37,12 @@ pub struct AudienceLimits {
     /// Of all platforms together. Which part of the audience they are is not specified.
     #[body(range = 1..=u32::MAX)]
     pub max_recipients: u32,
+    /// Accepted without effect: `max_recipients` counts channels, also if they belong to the same person.
+    pub targeting_type: Option<TargetingType>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum TargetingType {
+    Channel,
+    Contact,
 }

@@ -107,7 +107,10 @@ fn options() -> Random {
             ("bypass_holdout_groups", flag()),
             ("bypass_ban_list_processing", flag()),
             ("ban_list_parameters", map('b', text())),
-            ("audience_limits", integer(1..=1000).prop_map(|n| json!({"max_recipients": n})).boxed()),
+            (
+                "audience_limits",
+                integer(1..=1000).prop_map(|n| json!({"max_recipients": n, "targeting_type": "contact"})).boxed(),
+            ),
             ("use_strict_sms_validation", flag()),
         ],
     )
