@@ -110,7 +110,7 @@ fn metadata(push: &str) -> String {
     STANDARD.encode(json!({"version_id": 1, "time": START.0, "push_id": push}).to_string())
 }
 
-fn gzip(text: &str) -> Vec<u8> {
+pub(crate) fn gzip(text: &str) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text.as_bytes()).unwrap();
     encoder.finish().unwrap()
@@ -122,7 +122,7 @@ fn zlib(text: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn bare_deflate(text: &str) -> Vec<u8> {
+pub(crate) fn bare_deflate(text: &str) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text.as_bytes()).unwrap();
     encoder.finish().unwrap()

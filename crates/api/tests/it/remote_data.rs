@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use testkit::app::TestApp;
 
 /// A modal that a custom event sets off.
-fn modal(event: &str) -> Value {
+pub(crate) fn modal(event: &str) -> Value {
     json!({"in_app_message": {
         "type": "in_app_message", "limit": 2,
         "triggers": [{"type": "custom_event_count", "goal": 1,
@@ -23,18 +23,18 @@ fn modal(event: &str) -> Value {
     }})
 }
 
-fn banner() -> Value {
+pub(crate) fn banner() -> Value {
     let mut body = modal("opened");
     body["in_app_message"]["message"] =
         json!({"display_type": "banner", "display": {"body": {"text": "Hi"}, "duration": 20}});
     body
 }
 
-fn in_app(app: &TestApp) -> String {
+pub(crate) fn in_app(app: &TestApp) -> String {
     format!("/api/in-app/{}", app.app.key)
 }
 
 /// The id of a new message.
-async fn keep(app: &TestApp, body: &Value) -> String {
+pub(crate) async fn keep(app: &TestApp, body: &Value) -> String {
     app.master().post(&in_app(app), body).await.expect(201)["message_id"].as_str().unwrap().to_owned()
 }

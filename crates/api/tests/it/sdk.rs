@@ -1,9 +1,12 @@
 //! Stock device libraries from their first start: the calls they make, in their order and with their headers and bodies.
 
+mod answers;
 mod auth;
 mod contacts;
+mod schedules;
 mod start;
 mod unknown_users;
+mod version_20;
 
 use std::cell::Cell;
 
