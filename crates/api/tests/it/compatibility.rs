@@ -14,7 +14,7 @@ use testkit::app::{TestApp, on_each_database};
 const CALLS: &str = include_str!("compatibility/calls.tsv");
 
 /// Groups of calls with their headings, and what is said about them.
-const GROUPS: [(&str, &str, &str); 5] = [
+const GROUPS: [(&str, &str, &str); 6] = [
     (
         "operation",
         "Operations of the API",
@@ -27,6 +27,7 @@ const GROUPS: [(&str, &str, &str); 5] = [
     ),
     ("legacy", "Calls of older versions", "They are not in the document any more, and old programs still make them."),
     ("python", "The Python library, 7.4.1", "Every public method that makes a request."),
+    ("ruby", "The Ruby library, 10.0.1", "Every public method that makes a request."),
     ("sdk", "Device libraries", "What the libraries for iOS, Android and browsers call."),
 ];
 
