@@ -21,7 +21,7 @@ use store::documents::{self, DocumentKind};
 use store::{Tx, followers, log, origins, push_audience, pushes};
 use targeting::Planner;
 
-use super::conditions::holds;
+use super::conditions::{PlannedAudiences, holds};
 use super::follow::AUTOMATION;
 use super::lane;
 use super::rates;
@@ -192,8 +192,9 @@ impl Firing<'_> {
     fn sift(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> Result<Sifted> {
         let mut planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
         let mut parts = vec![Plan::Set(channels.clone())];
+        let mut audiences = PlannedAudiences::default();
         for condition in &self.pipeline.conditions {
-            parts.push(holds(&mut planner, condition, &channels)?);
+            parts.push(holds(&mut planner, &mut audiences, condition, &channels)?);
         }
         let met = self.index.resolve(&Plan::And(parts).normalize());
         let mut reached = RoaringBitmap::new();

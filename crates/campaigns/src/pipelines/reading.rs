@@ -20,7 +20,7 @@ use store::log::Record;
 use store::{Tx, terms};
 use targeting::{PastSets, Planner};
 
-use super::conditions::holds;
+use super::conditions::{PlannedAudiences, holds};
 use super::timers::{Canceling, Waiting, WaitingList};
 use super::watch::{Aim, Watch, Watched, Wish};
 
@@ -72,6 +72,8 @@ pub(super) struct Reading<'a, 'c> {
     interests: HashMap<TermId, [Vec<Wish>; 2]>,
     /// The earlier pushes that conditions ask about.
     past: PastSets,
+    /// The audiences that they ask about.
+    audiences: PlannedAudiences,
     effects: Effects,
 }
 
@@ -85,6 +87,7 @@ impl<'a, 'c> Reading<'a, 'c> {
             now,
             interests: HashMap::new(),
             past: PastSets::default(),
+            audiences: PlannedAudiences::default(),
             effects: Effects::new(),
         }
     }
@@ -273,7 +276,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         planner.past = std::mem::take(&mut self.past);
         let mut parts = vec![Plan::Set(channels.clone())];
         for condition in conditions {
-            parts.push(holds(&mut planner, condition, channels)?);
+            parts.push(holds(&mut planner, &mut self.audiences, condition, channels)?);
         }
         self.past = planner.past;
         Ok(self.index.resolve(&Plan::And(parts).normalize()))

@@ -57,6 +57,8 @@ async fn conditions_ask_for_audiences_named_users_and_inactivity() {
         let mut body = delayed(json!(["first_open", "open"]), "Two", HOUR);
         body["condition"] = json!([{"and": [{"inactivity": {"type": "since_triggered"}}]}]);
         create(&app, body).await;
+        let condition = json!({"and": [{"segmentation": {"audience": vip}}, {"named_user": {"state": "associated"}}]});
+        create(&app, pipeline(json!({"tag_added": "x", "condition": condition}), "Three")).await;
         let mut channels = Vec::new();
         for (address, tags) in [("a", &["vip"][..]), ("b", &["vip"]), ("c", &["vip", "bought"]), ("d", &[])] {
             channels.push(register(&app, address, tags).await);
@@ -65,6 +67,9 @@ async fn conditions_ask_for_audiences_named_users_and_inactivity() {
         for (channel, user) in [(&kim, "kim"), (&bought, "bo"), (&plain, "pat")] {
             let body = json!({"channel_id": channel, "device_type": "android", "named_user_id": user});
             app.master().post("/api/named_users/associate", body).await.expect(200);
+        }
+        for channel in [&kim, &nobody, &plain] {
+            tag(&app, channel, "add", "x").await;
         }
         app.step_all().await;
         app.advance(HOUR / 2);
@@ -75,7 +80,7 @@ async fn conditions_ask_for_audiences_named_users_and_inactivity() {
         app.advance(HOUR / 2);
         let mut first = shown(&app).await;
         first.values_mut().for_each(|alerts| alerts.sort());
-        assert_eq!(json!(first), json!({&kim: ["One", "Two"], &bought: ["Two"], &plain: ["Two"]}));
+        assert_eq!(json!(first), json!({&kim: ["One", "Three", "Two"], &bought: ["Two"], &plain: ["Two"]}));
         app.advance(HOUR / 2);
         assert_eq!(shown(&app).await[&nobody], ["Two"]);
     })
