@@ -18,6 +18,7 @@ use model::channel::ChannelRef;
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart, NO_OFFSET, RecordKind};
 use model::ids::AppId;
 use tenancy::Caller;
+use uuid::Uuid;
 
 use crate::accept::{self, StreamForm};
 use crate::auth::Calling;
@@ -46,6 +47,7 @@ pub(super) async fn get(
     let conditions = EventConditions {
         kinds: params.parsed("types", kinds),
         channels: params.parsed("channel", channels),
+        pushes: params.parsed("push", pushes),
         ..EventConditions::default()
     };
     let follow = params.choice("follow", &[("true", true), ("false", false)]);
@@ -205,6 +207,14 @@ pub(super) fn channels(text: &str) -> Result<Vec<ChannelRef>, &'static str> {
         .map(channel)
         .collect::<Option<_>>()
         .ok_or("These must be ids of channels, with commas between them.")
+}
+
+pub(super) fn pushes(text: &str) -> Result<BTreeSet<Uuid>, &'static str> {
+    let push = |id: &str| id.trim().parse().ok();
+    text.split(',')
+        .map(push)
+        .collect::<Option<_>>()
+        .ok_or("These must be ids of pushes, or of groups of them, with commas between them.")
 }
 
 impl StreamForm {

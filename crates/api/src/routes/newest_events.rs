@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::events::{channels, kinds};
+use super::events::{channels, kinds, pushes};
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
@@ -51,6 +51,7 @@ pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp, 
     let conditions = EventConditions {
         kinds: params.parsed("types", kinds),
         channels: params.parsed("channel", channels),
+        pushes: params.parsed("push", pushes),
         ..EventConditions::default()
     };
     let at_most = params.limit(PageSize::TIMELINE) as usize;

@@ -36,25 +36,33 @@ async fn pages_of_any_size_are_the_stream_backwards() {
         for n in 0..5 {
             channels.push(register(&app, n).await);
         }
+        let mut of_push = String::new();
         for alert in ["one", "two"] {
             let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": alert}});
-            app.master().post("/api/push", push).await.expect(200);
+            let answer = app.master().post("/api/push", push).await.expect(200);
+            of_push = format!("push={}", answer["push_ids"][0].as_str().unwrap());
             app.step_all().await;
         }
         let device = json!({"channel_id": channels[0], "device_type": "android"});
         app.master().post("/api/channels/uninstall", device).await.expect(202);
         let of_one = format!("channel={}", channels[3]);
-        for query in ["", "types=SEND", "types=PUSH_BODY,UNINSTALL", "types=CUSTOM", of_one.as_str()] {
+        for query in ["", "types=SEND", "types=PUSH_BODY,UNINSTALL", "types=CUSTOM", &of_one, &of_push] {
             let mut expected = streamed(&app, query).await;
             expected.reverse();
             assert_eq!(expected.is_empty(), query == "types=CUSTOM", "{query}");
+            assert!(query != of_push || expected.len() == 6, "its body and five sends: {expected:?}");
             for limit in [1, 2, 3, 7, 1000] {
                 assert_eq!(paged(&app, query, limit).await, expected, "{query} by {limit}");
             }
         }
-        for wrong in
-            ["before=x", "types=NOTHING", "channel=x", "channel=00000000-0000-4000-8000-000000000000", "limit=0"]
-        {
+        for wrong in [
+            "before=x",
+            "types=NOTHING",
+            "push=x",
+            "channel=x",
+            "channel=00000000-0000-4000-8000-000000000000",
+            "limit=0",
+        ] {
             app.master().get(&format!("/api/events/newest?{wrong}")).await.expect(400);
         }
         app.device().get("/api/events/newest").await.expect(401);

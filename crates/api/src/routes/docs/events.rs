@@ -35,6 +35,10 @@ pub(super) fn area() -> Area {
         )
         .takes(query::text("types", "Only these types, with commas between them.").example("OPEN,SEND,UNINSTALL"))
         .takes(query::text("channel", "Only these channels, with commas between their ids."))
+        .takes(query::text(
+            "push",
+            "Only what is about these pushes, or groups of pushes, with commas between their ids.",
+        ))
         .takes(query::choice("follow", &truth, "Whether to wait for what is yet to happen.").default(json!("true")))
         .takes(query::number("limit", EventRequest::LIMITS, "After how many events the stream ends."))
         .takes(
@@ -55,6 +59,10 @@ pub(super) fn area() -> Area {
         .takes(query::limit(PageSize::TIMELINE))
         .takes(query::text("types", "Only these types, with commas between them.").example("OPEN,SEND,UNINSTALL"))
         .takes(query::text("channel", "Only these channels, with commas between their ids."))
+        .takes(query::text(
+            "push",
+            "Only what is about these pushes, or groups of pushes, with commas between their ids.",
+        ))
         .ok::<Page>("Some events. There may be fewer than `limit`, even none, although `before` leads to more.");
     area
 }
