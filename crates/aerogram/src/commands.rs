@@ -2,6 +2,7 @@
 
 mod api;
 mod app;
+mod attribute;
 mod audience;
 mod audit;
 mod backup;
@@ -17,10 +18,12 @@ mod import;
 mod list;
 mod listing;
 mod live;
+mod location;
 mod migrate;
 mod nodes;
 mod noun;
 mod oauth_client;
+mod owners;
 mod platform;
 mod privacy;
 mod push;
@@ -31,6 +34,7 @@ mod schedule;
 mod secrets;
 mod segments;
 mod sim;
+mod tag;
 mod timeline;
 mod token;
 mod user;
@@ -109,10 +113,16 @@ pub(crate) enum Command {
     Audience(audience::Audience),
     /// Count the devices that have a live connection now
     Live(live::Live),
-    /// Show a channel, and what happened to it
+    /// List channels, or show one and what happened to it
     Channel(channel::Channel),
-    /// Show a named user, and what happened to them
+    /// List named users, show one and what happened to them, and change which channels are theirs
     User(user::User),
+    /// List tags, and change those of channels and named users
+    Tag(tag::TagArgs),
+    /// List attributes, and change those of channels and named users
+    Attribute(attribute::Attribute),
+    /// Find the places that audiences can name
+    Location(location::Location),
     /// Export or erase what is stored about a person
     Privacy(privacy::Privacy),
     /// List, make and change segments
@@ -177,6 +187,9 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Live(live) => one_thread(Box::pin(live.run())),
         Command::Channel(channel) => one_thread(Box::pin(channel.run())),
         Command::User(user) => one_thread(Box::pin(user.run())),
+        Command::Tag(tag) => one_thread(Box::pin(tag.run())),
+        Command::Attribute(attribute) => one_thread(Box::pin(attribute.run())),
+        Command::Location(location) => one_thread(Box::pin(location.run())),
         Command::Privacy(privacy) => one_thread(Box::pin(privacy.run())),
         Command::Segment(segments) => one_thread(Box::pin(segments.run())),
         Command::Schedule(schedule) => one_thread(Box::pin(schedule.run())),

@@ -51,6 +51,19 @@ pub(crate) fn columns<Row: AsRef<[String]>>(heading: &[impl AsRef<str>], rows: &
     rows.iter().try_for_each(|row| line(format_args!("{}", fitting(aligned(row.as_ref(), &shape), room))))
 }
 
+/// Writes a line of comma-separated values.
+pub(crate) fn csv(cells: &[String]) -> Result<()> {
+    line(format_args!("{}", cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",")))
+}
+
+/// In quotes if it would be taken for more than one cell otherwise.
+fn quoted(cell: &str) -> String {
+    match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_owned(),
+    }
+}
+
 /// How the cells of a column are drawn.
 #[derive(Clone, Copy)]
 struct Column {
@@ -133,6 +146,14 @@ mod tests {
         let shape = [0, 1].map(|column| Column::of(column, &["N", "NAME"], &rows));
         assert_eq!(aligned(&["N", "NAME"], &shape), "   N  NAME");
         assert_eq!(rows.each_ref().map(|row| aligned(row, &shape)), ["   7  a", "1200  7", "   -"]);
+    }
+
+    #[test]
+    fn cells_with_commas_are_quoted() {
+        assert_eq!(
+            ["a b", "a,b", "say \"hi\"", "a\nb"].map(quoted),
+            ["a b", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"a\nb\""]
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `aerogram channel show`: a channel, and what happened to it.
+//! `aerogram channel`: the channels of an app, and what happened to one.
 
 use std::process::ExitCode;
 
@@ -7,16 +7,47 @@ use clap::{Args, Subcommand};
 use model::ids::ChannelId;
 use serde_json::Value;
 
+use super::listing::Cell::{At, Each};
+use super::listing::{ListArgs, Listing};
 use super::timeline::{Shown, field};
+use crate::client::{Client, query};
+use crate::config::{AppLogin, Remote};
+
+const CHANNELS: Listing = Listing {
+    path: "/api/channels",
+    items: "channels",
+    columns: &[
+        ("CHANNEL_ID", At("/channel_id")),
+        ("TYPE", At("/device_type")),
+        ("INSTALLED", At("/installed")),
+        ("OPTED_IN", At("/opt_in")),
+        ("LAST_REGISTRATION", At("/last_registration")),
+        ("NAMED_USER", At("/named_user_id")),
+        ("TAGS", Each("/tags", "")),
+    ],
+};
 
 #[derive(Args, Debug)]
 pub(crate) struct Channel {
     #[command(subcommand)]
     command: ChannelCommand,
+
+    #[command(flatten)]
+    login: AppLogin,
+    #[command(flatten)]
+    remote: Remote,
 }
 
 #[derive(Subcommand, Debug)]
 enum ChannelCommand {
+    /// List the channels, in the order of their ids
+    List {
+        /// Only those with this device token or other address
+        #[arg(long, value_name = "ADDRESS")]
+        address: Option<String>,
+        #[command(flatten)]
+        list: ListArgs,
+    },
     /// Show a channel and what happened to it, newest first
     Show(Show),
 }
@@ -33,9 +64,17 @@ struct Show {
 
 impl Channel {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        let ChannelCommand::Show(Show { id, shown }) = &self.command;
-        let path = format!("/api/channels/{id}");
-        shown.run((&path, "channel"), &path, print).await?;
+        let (client, is_json) = (Client::app(&self.remote, &self.login)?, self.remote.json);
+        match &self.command {
+            ChannelCommand::List { address, list } => {
+                let path = query(CHANNELS.path, &[("address", address.as_deref())]);
+                CHANNELS.show(&client, path, list.limit, is_json).await?;
+            }
+            ChannelCommand::Show(Show { id, shown }) => {
+                let path = format!("/api/channels/{id}");
+                shown.run((&client, is_json), (&path, "channel"), &path, print).await?;
+            }
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,13 +1,14 @@
-//! `aerogram events`: the events of an app, as they happen.
+//! `aerogram events`: the events of an app, as they happen or the newest.
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use model::event::{EventOffset, RecordKind};
-use model::ids::ChannelId;
+use model::ids::{ChannelId, PushId};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::client::Client;
 use crate::config::{AppLogin, Remote, number_in};
@@ -23,16 +24,42 @@ pub(crate) struct Events {
 enum EventsCommand {
     /// Show events, and go on as they happen
     Tail(Tail),
+    /// List the newest events, the newest first
+    List(List),
 }
 
+/// An event has to fulfill all conditions.
 #[derive(Args, Debug)]
-struct Tail {
+struct Filter {
     /// Only events of these types, such as OPEN,SEND
-    #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = event_type)]
+    #[arg(long = "type", visible_alias = "types", value_name = "TYPES", value_delimiter = ',', value_parser = event_type)]
     types: Vec<&'static str>,
     /// Only events of these channels
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     channel: Vec<ChannelId>,
+    /// Only what is about these pushes
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    push: Vec<PushId>,
+}
+
+#[derive(Args, Debug)]
+struct List {
+    #[command(flatten)]
+    filter: Filter,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = number_in(1_usize..=1000))]
+    limit: usize,
+
+    #[command(flatten)]
+    login: AppLogin,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Args, Debug)]
+struct Tail {
+    #[command(flatten)]
+    filter: Filter,
     /// Where to begin: earliest, latest, or after the event with an offset
     #[arg(long, value_name = "WHERE", default_value = "latest", value_parser = from)]
     from: String,
@@ -63,6 +90,13 @@ struct Event {
     body: Value,
 }
 
+/// A page of the newest events.
+#[derive(Deserialize)]
+struct Newest {
+    events: Vec<Box<RawValue>>,
+    before: Option<String>,
+}
+
 #[derive(Deserialize)]
 struct Device {
     channel: String,
@@ -73,6 +107,7 @@ impl Events {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         match &self.command {
             EventsCommand::Tail(tail) => tail.run().await?,
+            EventsCommand::List(list) => list.run().await?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -106,12 +141,7 @@ impl Tail {
             "earliest" | "latest" => format!("start={}", self.from),
             offset => format!("offset={offset}"),
         };
-        let channels: Vec<String> = self.channel.iter().map(ChannelId::to_string).collect();
-        for (name, values) in [("types", self.types.join(",")), ("channel", channels.join(","))] {
-            if !values.is_empty() {
-                query += &format!("&{name}={values}");
-            }
-        }
+        query += &self.filter.query();
         query += &self.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
         query += if self.no_follow { "&follow=false" } else { "" };
         query
@@ -119,17 +149,53 @@ impl Tail {
 
     /// An empty line only shows that the stream is alive.
     fn show(&self, line: &[u8]) -> Result<()> {
-        if line.is_empty() {
-            return Ok(());
+        match line.is_empty() {
+            true => Ok(()),
+            false => show(&serde_json::from_slice::<Box<RawValue>>(line)?, self.remote.json),
         }
-        if self.remote.json {
-            return output::line(format_args!("{}", String::from_utf8_lossy(line)));
-        }
-        let Event { offset, occurred, kind, device, body } = serde_json::from_slice(line)?;
-        let device = device.map(|device| format!("  {}  {}", device.device_type, device.channel)).unwrap_or_default();
-        let body = if body.is_null() { String::new() } else { format!("  {body}") };
-        output::line(format_args!("{occurred}  {offset}  {kind}{device}{body}"))
     }
+}
+
+impl List {
+    async fn run(&self) -> Result<()> {
+        let client = Client::app(&self.remote, &self.login)?;
+        let (mut n_left, mut before) = (self.limit, String::new());
+        // A page may have few events, or none, although there are more.
+        while n_left > 0 {
+            let path = format!("/api/events/newest?limit={n_left}{before}{}", self.filter.query());
+            let page: Newest = client.get(&path).await?.read()?;
+            page.events.iter().try_for_each(|event| show(event, self.remote.json))?;
+            n_left = n_left.saturating_sub(page.events.len());
+            before = match page.before {
+                Some(offset) => format!("&before={offset}"),
+                None => break,
+            };
+        }
+        Ok(())
+    }
+}
+
+impl Filter {
+    /// Begins with `&`, unless there are no conditions.
+    fn query(&self) -> String {
+        let channels = self.channel.iter().map(ChannelId::to_string).collect();
+        let pushes = self.push.iter().map(PushId::to_string).collect();
+        let types = self.types.iter().map(|name| (*name).to_owned()).collect();
+        let all: [(&str, Vec<String>); 3] = [("types", types), ("channel", channels), ("push", pushes)];
+        let given = all.iter().filter(|(_, values)| !values.is_empty());
+        given.map(|(name, values)| format!("&{name}={}", values.join(","))).collect()
+    }
+}
+
+/// One line: what a person reads at a glance with the body as it is, or the whole event.
+fn show(event: &RawValue, is_json: bool) -> Result<()> {
+    if is_json {
+        return output::line(format_args!("{event}"));
+    }
+    let Event { offset, occurred, kind, device, body } = serde_json::from_str(event.get())?;
+    let device = device.map(|device| format!("  {}  {}", device.device_type, device.channel)).unwrap_or_default();
+    let body = if body.is_null() { String::new() } else { format!("  {body}") };
+    output::line(format_args!("{occurred}  {offset}  {kind}{device}{body}"))
 }
 
 fn event_type(text: &str) -> Result<&'static str, String> {

@@ -1,9 +1,59 @@
-//! Listings of the API, which come in pages.
+//! Listings of the API, which come in pages: read item by item, or shown as a table.
 
-use anyhow::Result;
-use serde_json::{Map, Value};
+mod cell;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+pub(super) use cell::Cell;
 
 use crate::client::{Client, own_path};
+use crate::config::number_in;
+use crate::output;
+
+/// A listing, and what a line about one of its items says.
+pub(super) struct Listing {
+    pub(super) path: &'static str,
+    /// The name of the array in an answer.
+    pub(super) items: &'static str,
+    pub(super) columns: &'static [(&'static str, Cell)],
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ListArgs {
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number_in(1_usize..=100_000))]
+    pub(super) limit: usize,
+}
+
+impl Listing {
+    /// Shows up to `limit` items. The path is that of the listing, perhaps with a query.
+    pub(super) async fn show(&self, client: &Client, path: String, limit: usize, is_json: bool) -> Result<()> {
+        let (mut items, mut next, mut n_all) = (Vec::new(), Some(path), 0);
+        while let Some(path) = next.take().filter(|_| items.len() < limit) {
+            let mut page: Value = client.get(&path).await?.read()?;
+            match page[self.items].take() {
+                Value::Array(some) => items.extend(some),
+                _ => bail!("The server's answer has no '{}' (do the versions match?)", self.items),
+            }
+            next = page["next_page"].as_str().map(own_path);
+            n_all = page["total"].as_u64().unwrap_or(0);
+        }
+        let is_more = items.len() > limit || next.is_some() || n_all > items.len() as u64;
+        items.truncate(limit);
+        if is_json {
+            return output::line(format_args!("{}", json!({ self.items: items })));
+        }
+        let heading: Vec<&str> = self.columns.iter().map(|(heading, _)| *heading).collect();
+        let row = |item: &Value| self.columns.iter().map(|(_, cell)| cell.of(item)).collect();
+        output::columns(&heading, &items.iter().map(row).collect::<Vec<Vec<String>>>())?;
+        if is_more {
+            output::note(format_args!("There are more; a larger --limit shows them."));
+        }
+        Ok(())
+    }
+}
 
 /// All things of a listing, page by page.
 pub(super) async fn each(

@@ -14,8 +14,9 @@ use serde_json::Value;
 pub(super) use kinds::{EXPERIMENTS, LISTS, Noun, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES};
 use written::{Setting, Written};
 
-use crate::client::{Client, Reply, own_path};
-use crate::config::{AppLogin, Name, Remote, Unusable, number_in};
+use super::listing::ListArgs;
+use crate::client::{Client, Reply};
+use crate::config::{AppLogin, Name, Remote, Unusable};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -58,13 +59,6 @@ pub(super) enum Verb {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct ListArgs {
-    /// How many at most
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number_in(1_usize..=100_000))]
-    limit: usize,
-}
-
-#[derive(Args, Debug)]
 pub(super) struct One {
     /// The id or name, as `list` shows it
     #[arg(value_name = "ID")]
@@ -92,14 +86,14 @@ impl NounArgs {
 impl Verb {
     pub(super) async fn run(&self, noun: &Noun, client: &Client, is_json: bool) -> Result<()> {
         match self {
-            Verb::List(list) => list.run(noun, client, is_json).await,
+            Verb::List(list) => noun.listing.show(client, noun.listing.path.to_owned(), list.limit, is_json).await,
             Verb::Show { one } => {
                 let reply = client.get(&noun.path_of(&one.id)).await?;
                 if is_json { reply.print() } else { output::pretty(&reply.read::<Value>()?) }
             }
             Verb::Create(content) => {
                 let body = Written::read(content.file.as_deref(), &content.set)?.body()?;
-                let reply = client.send_raw(Method::POST, noun.path, body).await?;
+                let reply = client.send_raw(Method::POST, noun.listing.path, body).await?;
                 if is_json { reply.print() } else { made(noun, &reply) }
             }
             Verb::Update { one, content } => {
@@ -119,32 +113,6 @@ impl Verb {
                 if is_json { reply.print() } else { output::line(format_args!("deleted")) }
             }
         }
-    }
-}
-
-impl ListArgs {
-    /// Pages are read until there are enough.
-    async fn run(&self, noun: &Noun, client: &Client, is_json: bool) -> Result<()> {
-        let (mut items, mut next) = (Vec::new(), Some(noun.path.to_owned()));
-        while let Some(path) = next.take().filter(|_| items.len() < self.limit) {
-            let mut page: Value = client.get(&path).await?.read()?;
-            match page[noun.items].take() {
-                Value::Array(some) => items.extend(some),
-                _ => bail!("The server's answer has no '{}' (do the versions match?)", noun.items),
-            }
-            next = page["next_page"].as_str().map(own_path);
-        }
-        let is_more = items.len() > self.limit || next.is_some();
-        items.truncate(self.limit);
-        if is_json {
-            return output::line(format_args!("{}", serde_json::json!({ noun.items: items })));
-        }
-        let rows: Vec<Vec<String>> = items.iter().map(|item| noun.row(item)).collect();
-        output::columns(&noun.heading(), &rows)?;
-        if is_more {
-            output::note(format_args!("There are more; --limit shows up to 100000."));
-        }
-        Ok(())
     }
 }
 

@@ -1,32 +1,37 @@
-//! `aerogram report`: the counts of an app, as a table.
+//! `aerogram report`: the counts of an app over a period, as a table or as CSV.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+mod counts;
+mod pushes;
+mod sheet;
+
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use providers::percent_encoded;
-use serde::Deserialize;
-use serde_json::Number;
+use model::time::{Clock, UtcMillis};
 
-use crate::client::{Client, Reply, own_path};
+use crate::client::{Client, Reply, query};
 use crate::config::{AppLogin, Remote};
-use crate::output;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Args, Debug)]
 pub(crate) struct Report {
     /// What to count
     what: What,
-    /// From when on, such as 2024-05-01 or "2024-05-01 10:00", in UTC
+    /// From when on, such as 2024-05-01 or "2024-05-01 10:00", in UTC; 7 days ago when hourly, 30 when daily and 365 when monthly
     #[arg(long, value_name = "DATE")]
-    start: String,
-    /// Until when, not included
-    #[arg(long, value_name = "DATE")]
-    end: String,
+    start: Option<String>,
+    /// Until when, not included; now when absent
+    #[arg(long, value_name = "DATE", requires = "start")]
+    end: Option<String>,
     /// How long a row is
     #[arg(long, value_name = "PRECISION", default_value = "daily")]
     precision: Precision,
+    /// Print comma-separated values, with whole texts and without totals
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
 
     #[command(flatten)]
     login: AppLogin,
@@ -34,7 +39,7 @@ pub(crate) struct Report {
     remote: Remote,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
     /// Messages handed to providers
     Sends,
@@ -59,105 +64,47 @@ enum Precision {
     Monthly,
 }
 
-/// A page of counts over time. Its rows are under the name of the report.
-#[derive(Deserialize)]
-struct Counts {
-    #[serde(alias = "sends", alias = "opens", alias = "optins", alias = "optouts", alias = "timeinapp")]
-    #[serde(alias = "responses")]
-    rows: Vec<Bucket>,
-    next_page: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Bucket {
-    date: String,
-    #[serde(flatten)]
-    platforms: BTreeMap<String, Figure>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Figure {
-    Count(Number),
-    Responses { direct: u64, influenced: u64 },
-}
-
-#[derive(Deserialize)]
-struct Pushes {
-    pushes: Vec<Push>,
-    next_page: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Push {
-    push_id: String,
-    push_time: String,
-    push_type: String,
-    sends: u64,
-    direct_responses: u64,
+/// The dates of a report, as the API reads them.
+struct Dates {
+    start: String,
+    end: String,
 }
 
 impl Report {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let client = Client::app(&self.remote, &self.login)?;
-        match self.what {
-            What::Sends => self.show_counts(&client, "sends").await?,
-            What::Opens => self.show_counts(&client, "opens").await?,
-            What::Optins => self.show_counts(&client, "optins").await?,
-            What::Optouts => self.show_counts(&client, "optouts").await?,
-            What::Timeinapp => self.show_counts(&client, "timeinapp").await?,
-            What::Responses => self.show_counts(&client, "responses").await?,
-            What::Pushes => self.show_pushes(&client).await?,
+        let dates = self.dates(Clock::System.now());
+        let sheet = match self.what.counted() {
+            Some((name, has_totals)) => counts::read(self, &client, &self.path(name, &dates), has_totals).await?,
+            None => pushes::read(self, &client, &self.path("responses/list", &dates), &dates).await?,
+        };
+        if !self.remote.json {
+            sheet.print(self.csv)?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn show_counts(&self, client: &Client, report: &str) -> Result<()> {
-        let mut buckets = Vec::new();
-        let mut next = Some(self.path(report));
-        while let Some(path) = next {
-            let page = self.printed(client.get(&path).await?)?.read::<Counts>()?;
-            buckets.extend(page.rows);
-            next = page.next_page.as_deref().map(own_path);
+    fn dates(&self, now: UtcMillis) -> Dates {
+        let n_days = match self.precision {
+            Precision::Hourly => 7,
+            Precision::Daily => 30,
+            Precision::Monthly => 365,
+        };
+        Dates {
+            start: self.start.clone().unwrap_or_else(|| now.minus(DAY * n_days).to_date()),
+            // The current second is counted, too.
+            end: self.end.clone().unwrap_or_else(|| now.plus(Duration::from_secs(1)).to_api()),
         }
-        if self.remote.json {
-            return Ok(());
-        }
-        let platforms: BTreeSet<&str> =
-            buckets.iter().flat_map(|bucket| bucket.platforms.keys().map(String::as_str)).collect();
-        let heading = std::iter::once("DATE".to_owned()).chain(platforms.iter().map(|name| name.to_uppercase()));
-        let rows = buckets.iter().map(|bucket| {
-            let figure = |platform: &&str| bucket.platforms.get(*platform).map_or("0".to_owned(), ToString::to_string);
-            std::iter::once(bucket.date.clone()).chain(platforms.iter().map(figure)).collect()
-        });
-        output::columns(&heading.collect::<Vec<_>>(), &rows.collect::<Vec<Vec<_>>>())
     }
 
-    async fn show_pushes(&self, client: &Client) -> Result<()> {
-        let mut rows = Vec::new();
-        let mut next = Some(self.path("responses/list"));
-        while let Some(path) = next {
-            let page = self.printed(client.get(&path).await?)?.read::<Pushes>()?;
-            rows.extend(page.pushes.into_iter().map(|push| {
-                let Push { push_id, push_time, push_type, sends, direct_responses } = push;
-                [push_time, push_id, push_type, sends.to_string(), direct_responses.to_string()]
-            }));
-            next = page.next_page.as_deref().map(own_path);
-        }
-        if self.remote.json {
-            return Ok(());
-        }
-        output::table(["TIME", "PUSH", "TYPE", "SENDS", "DIRECT RESPONSES"], &rows)
-    }
-
-    fn path(&self, report: &str) -> String {
-        let (start, end) = (percent_encoded(&self.start), percent_encoded(&self.end));
+    fn path(&self, report: &str, Dates { start, end }: &Dates) -> String {
         let precision = match self.precision {
             Precision::Hourly => "HOURLY",
             Precision::Daily => "DAILY",
             Precision::Monthly => "MONTHLY",
         };
-        format!("/api/reports/{report}?start={start}&end={end}&precision={precision}")
+        let values = [("start", Some(start.as_str())), ("end", Some(end)), ("precision", Some(precision))];
+        query(&format!("/api/reports/{report}"), &values)
     }
 
     /// With `--json`, prints each page as the server sent it.
@@ -169,11 +116,18 @@ impl Report {
     }
 }
 
-impl fmt::Display for Figure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl What {
+    /// The name of a report of counts over time, and whether its rows can be added: a device that is in two rows is one device,
+    /// and averages have no sum.
+    const fn counted(self) -> Option<(&'static str, bool)> {
         match self {
-            Figure::Count(count) => write!(f, "{count}"),
-            Figure::Responses { direct, influenced } => write!(f, "{direct} + {influenced}"),
+            What::Sends => Some(("sends", true)),
+            What::Opens => Some(("opens", true)),
+            What::Optins => Some(("optins", false)),
+            What::Optouts => Some(("optouts", false)),
+            What::Timeinapp => Some(("timeinapp", false)),
+            What::Responses => Some(("responses", true)),
+            What::Pushes => None,
         }
     }
 }

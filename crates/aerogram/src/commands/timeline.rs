@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::client::Client;
-use crate::config::{AppLogin, Remote, number_in};
+use crate::config::number_in;
 use crate::output;
 
 /// Whose record and timeline are shown, and how much of it.
@@ -15,11 +15,6 @@ pub(super) struct Shown {
     /// How many of the newest entries to show
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = number_in(1..=1_000_u32))]
     limit: u32,
-
-    #[command(flatten)]
-    login: AppLogin,
-    #[command(flatten)]
-    remote: Remote,
 }
 
 #[derive(Deserialize)]
@@ -33,15 +28,15 @@ impl Shown {
     /// Shows what lies under `key` in the answer of `record`, and the timeline of the path `of`.
     pub(super) async fn run(
         &self,
+        (client, is_json): (&Client, bool),
         (record, key): (&str, &str),
         of: &str,
         print: fn(&Value) -> Result<()>,
     ) -> Result<()> {
-        let client = Client::app(&self.remote, &self.login)?;
         let answer: Value = client.get(record).await?.read()?;
         let timeline = client.get(&format!("{of}/timeline?limit={}", self.limit)).await?;
         let Timeline { entries, before } = timeline.read()?;
-        if self.remote.json {
+        if is_json {
             let all = json!({key: answer[key], "entries": entries, "before": before});
             return output::line(format_args!("{all}"));
         }

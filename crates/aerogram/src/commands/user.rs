@@ -1,25 +1,53 @@
-//! `aerogram user show`: a named user with all channels, and what happened to them.
+//! `aerogram user`: named users, whose channels are whose, and what happened to one.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use model::ids::NamedUserId;
+use http::Method;
+use model::ids::{ChannelId, NamedUserId};
 use providers::percent_encoded;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::channel;
+use super::listing::Cell::{At, Count};
+use super::listing::{ListArgs, Listing};
 use super::timeline::{Shown, field};
+use super::{channel, owners};
+use crate::client::Client;
+use crate::config::{AppLogin, Remote};
 use crate::output;
 
+const NAMED_USERS: Listing = Listing {
+    path: "/api/named_users",
+    items: "named_users",
+    columns: &[
+        ("NAMED_USER", At("/named_user_id")),
+        ("CREATED", At("/created")),
+        ("MODIFIED", At("/last_modified")),
+        ("CHANNELS", Count("/channels")),
+    ],
+};
+
+/// Their tags and attributes are changed with `tag` and `attribute`.
 #[derive(Args, Debug)]
 pub(crate) struct User {
     #[command(subcommand)]
     command: UserCommand,
+
+    #[command(flatten)]
+    login: AppLogin,
+    #[command(flatten)]
+    remote: Remote,
 }
 
 #[derive(Subcommand, Debug)]
 enum UserCommand {
+    /// List the named users, in the order of their ids
+    List(ListArgs),
+    /// Make channels those of a named user, who is created if there is none
+    Associate(Association),
+    /// Make channels of a named user those of nobody
+    Disassociate(Association),
     /// Show a named user and what happened to them, newest first
     Show(Show),
 }
@@ -34,14 +62,46 @@ struct Show {
     shown: Shown,
 }
 
+#[derive(Args, Debug)]
+struct Association {
+    /// The id of the named user
+    #[arg(value_name = "ID", value_parser = NamedUserId::new)]
+    id: NamedUserId,
+    /// The ids of the channels
+    #[arg(value_name = "CHANNEL", required = true)]
+    channels: Vec<ChannelId>,
+}
+
 impl User {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        let UserCommand::Show(Show { id, shown }) = &self.command;
-        let id = percent_encoded(id.as_str());
-        let (record, of) = (format!("/api/named_users?id={id}"), format!("/api/named_users/{id}"));
-        shown.run((&record, "named_user"), &of, print).await?;
+        let (client, is_json) = (Client::app(&self.remote, &self.login)?, self.remote.json);
+        match &self.command {
+            UserCommand::List(list) => {
+                NAMED_USERS.show(&client, NAMED_USERS.path.to_owned(), list.limit, is_json).await?;
+            }
+            UserCommand::Associate(association) => association.send(&client, "associate", is_json).await?,
+            UserCommand::Disassociate(association) => association.send(&client, "disassociate", is_json).await?,
+            UserCommand::Show(Show { id, shown }) => {
+                let path = path_of(id);
+                let record = format!("{}?id={}", NAMED_USERS.path, percent_encoded(id.as_str()));
+                shown.run((&client, is_json), (&record, "named_user"), &path, print).await?;
+            }
+        }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+impl Association {
+    /// All channels in one request, of which either all or none change.
+    async fn send(&self, client: &Client, what: &str, is_json: bool) -> Result<()> {
+        let channels: Vec<Value> = self.channels.iter().map(|id| json!({ "channel_id": id })).collect();
+        let reply = client.send(Method::POST, &path_of(&self.id), &json!({ what: channels })).await?;
+        owners::show_accepted(&reply, is_json)
+    }
+}
+
+fn path_of(id: &NamedUserId) -> String {
+    format!("{}/{}", NAMED_USERS.path, percent_encoded(id.as_str()))
 }
 
 fn print(user: &Value) -> Result<()> {

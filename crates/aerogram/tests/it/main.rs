@@ -5,6 +5,8 @@ mod account_story;
 #[cfg(test)]
 mod attack_story;
 #[cfg(test)]
+mod audience_story;
+#[cfg(test)]
 mod backup_story;
 #[cfg(test)]
 mod command_line;
@@ -32,6 +34,8 @@ mod postgres_story;
 mod privacy_story;
 #[cfg(test)]
 mod push_story;
+#[cfg(test)]
+mod report_story;
 #[cfg(test)]
 mod server;
 #[cfg(test)]

@@ -271,20 +271,6 @@ fn a_push_is_followed_into_the_sandbox() {
     assert!(shown.contains(&channel) && shown.contains("Hello"), "{shown}");
     let wrong = story.refused(&["push", "Hello", "--yes", "--audience", r#"{"tag": 7}"#]);
     assert!(wrong.contains("400 Bad Request") && wrong.contains("audience.tag"), "{wrong}");
-
-    let ever = ["--start", "2020-01-01", "--end", "2100-01-01 00:00"];
-    let pushes = story.says(&[&["report", "pushes"][..], &ever].concat());
-    let row: Vec<&str> = pushes.lines().nth(1).unwrap().split_whitespace().collect();
-    assert_eq!(row[2..], [push.trim(), "TAG_PUSH", "1", "0"], "{pushes}");
-    let months = story.says(&[&["report", "sends", "--precision", "monthly"][..], &ever].concat());
-    assert_eq!(months.lines().next(), Some("DATE                 ANDROID  IOS"));
-    assert_eq!(months.lines().count(), 1 + 80 * 12);
-    let sent = months.lines().skip(1).filter(|line| line.split_whitespace().skip(2).any(|count| count == "1"));
-    assert_eq!(sent.count(), 1, "{months}");
-    let responses = story.json(&["report", "responses", "--start", "2024-05-01", "--end", "2024-05-02"]);
-    assert_eq!(responses["responses"][0]["ios"], json!({"direct": 0, "influenced": 0}));
-    let wrong = story.refused(&["report", "opens", "--start", "soon", "--end", "later"]);
-    assert!(wrong.contains("start: This must be a date"), "{wrong}");
 }
 
 #[test]
