@@ -12,6 +12,7 @@ mod console;
 mod copy;
 mod doctor;
 mod events;
+mod examples;
 mod export;
 mod exported_channel;
 mod import;
@@ -58,6 +59,7 @@ use crate::run;
 /// Aerogram: a self-hosted messaging service.
 #[derive(Parser, Debug)]
 #[command(name = "aerogram", version, max_term_width = 120, disable_help_subcommand = true)]
+#[command(after_help = examples::OF_ALL, mut_subcommands(examples::shown))]
 pub(crate) struct Cli {
     /// File with settings; aerogram.toml in the working folder when absent
     #[arg(long, global = true, value_name = "PATH", help_heading = "Settings")]
@@ -131,6 +133,8 @@ pub(crate) enum Command {
     /// List, make, change and pause schedules
     Schedule(schedule::Schedule),
     /// List and make A/B tests
+    // The API does not change experiments, which the command says when it is asked to.
+    #[command(mut_subcommand("update", |update| update.hide(true)))]
     Experiment(noun::NounArgs),
     /// List, make and change pipelines, which send by themselves
     Pipeline(noun::NounArgs),

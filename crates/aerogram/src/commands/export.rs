@@ -22,7 +22,6 @@ use crate::output;
 const ROWS_PER_LINE: usize = 1000;
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example: aerogram export shop.jsonl")]
 pub(crate) struct Export {
     /// The file; standard output when absent or `-`
     #[arg(value_name = "PATH")]

@@ -38,19 +38,14 @@ pub(crate) struct Import {
 #[derive(Subcommand, Debug)]
 enum Format {
     /// JSON lines: channels as they are registered, or what `aerogram export` has written
-    #[command(after_help = "Example: aerogram import jsonl channels.jsonl --dry-run")]
     Jsonl(jsonl::Jsonl),
     /// A CSV file with a header, or a list of tokens
-    #[command(after_help = "Example: aerogram import csv devices.csv --map token=push_address,plan=attribute:plan")]
     Csv(csv::Csv),
     /// The CSV export of OneSignal
-    #[command(after_help = "Example: aerogram import onesignal players.csv.gz")]
     Onesignal(onesignal::Onesignal),
     /// The endpoint export of Amazon Pinpoint
-    #[command(after_help = "Example: aerogram import pinpoint part-0.gz part-1.gz")]
     Pinpoint(pinpoint::Pinpoint),
     /// Channels and named users of Airship, through its API
-    #[command(after_help = "Example: aerogram import airship --airship-key KEY --airship-secret SECRET")]
     Airship(airship::Airship),
 }
 

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory};
 
+use super::examples::EXAMPLES;
 use super::*;
 use crate::config::{Refusal, parse};
 
@@ -159,4 +160,44 @@ fn nothing_is_called_by_dots() {
         let words = ["aerogram", "webhook", "show", "abcdefghijklmnopqrstuv", name].map(str::to_owned);
         assert!(complaint(&words).is_some_and(|complaint| complaint.contains("<WEBHOOK>")), "{name:?}");
     }
+}
+
+#[test]
+fn every_command_has_an_example_that_can_be_read() {
+    let all = all_commands();
+    for (words, command) in all.iter().filter(|(_, command)| !command.is_hide_set()) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let first = help.lines().nth(1).unwrap_or_default().trim();
+        assert!(first.starts_with(&words.join(" ")), "{words:?} has no example in examples.rs");
+    }
+    for (of, lines) in EXAMPLES {
+        let command = format!("aerogram {of}");
+        assert!(all.iter().any(|(words, _)| words.join(" ") == command), "there is no command '{command}'");
+        for line in *lines {
+            assert!(line.starts_with(&command), "{line}");
+            if let Err(refusal) = parsed(&as_words(line)) {
+                panic!("{line}: {refusal:?}");
+            }
+        }
+    }
+}
+
+/// The words of an example as a shell passes them on, with values for the words in capitals.
+fn as_words(line: &str) -> Vec<String> {
+    const UUID: &str = "00000000-0000-4000-8000-000000000000";
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for c in line.split(['<', '>']).next().unwrap_or(line).trim().chars().chain([' ']) {
+        match (quote, c) {
+            (None, '\'') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, ' ') => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+            _ => word.push(c),
+        }
+    }
+    let value = |word: String| match word.as_str() {
+        "KEY" | "SECRET" => HYPHENS[0].to_owned(),
+        name if name.ends_with("_ID") => UUID.to_owned(),
+        _ => word,
+    };
+    words.into_iter().map(value).collect()
 }

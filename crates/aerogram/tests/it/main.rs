@@ -17,6 +17,8 @@ mod crash_story;
 #[cfg(test)]
 mod doctor_story;
 #[cfg(test)]
+mod examples_story;
+#[cfg(test)]
 mod file_story;
 #[cfg(test)]
 mod import_story;
