@@ -58,7 +58,8 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     if node.public_url.is_none() && are_links_needed(address, &engine.tenancy().apps().await?) {
         tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
     }
-    engine.introduce(node_facts(node, address)).await;
+    let operator = engine.tenancy().operator_credential(&tenancy::credentials::hash(operator_token.reveal()));
+    engine.introduce(node_facts(node, address, &operator)).await;
     let mut parts = Parts::start(node, engine.clone(), listener, &operator_token)?;
     tokio::spawn(read_atlas(engine));
     let mut signals = StopSignals::catch()?;
@@ -79,12 +80,13 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
 }
 
 /// What the other nodes and the operator are told of this one.
-fn node_facts(node: &Node, address: SocketAddr) -> NodeFacts {
+fn node_facts(node: &Node, address: SocketAddr, operator: &str) -> NodeFacts {
     let roles = node.roles.iter().filter_map(ValueEnum::to_possible_value);
     NodeFacts {
         address: address.to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         roles: roles.map(|role| role.get_name().to_owned()).collect(),
+        operator: Some(operator.to_owned()),
     }
 }
 

@@ -28,6 +28,9 @@ pub struct NodeFacts {
     pub address: String,
     pub version: String,
     pub roles: Vec<String>,
+    /// What the audit log calls its operator token, which tells tokens apart and reveals none. Not told by earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<String>,
 }
 
 /// A node as it was seen last.
@@ -61,6 +64,23 @@ impl Engine {
         let now = self.rooms.clock.now();
         self.rooms.this_node.get_or_init(|| (Id::<NodeKind>::at(now).to_string(), facts));
         self.note_and(forget_old).await;
+        if let Err(error) = self.compare_operators().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "this node cannot look at the others");
+        }
+    }
+
+    /// Tells in the log of nodes with another operator token: a command or a script that one node lets in is refused by the other,
+    /// now and then, wherever a balancer sends it.
+    async fn compare_operators(&self) -> Result<()> {
+        let Some((id, NodeFacts { operator: Some(own), .. })) = self.rooms.this_node.get() else { return Ok(()) };
+        for other in self.nodes().await?.iter().filter(|other| other.is_alive && other.id != *id) {
+            if let Some(theirs) = other.facts.operator.as_ref().filter(|theirs| *theirs != own) {
+                let text =
+                    "another node has another operator token; set AEROGRAM_OPERATOR_TOKEN to the same on all nodes";
+                tracing::warn!(event = "node.operator_token", node = other.facts.address, own, theirs, "{text}");
+            }
+        }
+        Ok(())
     }
 
     /// Notes that this node is there, if it has said what it is.

@@ -21,7 +21,7 @@ async fn doctor(app: &TestApp) -> Vec<(String, String)> {
 
 fn facts() -> NodeFacts {
     let roles = vec!["api".to_owned(), "worker".to_owned()];
-    NodeFacts { address: "10.0.0.7:8080".to_owned(), version: "0.1.0".to_owned(), roles }
+    NodeFacts { address: "10.0.0.7:8080".to_owned(), version: "0.1.0".to_owned(), roles, operator: None }
 }
 
 #[tokio::test]

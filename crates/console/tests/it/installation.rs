@@ -18,6 +18,7 @@ async fn owners_see_the_nodes_and_how_the_installation_is() {
             address: address.to_owned(),
             version: version.to_owned(),
             roles: vec!["api".to_owned(), "worker".to_owned()],
+            operator: None,
         };
         app.engine().introduce(facts(evil, "0.1.0")).await;
         let nodes = owner.get("/console/-/nodes").await;
