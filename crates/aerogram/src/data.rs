@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use model::time::UtcMillis;
 use ring::rand::{SecureRandom, SystemRandom};
 use store::DatabaseUrl;
 
@@ -126,6 +127,14 @@ impl DataFolder {
         let path = self.secrets_key_path();
         make_private(&path, &SecretsKey::new(random_key()?).reveal())?;
         self.secrets_key()?.with_context(|| format!("{} vanished.", path.display()))
+    }
+
+    /// The file with the credentials of the first app, and when it was written, if it is there.
+    pub(crate) fn first_app(&self) -> Option<(PathBuf, UtcMillis)> {
+        let path = self.0.join(FIRST_APP);
+        let written = path.metadata().and_then(|file| file.modified()).ok()?;
+        let since_epoch = written.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some((path, UtcMillis(i64::try_from(since_epoch.as_millis()).ok()?)))
     }
 
     /// Writes the credentials of the app that the first start made, replacing those of an earlier installation.

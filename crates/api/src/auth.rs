@@ -60,7 +60,7 @@ pub enum Access {
     Master,
     /// The operator, with the bearer token.
     Operator,
-    /// The operator, on every node: the state of the node itself.
+    /// The operator, on every node: how it and the installation are.
     Scrape,
 }
 

@@ -58,6 +58,8 @@ pub(crate) struct Parts {
     operator_token: [u8; 32],
     /// What the operator is called in the audit log.
     pub(crate) operator_credential: Arc<str>,
+    /// Live connections that the settings allow and the limit of open files does not.
+    pub(crate) live_connections_lacking: usize,
     authenticating: Arc<Semaphore>,
     operating: Arc<Semaphore>,
     requests: FairShare<Holder>,
@@ -85,6 +87,7 @@ impl Edge {
         let operator_token = hash(&settings.operator_token);
         Self(Arc::new(Parts {
             operator_credential: engine.tenancy().operator_credential(&operator_token),
+            live_connections_lacking: settings.limits.live_connections_lacking,
             engine,
             public_url: settings.public_url.map(|url| url.trim_end_matches('/').into()),
             operator_token,

@@ -21,6 +21,7 @@ mod demo;
 mod device_events;
 mod device_tokens;
 pub(crate) mod docs;
+mod doctor;
 mod drafts;
 mod endpoint;
 mod events;

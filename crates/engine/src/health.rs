@@ -3,8 +3,12 @@
 use base::Result;
 use boxed::boxed;
 use events::WebhookLag;
+use model::app::{AppKey, Mode};
+use model::device_type::DeviceType;
+use providers::platform::Provider;
 use sending::PlatformNotice;
 use store::Trouble;
+use tenancy::App;
 
 use crate::metrics::Backlog;
 use crate::{Engine, NodeView};
@@ -25,8 +29,20 @@ pub struct Health {
     pub overdue: Option<(i64, i64)>,
     pub platforms: Vec<PlatformNotice>,
     pub webhooks: Vec<WebhookLag>,
-    /// Nodes that ended without saying so.
-    pub dead_nodes: Vec<NodeView>,
+    /// Those that are there, and those that ended without saying so.
+    pub nodes: Vec<NodeView>,
+    /// All apps, whose names people know.
+    pub apps: Vec<App>,
+    pub without_credentials: Vec<WithoutCredentials>,
+}
+
+/// Devices of an app in production whose provider would refuse everything, since it has no credentials.
+#[derive(Clone, Debug)]
+pub struct WithoutCredentials {
+    pub app: AppKey,
+    pub provider: Provider,
+    /// How many of them are opted in. Those with a live connection or an endpoint of their own may be reached all the same.
+    pub n_devices: u64,
 }
 
 #[boxed]
@@ -41,7 +57,9 @@ impl Engine {
             overdue: None,
             platforms: Vec::new(),
             webhooks: Vec::new(),
-            dead_nodes: Vec::new(),
+            nodes: Vec::new(),
+            apps: Vec::new(),
+            without_credentials: Vec::new(),
         };
         if matches!(health.database, Some(Trouble::Reading | Trouble::Misplaced)) {
             return Ok(health);
@@ -50,7 +68,25 @@ impl Engine {
         health.overdue = (overdue_seconds > MOST_OVERDUE_SECONDS).then_some((n_overdue, overdue_seconds));
         health.platforms = self.rooms.sending.platform_notices().await?;
         health.webhooks = self.rooms.events.webhook_lags().await?;
-        health.dead_nodes = self.nodes().await?.into_iter().filter(|node| !node.is_alive).collect();
+        health.nodes = self.nodes().await?;
+        health.apps = self.rooms.tenancy.apps().await?;
+        health.without_credentials = self.without_credentials(&health.apps).await?;
         Ok(health)
+    }
+
+    async fn without_credentials(&self, apps: &[App]) -> Result<Vec<WithoutCredentials>> {
+        let (configured, now) = (self.rooms.sending.configured_providers().await?, self.rooms.clock.now());
+        let mut found = Vec::new();
+        for app in apps.iter().filter(|app| app.mode == Mode::Production) {
+            let devices = self.rooms.events.devices(app.id, now).await?.by_family;
+            let providers =
+                devices.into_iter().filter(|(_, counts)| counts.opted_in > 0).filter_map(|(family, counts)| {
+                    let provider = DeviceType::from_name(family).as_ref().and_then(Provider::of)?;
+                    let lacks = !configured.contains(&(app.id, provider));
+                    lacks.then(|| WithoutCredentials { app: app.key.clone(), provider, n_devices: counts.opted_in })
+                });
+            found.extend(providers);
+        }
+        Ok(found)
     }
 }

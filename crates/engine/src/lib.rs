@@ -39,7 +39,7 @@ use tenancy::{SealKey, Tenancy};
 pub use base::{Error, Findings, Found, FoundKind, GrowthLimits, Metrics, Quota, Result, SETTLES_IN, SearchText};
 pub use campaigns::PipelineLimits;
 pub use database_check::PageCheckTimes;
-pub use health::Health;
+pub use health::{Health, WithoutCredentials};
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
 pub use metrics::MetricsForm;
 pub use nodes::{NodeFacts, NodeView};

@@ -26,6 +26,7 @@
 //! 12. *Failover.* Another PostgreSQL server may take over without the last commits, so that what is kept in memory of the
 //!     database belongs to one run of one server ([`Tx::server_run`]).
 //! 13. *Several servers.* Citus, an extension of PostgreSQL, may spread the apps over servers ([`crate::parts`]).
+//! 14. *Facts.* A server tells of its settings, connections and standbys ([`server_facts`]); SQLite has none.
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the
 //! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends
@@ -46,6 +47,7 @@ pub(crate) mod reader;
 mod row;
 mod running;
 mod savepoint;
+pub(crate) mod server_facts;
 mod signal;
 pub(crate) mod sqlite;
 mod value;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::db::postgres::{PostgresConnection, server::Server};
+pub use crate::db::server_facts::{ServerFacts, Standby, TableRows};
 use crate::db::{Access, Connection, sqlite};
 use crate::error::{Cause, Error, Result};
 use crate::migrate::{self, History};
@@ -19,16 +20,6 @@ pub enum Examined<T> {
     Older,
     /// Of this version, with what was looked for in it.
     Current(T),
-}
-
-/// A server of PostgreSQL as a node would find it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerFacts {
-    pub version: String,
-    /// Connections that are in use.
-    pub n_connections: i64,
-    /// Connections that it has for ordinary roles.
-    pub most_connections: i64,
 }
 
 /// Looks into a database, and for something in it if it is of this version. Fails for a file that is no database,

@@ -2,12 +2,13 @@
 
 mod file;
 mod finding;
-mod metrics;
-mod platforms;
+mod postgres;
+mod server;
 
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -16,14 +17,13 @@ use serde::Deserialize;
 use store::DatabaseUrl;
 use store::examine::{Examined, ServerFacts};
 
-use crate::client::{Client, Refused, Reply};
-use crate::config::{Data, Remote, Sealing, Sources};
+use crate::client::{Client, Reply};
+use crate::config::{Data, DatabaseUse, Remote, Sealing, Sources};
 use crate::data::{DataFolder, Exposed};
 use finding::{Finding, Report};
-use metrics::Metrics;
 
-/// The code of a healthy node that does not serve the API.
-const ONLY_SENDS: u32 = 50303;
+/// How long the credentials of the first app may lie in the data folder.
+const PUT_AWAY_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
@@ -33,6 +33,8 @@ pub(crate) struct Doctor {
     data: Data,
     #[command(flatten)]
     sealing: Sealing,
+    #[command(flatten)]
+    database_use: DatabaseUse,
 }
 
 #[derive(Deserialize)]
@@ -44,10 +46,14 @@ impl Doctor {
     pub(crate) async fn run(&self, sources: &Sources) -> Result<ExitCode> {
         let mut report = Report::default();
         report.add("files", self.files(sources).into());
-        let database = Finding::from(self.database().await);
+        report.add_all("files", self.forgotten().into_iter().collect());
+        let mut facts = None;
+        let database = Finding::from(self.database(&mut facts).await);
         let is_usable = !matches!(database, Finding::Wrong(_));
         report.add("database", database);
-        report.add_all("database", Ok(file::findings(&self.data.database, is_usable).await));
+        report.add_all("database", file::findings(&self.data.database, is_usable).await);
+        let of_server = facts.map(|facts| postgres::findings(&facts, self.database_use.settings()));
+        report.add_all("database", of_server.unwrap_or_default());
         let client = Client::anonymous(&self.remote)?;
         match client.get("/health").await {
             Ok(health) => {
@@ -80,6 +86,18 @@ impl Doctor {
         Ok(Finding::Fine(format!("Nobody else can read the files in {}.", folder.path().display())))
     }
 
+    /// The credentials that the first start wrote down, if nobody has put them away since.
+    fn forgotten(&self) -> Option<Finding> {
+        let (path, written) = DataFolder::of(&self.data).first_app()?;
+        (Clock::System.now() > written.plus(PUT_AWAY_WITHIN)).then(|| {
+            Finding::Soon(format!(
+                "{} has the secrets of the first app since {}; put them where they belong, and delete it.",
+                path.display(),
+                written.to_date()
+            ))
+        })
+    }
+
     /// Whether a node has run with this folder, and so bound the database to a key.
     fn has_started(&self, folder: &DataFolder) -> Result<bool> {
         match &self.data.database {
@@ -89,10 +107,10 @@ impl Doctor {
     }
 
     /// Looks without changing anything: opening the database as the service does would migrate it.
-    async fn database(&self) -> Result<Finding> {
+    async fn database(&self, facts: &mut Option<ServerFacts>) -> Result<Finding> {
         match &self.data.database {
             DatabaseUrl::Sqlite(path) => match std::fs::OpenOptions::new().read(true).write(true).open(path) {
-                Ok(_) => self.examine(&path.display().to_string()).await,
+                Ok(_) => self.examine(&path.display().to_string(), facts).await,
                 Err(error) if error.kind() == ErrorKind::NotFound && !is_in_a_folder(path) => {
                     Ok(Finding::Note(format!("There is no {} here, so it was not checked.", path.display())))
                 }
@@ -104,7 +122,7 @@ impl Doctor {
             },
             DatabaseUrl::Postgres(_) => {
                 let database = &self.data.database;
-                match self.examine(&database.to_string()).await {
+                match self.examine(&database.to_string(), facts).await {
                     Err(error) if is_away(&error) => Ok(Finding::Note(format!(
                         "{database} was not asked; `ready` says whether the server reaches its database. {}.",
                         error.root_cause()
@@ -116,7 +134,7 @@ impl Doctor {
     }
 
     /// Whether this program can start on a database that is there.
-    async fn examine(&self, shown: &str) -> Result<Finding> {
+    async fn examine(&self, shown: &str, facts: &mut Option<ServerFacts>) -> Result<Finding> {
         let key = match &self.sealing.secrets_key {
             Some(key) => Some(key.clone()),
             // That it is missing is told with the files.
@@ -126,11 +144,8 @@ impl Doctor {
         let look = move |tx: &mut store::Tx<'_>| seal_key.map(|key| engine::is_open_to(tx, &key)).transpose();
         let examined = store::examine::examine(&self.data.database, look).await;
         let (examined, server) = examined.with_context(|| format!("{shown} is not what a node could start on"))?;
-        let server = server.map(|facts| {
-            let ServerFacts { version, n_connections, most_connections } = facts;
-            format!(" PostgreSQL {version} has {n_connections} of {most_connections} connections in use.")
-        });
-        let server = server.unwrap_or_default();
+        *facts = server;
+        let server = facts.as_ref().map(postgres::summary).unwrap_or_default();
         Ok(match examined {
             Examined::Empty => {
                 Finding::Note(format!("{shown} is empty; tables are made when the service starts.{server}"))
@@ -151,36 +166,20 @@ impl Doctor {
 
     /// The checks that need a running server.
     async fn ask(&self, client: &Client, report: &mut Report) {
-        report.add("ready", ready(client).await.into());
-        let operator = match Client::operator(&self.remote, &self.data) {
-            Ok(operator) => operator,
+        let asked = match Client::operator(&self.remote, &self.data) {
+            Ok(operator) => server::findings(&operator).await,
+            Err(error) => Err(error),
+        };
+        match asked {
+            Ok(found) => {
+                report.add("operator", Finding::Fine("The server accepts the operator token.".to_owned()));
+                found.into_iter().for_each(|(check, finding)| report.add(check, finding));
+            }
             Err(error) => {
                 report.add("operator", Finding::wrong(&error));
-                return report.skip(&["platforms", "jobs", "live", "webhooks"]);
-            }
-        };
-        match operator.get("/operator/apps").await {
-            Ok(_) => {
-                report.add("operator", Finding::Fine("The server accepts the operator token.".to_owned()));
-                let found = platforms::findings(&operator, Clock::System.now()).await;
-                report.add_all("platforms", found);
-            }
-            Err(error) => {
-                let elsewhere = error.downcast_ref::<Refused>().filter(|refused| refused.code == Some(ONLY_SENDS));
-                let note = |refused: &Refused| Finding::Note(refused.text.clone());
-                report.add("operator", elsewhere.map_or_else(|| Finding::wrong(&error), note));
-                report.skip(&["platforms"]);
-            }
-        }
-        match Metrics::ask(&operator).await {
-            Ok(metrics) => {
-                report.add("jobs", metrics.jobs());
-                report.add("live", metrics.live_connections());
-                report.add_all("webhooks", Ok(metrics.webhooks()));
-            }
-            Err(error) => {
-                report.add("jobs", Finding::wrong(&error));
-                report.skip(&["live", "webhooks"]);
+                let (check, finding) = server::ready(client).await;
+                report.add(check, finding);
+                report.skip(&server::CHECKS);
             }
         }
     }
@@ -202,9 +201,4 @@ fn version(health: &Reply) -> Result<Finding> {
         bail!("The server is version {server} and this program is {own}; use the same version.");
     }
     Ok(Finding::Fine(format!("The server runs version {server}, like this program.")))
-}
-
-async fn ready(client: &Client) -> Result<Finding> {
-    client.get("/ready").await?;
-    Ok(Finding::Fine("The server reaches its database and is ready.".to_owned()))
 }

@@ -6,8 +6,8 @@ use std::net::TcpListener;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
 
-use crate::operator_story::{KEY, Story};
-use crate::server::aerogram;
+use crate::operator_story::{KEY, Story, register};
+use crate::server::{Server, aerogram};
 
 #[test]
 fn the_doctor_warns_of_certificates_that_run_out() {
@@ -34,8 +34,8 @@ fn the_doctor_finds_what_is_wrong() {
     use std::os::unix::fs::PermissionsExt;
     let story = Story::begin();
     let report = story.says(&["doctor"]);
-    assert_eq!(report.lines().filter(|line| line.starts_with("ok ")).count(), 9, "{report}");
-    assert_eq!(report.lines().count(), 9, "{report}");
+    assert_eq!(report.lines().filter(|line| line.starts_with("ok ")).count(), 11, "{report}");
+    assert_eq!(report.lines().count(), 11, "{report}");
     let key = story.folder.path().join("aerogram-data/secrets.key");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let output = story.command(&["doctor"]).output().unwrap();
@@ -74,14 +74,16 @@ fn the_doctor_answers_programs_as_well() {
     let report = story.json(&["doctor"]);
     let checks = report["checks"].as_array().unwrap();
     let names: Vec<&str> = checks.iter().map(|check| check["check"].as_str().unwrap()).collect();
-    assert_eq!(names, ["files", "database", "server", "ready", "operator", "platforms", "jobs", "live", "webhooks"]);
+    let of_server = ["ready", "clock", "nodes", "jobs", "live", "platforms", "webhooks"];
+    assert_eq!(names, [&["files", "database", "server", "operator"][..], &of_server].concat());
     assert!(checks.iter().all(|check| check["state"] == "ok" && check["text"].is_string()), "{report}");
 
     let without = story.command(&["doctor", "--json", "--operator-token", "0123456789abcdef"]).output().unwrap();
     assert_eq!(without.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&without.stdout).unwrap();
     let states: Vec<&Value> = report["checks"].as_array().unwrap().iter().map(|check| &check["state"]).collect();
-    assert_eq!(json!(states), json!(["ok", "ok", "ok", "ok", "fail", "note", "fail", "note", "note"]), "{report}");
+    let expected = [&["ok", "ok", "ok", "fail", "ok"][..], &["note"; 6]].concat();
+    assert_eq!(json!(states), json!(expected), "{report}");
 }
 
 #[test]
@@ -151,6 +153,33 @@ fn a_node_that_only_sends_is_in_order() {
     let story = Story::begin_with(&["--roles", "worker"]);
     let report = story.says(&["doctor"]);
     assert!(!report.contains("FAIL"), "{report}");
-    assert!(report.contains("note  operator  This node only sends"), "{report}");
     assert!(report.contains("ok    jobs") && report.contains("ok    webhooks"), "{report}");
+}
+
+#[test]
+fn devices_of_an_app_in_production_need_credentials() {
+    let story = Story::begin();
+    register(&story.server.url);
+    assert!(!story.says(&["doctor"]).contains("no credentials"), "what is for them goes to the sandbox");
+    story.says(&["app", "mode", KEY, "production"]);
+    let report = story.says(&["doctor"]);
+    let line = report.lines().find(|line| line.starts_with("warn")).unwrap_or_else(|| panic!("{report}"));
+    assert!(line.contains("platforms 1 android device of ") && line.contains("no credentials for fcm"), "{line}");
+    assert!(line.contains(&format!("run `aerogram platform set {KEY} fcm ")), "{line}");
+}
+
+#[test]
+fn the_secrets_of_the_first_app_are_not_to_be_left_lying_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let doctor = || {
+        let output = aerogram(folder.path()).args(["doctor", "--url", &server.url]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(!doctor().contains("first-app.env"));
+    let file = std::fs::File::options().write(true).open(folder.path().join("aerogram-data/first-app.env")).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000)).unwrap();
+    let report = doctor();
+    let line = report.lines().find(|line| line.contains("first-app.env")).unwrap_or_else(|| panic!("{report}"));
+    assert!(line.starts_with("warn  files") && line.contains("since 2023-11-14"), "{line}");
 }

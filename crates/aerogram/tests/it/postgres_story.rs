@@ -28,7 +28,9 @@ fn a_url_with_several_hosts_is_migrated_served_and_looked_at() {
     let server = Server::start(folder.path(), &["--database", &url, "--database-connections", "3"]);
     let fine = doctor(&server.url);
     assert!(
-        fine.starts_with("ok ") && fine.contains("the secrets key fits") && fine.contains("connections in use"),
+        fine.starts_with("ok ")
+            && fine.contains("the secrets key fits")
+            && fine.contains("connections in use, answers in "),
         "{fine}"
     );
     server.signal("TERM");
@@ -39,4 +41,34 @@ fn a_url_with_several_hosts_is_migrated_served_and_looked_at() {
     assert_eq!(refused.status.code(), Some(2));
     let complaint = String::from_utf8(refused.stderr).unwrap();
     assert!(complaint.contains("the service needs a server that takes changes"), "{complaint}");
+}
+
+#[test]
+fn a_node_with_another_operator_token_says_so() {
+    if !databases().contains(&Database::Postgres) {
+        return;
+    }
+    let (url, key) = (cluster().fresh_database(), "A".repeat(43));
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let start = |number: usize, token: &str| {
+        let arguments = ["--database", &url, "--secrets-key", &key, "--operator-token", token];
+        Server::start(folders[number].path(), &arguments)
+    };
+    let first = start(0, "the-token-of-all-nodes");
+    let same = start(1, "the-token-of-all-nodes");
+    same.signal("TERM");
+    let (_, _, log) = same.wait();
+    assert!(!log.contains("node.operator_token"), "{log}");
+    let other = start(1, "the-token-of-this-node");
+    let token = ["--operator-token", "the-token-of-this-node"];
+    let doctor = ["doctor", "--url", &other.url, "--database", &url, "--secrets-key", &key];
+    let report = aerogram(folders[1].path()).args(doctor).args(token).output().unwrap();
+    let report = String::from_utf8(report.stdout).unwrap();
+    assert!(report.contains("FAIL  nodes     Nodes have different operator tokens"), "{report}");
+    other.signal("TERM");
+    let (_, _, log) = other.wait();
+    let line = log.lines().find(|line| line.contains("\"node.operator_token\"")).unwrap_or_else(|| panic!("{log}"));
+    assert!(line.contains("AEROGRAM_OPERATOR_TOKEN") && !line.contains("the-token-of"), "{line}");
+    first.signal("TERM");
+    assert_eq!(first.wait().0, Some(0));
 }

@@ -2,10 +2,10 @@
 
 use super::endpoint::{delete, get, patch, post, put};
 use super::{
-    Endpoint, accounts, apps, audit_log, oauth, operator_nodes, operator_pushes, platforms, server_tokens, team,
-    webhooks,
+    Endpoint, accounts, apps, audit_log, doctor, oauth, operator_nodes, operator_pushes, platforms, server_tokens,
+    team, webhooks,
 };
-use crate::auth::Access::Operator;
+use crate::auth::Access::{Operator, Scrape};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -51,8 +51,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         delete("/operator/accounts/{account_id}/sign-ins/{sign_in_id}", Operator, accounts::end_sign_in),
         get("/operator/apps/{key}/audit", Operator, audit_log::of_app),
         get("/operator/audit", Operator, audit_log::list),
-        get("/operator/nodes", Operator, operator_nodes::nodes),
-        get("/operator/doctor", Operator, operator_nodes::doctor),
+        get("/operator/nodes", Scrape, operator_nodes::nodes),
+        get("/operator/doctor", Scrape, doctor::doctor),
         get("/operator/pushes", Operator, operator_pushes::list),
         get("/operator/pushes/{push_id}", Operator, operator_pushes::one),
         get("/operator/platforms/notices", Operator, platforms::notices),

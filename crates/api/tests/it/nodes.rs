@@ -19,6 +19,14 @@ async fn doctor(app: &TestApp) -> Vec<(String, String)> {
     found["checks"].as_array().unwrap().iter().map(|check| (text(&check["check"]), text(&check["state"]))).collect()
 }
 
+/// The state and the sentence of each line of a check.
+async fn texts(app: &TestApp, check: &str) -> Vec<(String, String)> {
+    let found = app.operator().get("/operator/doctor").await.expect(200);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let lines = found["checks"].as_array().unwrap().iter().filter(|line| line["check"] == check);
+    lines.map(|line| (text(&line["state"]), text(&line["text"]))).collect()
+}
+
 fn facts() -> NodeFacts {
     let roles = vec!["api".to_owned(), "worker".to_owned()];
     NodeFacts { address: "10.0.0.7:8080".to_owned(), version: "0.1.0".to_owned(), roles, operator: None }
@@ -54,7 +62,7 @@ async fn nodes_are_listed_with_when_they_were_seen() {
 #[tokio::test]
 async fn a_server_tells_what_is_wrong() {
     on_each_database(async |app| {
-        let fine: Vec<(String, String)> = ["database", "clock", "nodes", "jobs", "platforms", "webhooks"]
+        let fine: Vec<(String, String)> = ["database", "clock", "nodes", "jobs", "live", "platforms", "webhooks"]
             .map(|check| (check.to_owned(), "ok".to_owned()))
             .to_vec();
         assert_eq!(doctor(&app).await, fine);
@@ -77,6 +85,23 @@ async fn a_server_tells_what_is_wrong() {
         assert_eq!(of("nodes").0, json!("warn"));
         assert_eq!(of("database").0, json!("ok"));
         app.master().get("/operator/doctor").await.expect(401);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn devices_without_credentials_are_told_of_in_production() {
+    on_each_database(async |app| {
+        Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
+        let path = format!("/operator/apps/{}", app.app.key);
+        for (mode, n_lacking) in [("development", 0), ("production", 1)] {
+            app.operator().patch(&path, json!({"mode": mode})).await.expect(200);
+            let platforms = texts(&app, "platforms").await;
+            let lacking = platforms.iter().filter(|(_, text)| text.contains("no credentials for apns"));
+            assert_eq!(lacking.count(), n_lacking, "{mode}: {platforms:?}");
+        }
+        let (state, text) = texts(&app, "platforms").await[0].clone();
+        assert!(state == "warn" && text.starts_with("2 ios devices of ") && text.contains(&app.app.key), "{text}");
     })
     .await;
 }

@@ -1,5 +1,7 @@
 //! Notices for the operator about platforms that are about to stop working, or have stopped.
 
+use std::collections::HashSet;
+
 use base::{Error, Result};
 use boxed::boxed;
 use model::app::AppKey;
@@ -54,6 +56,14 @@ impl Sending {
             notices
         };
         tokio::task::spawn_blocking(examine).await.map_err(Error::internal)
+    }
+
+    /// The providers that each app has credentials of, whether or not they can be read.
+    pub async fn configured_providers(&self) -> Result<HashSet<(AppId, Provider)>> {
+        let documents =
+            self.0.store.read_all(|tx, part| documents::of_all_apps(tx, part, DocumentKind::Provider)).await?;
+        let named = |(app, _, document): (AppId, AppKey, Document)| Some((app, Provider::from_name(&document.id)?));
+        Ok(documents.into_iter().filter_map(named).collect())
     }
 
     /// Notices about platforms that are paused or wait for their provider.

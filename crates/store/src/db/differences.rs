@@ -7,7 +7,6 @@ use model::ids::AppId;
 use super::sqlite::{CleanUp, Extent};
 use super::{Connection, Tx, Value, postgres};
 use crate::error::{Error, Result};
-use crate::examine::ServerFacts;
 use crate::nodes::Node;
 use crate::parts::ServerNumber;
 
@@ -51,20 +50,6 @@ impl Tx<'_> {
         match &self.connection {
             Connection::Sqlite(sqlite) => sqlite.clean_up(),
             Connection::Postgres(_) => None,
-        }
-    }
-
-    /// What an operator wants to know of a server before a node starts; `None` without a server.
-    pub(crate) fn server_facts(&mut self) -> Result<Option<ServerFacts>> {
-        match self.connection {
-            Connection::Sqlite(_) => Ok(None),
-            Connection::Postgres(_) => self.query_one(postgres::SERVER_FACTS, &[], |row| {
-                Ok(Some(ServerFacts {
-                    version: row.next()?,
-                    n_connections: row.next()?,
-                    most_connections: row.next()?,
-                }))
-            }),
         }
     }
 

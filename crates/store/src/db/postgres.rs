@@ -37,7 +37,10 @@ use server::Server;
 use session::Purpose;
 
 pub(super) use batch::Suspended;
-pub(super) use catalog::{IS_SERVED, LIVING_NODES, LOCK, LOCK_FOR_COPY, NODE_LOCKS, SERVER_FACTS};
+pub(super) use catalog::{
+    BIGGEST_TABLES, IS_SERVED, LIVING_NODES, LOCK, LOCK_FOR_COPY, NODE_LOCKS, NOTHING, PRIVILEGES, SERVER_FACTS,
+    SETTINGS, STANDBYS,
+};
 pub(super) use citus::{PLACES, is_spread, prepare as prepare_citus, spread_next};
 pub(crate) use pooling::refuse_shared_sessions;
 pub(super) use preparation::{prepare_database, tune_tables};

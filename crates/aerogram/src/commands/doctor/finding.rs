@@ -31,7 +31,7 @@ pub(super) struct Report {
 
 #[derive(Serialize)]
 struct Check {
-    check: &'static str,
+    check: String,
     #[serde(flatten)]
     finding: Finding,
 }
@@ -49,20 +49,17 @@ impl From<Result<Finding>> for Finding {
 }
 
 impl Report {
-    pub(super) fn add(&mut self, check: &'static str, finding: Finding) {
-        self.checks.push(Check { check, finding });
+    pub(super) fn add(&mut self, check: impl Into<String>, finding: Finding) {
+        self.checks.push(Check { check: check.into(), finding });
     }
 
-    pub(super) fn add_all(&mut self, check: &'static str, found: Result<Vec<Finding>>) {
-        let findings = found.unwrap_or_else(|error| vec![Finding::wrong(&error)]);
-        self.checks.extend(findings.into_iter().map(|finding| Check { check, finding }));
+    pub(super) fn add_all(&mut self, check: &str, findings: Vec<Finding>) {
+        findings.into_iter().for_each(|finding| self.add(check, finding));
     }
 
     /// Skips checks that depend on one that failed.
-    pub(super) fn skip(&mut self, checks: &[&'static str]) {
-        for check in checks {
-            self.add(check, Finding::Note("Not checked.".to_owned()));
-        }
+    pub(super) fn skip(&mut self, checks: &[&str]) {
+        checks.iter().for_each(|check| self.add(*check, Finding::Note("Not checked.".to_owned())));
     }
 
     pub(super) fn print(&self, as_json: bool) -> Result<ExitCode> {

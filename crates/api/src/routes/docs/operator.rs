@@ -5,7 +5,8 @@ use serde_json::json;
 
 use crate::openapi::{Area, body, query};
 use crate::page_size::PageSize;
-use crate::routes::operator_nodes::{Checks, Nodes};
+use crate::routes::doctor::Checks;
+use crate::routes::operator_nodes::Nodes;
 use crate::routes::{apps, audit_log, operator_pushes};
 
 pub(super) fn area() -> Area {
