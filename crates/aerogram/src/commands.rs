@@ -27,6 +27,7 @@ mod oauth_client;
 mod owners;
 mod platform;
 mod privacy;
+mod progress;
 mod push;
 mod pushes;
 mod report;

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use store::DatabaseUrl;
 
+use super::progress::Progress;
 use crate::config::Data;
 use crate::data::DataFolder;
 use crate::output;
@@ -30,7 +31,8 @@ impl Backup {
                 self.file.display()
             );
         };
-        let copied = store::backup::copy(path, &self.file).await;
+        let message = format!("Copying {}", path.display());
+        let copied = Progress::of_unknown()?.during(&message, store::backup::copy(path, &self.file)).await;
         let n_bytes = copied.with_context(|| format!("{} cannot be backed up", path.display()))?;
         output::line(format_args!("{} is a copy of {} ({n_bytes} bytes).", self.file.display(), path.display()))?;
         let key = DataFolder::of(&self.data).secrets_key_path();

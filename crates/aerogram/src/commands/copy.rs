@@ -8,6 +8,7 @@ use model::time::Clock;
 use store::DatabaseUrl;
 use store::copy::{Copied, CopyProgress, Occupied, copy};
 
+use super::progress::Progress;
 use crate::config::{Ends, Logging};
 use crate::{output, telemetry};
 
@@ -39,7 +40,7 @@ impl Copy {
             (false, _) => Occupied::Refuse,
         };
         let _log = telemetry::start(&self.logging)?;
-        let mut remarks = Remarks::default();
+        let mut remarks = Remarks { progress: Progress::of_unknown()?, n_said: 0 };
         let request = tenancy::request_of_command(Clock::System.now(), "database.copy");
         let copying = copy(from, to, occupied, move |progress| remarks.hear(&progress));
         let copied = tenancy::on_behalf_of(request, copying).await?;
@@ -49,8 +50,8 @@ impl Copy {
 }
 
 /// Progress notes while the copy is made.
-#[derive(Default)]
 struct Remarks {
+    progress: Progress,
     /// Rows of the current table that were reported.
     n_said: u64,
 }
@@ -58,13 +59,14 @@ struct Remarks {
 impl Remarks {
     fn hear(&mut self, progress: &CopyProgress) {
         let CopyProgress { table, n_rows, is_done } = progress;
+        self.progress.show(*n_rows, format!("{table}: {n_rows} rows"));
         if *is_done {
             if *n_rows > 0 {
-                output::note(format_args!("{table}: {n_rows} copied"));
+                self.progress.note(&format!("{table}: {n_rows} copied"));
             }
             self.n_said = 0;
         } else if *n_rows >= self.n_said + REMARK_EVERY {
-            output::note(format_args!("{table}: {n_rows} copied so far"));
+            self.progress.note(&format!("{table}: {n_rows} copied so far"));
             self.n_said = *n_rows;
         }
     }

@@ -11,6 +11,7 @@ use sim::{Keys, Protocol, device_address};
 use tokio::task::JoinSet;
 
 use crate::client::Client;
+use crate::commands::progress::Progress;
 use crate::config::{AppLogin, BaseUrl, Remote, number_in};
 use crate::output;
 
@@ -69,10 +70,16 @@ impl Devices {
             }
             false => Value::Null,
         };
+        let (progress, mut n_done) = (Progress::of(self.n)?, 0);
+        let mut one_more = || {
+            n_done += 1;
+            progress.show(n_done, "registered");
+        };
         let mut under_way = JoinSet::new();
         for n in self.first..self.first.saturating_add(self.n) {
             if under_way.len() >= self.concurrency {
                 finish(under_way.join_next().await)?;
+                one_more();
             }
             let (path, body) = self.registration(n, &subscription);
             let client = client.clone();
@@ -80,7 +87,9 @@ impl Devices {
         }
         while !under_way.is_empty() {
             finish(under_way.join_next().await)?;
+            one_more();
         }
+        drop(progress);
         output::line(format_args!("{} devices are registered.", self.n))
     }
 
