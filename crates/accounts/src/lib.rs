@@ -28,6 +28,7 @@ pub use oidc::{
     BegunLogin, Grant, GroupRole, Identity, LOGIN_LASTS, LoginRefusal, Oidc, OidcSettings, ProviderSignIn, Returned,
 };
 pub use own_account::{codes_purpose, forget_codes};
+pub use providers::Trust;
 pub use sign_in::{Login, Origin, SignInView, SignedIn};
 pub use store::accounts::Account;
 pub use team::Member;

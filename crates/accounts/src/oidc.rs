@@ -16,7 +16,8 @@ use boxed::boxed;
 use model::account::{Email, Role};
 use model::app::AppKey;
 use model::time::Clock;
-use providers::http::{AddressPolicy, Client};
+use providers::Trust;
+use providers::http::{AddressPolicy, Client, Timeouts};
 use providers::percent_encoded;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,8 @@ pub struct OidcSettings {
     pub groups: Vec<GroupRole>,
     /// Whether the provider may be on this machine or network.
     pub allow_private_addresses: bool,
+    /// Which certificates it may have.
+    pub trust: Trust,
 }
 
 /// What the members of a group may do.
@@ -143,7 +146,8 @@ impl Oidc {
     pub fn new(accounts: &Accounts, settings: OidcSettings) -> Self {
         let policy = AddressPolicy { allow_private: settings.allow_private_addresses };
         let (clock, seal_key) = (accounts.0.clock.clone(), accounts.0.seal_key.clone());
-        let provider = Provider::new(Client::new(policy), settings.issuer.clone());
+        let provider =
+            Provider::new(Client::trusting(&settings.trust, policy, Timeouts::default()), settings.issuer.clone());
         // Owners who log in by it can do so from now on; a process has one provider.
         accounts.0.provider.get_or_init(|| settings.issuer.clone());
         Self(Arc::new(Parts { settings, provider, clock, seal_key }))

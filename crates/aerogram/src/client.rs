@@ -2,6 +2,7 @@
 //! says what to do.
 
 use std::fmt;
+use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -12,11 +13,12 @@ use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::response::Parts;
 use http::{Method, Request, Response, StatusCode};
+use providers::Complaint;
 use providers::http::{AddressPolicy, SendError, Streaming, Timeouts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::config::{AppLogin, BaseUrl, Data, Remote};
+use crate::config::{AppLogin, Authorities, BaseUrl, Data, Remote};
 use crate::data::DataFolder;
 use crate::output;
 
@@ -91,19 +93,18 @@ impl Client {
     }
 
     /// For the API of an app at another service that speaks like ours.
-    pub(crate) fn of_another(base: &BaseUrl, key: &str, secret: &str) -> Self {
-        Self::at(base.clone(), Some(format!("Basic {}", STANDARD.encode(format!("{key}:{secret}")))))
+    pub(crate) fn of_another(base: &BaseUrl, key: &str, secret: &str, authorities: &Authorities) -> Result<Self> {
+        let http = trusting(authorities)?;
+        let authorization = Some(format!("Basic {}", STANDARD.encode(format!("{key}:{secret}"))));
+        Ok(Self { http, base: base.clone(), authorization })
     }
 
     fn new(remote: &Remote, authorization: Option<String>) -> Result<Self> {
-        Ok(Self::at(remote.url()?, authorization))
-    }
-
-    fn at(base: BaseUrl, authorization: Option<String>) -> Self {
-        // The person at the keyboard chose the address; the policy is for addresses that come from elsewhere.
-        let timeouts = Timeouts { total: PATIENCE, ..Timeouts::default() };
-        let http = providers::http::Client::with_timeouts(AddressPolicy::ANY, timeouts);
-        Self { http, base, authorization }
+        let http = match remote.own_certificate() {
+            Some(file) => pinned(file)?,
+            None => trusting(&remote.authorities)?,
+        };
+        Ok(Self { http, base: remote.url()?, authorization })
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Reply> {
@@ -182,11 +183,46 @@ impl Client {
     fn unreachable(&self, error: &SendError) -> anyhow::Error {
         match error {
             SendError::Refused(_) | SendError::Timeout => anyhow!("{}: {error}", self.base),
+            SendError::Untrusted(complaint) => anyhow!("{}: {error} {}", self.base, remedy(complaint)),
             SendError::Connection(_) => anyhow!(
                 "No server answers at {}. Start one with `aerogram serve`, or set --url or AEROGRAM_URL. {error}",
                 self.base
             ),
         }
+    }
+}
+
+/// The person at the keyboard chose the address; the policy is for addresses that come from elsewhere.
+const POLICY: AddressPolicy = AddressPolicy::ANY;
+
+fn timeouts() -> Timeouts {
+    Timeouts { total: PATIENCE, ..Timeouts::default() }
+}
+
+fn trusting(authorities: &Authorities) -> Result<providers::http::Client> {
+    Ok(providers::http::Client::trusting(&authorities.trust()?, POLICY, timeouts()))
+}
+
+/// For the server on this machine, whose certificate is for the name by which others know it.
+fn pinned(certificate: &Path) -> Result<providers::http::Client> {
+    let shown = certificate.display();
+    let pem = std::fs::read_to_string(certificate).with_context(|| {
+        format!("The certificate of the server, {shown}, cannot be read; set --url or AEROGRAM_URL")
+    })?;
+    providers::http::Client::pinned(&pem, POLICY, timeouts()).map_err(|reason| anyhow!("{shown}: {reason}"))
+}
+
+/// What a person can do about a certificate that is not trusted.
+fn remedy(complaint: &Complaint) -> &'static str {
+    match complaint {
+        Complaint::UnknownIssuer => "Name the PEM file of its authority with --ca-file or AEROGRAM_CA_FILE.",
+        Complaint::Expired => "It has to be renewed.",
+        Complaint::NotValidYet => "Is that clock right?",
+        Complaint::OtherName(_) => "Use the name that it is for with --url or AEROGRAM_URL.",
+        Complaint::OtherCertificate => {
+            "It should be the one of AEROGRAM_TLS_CERT; name the server with --url or AEROGRAM_URL if it is another."
+        }
+        Complaint::Other(_) => "It has to be replaced.",
     }
 }
 

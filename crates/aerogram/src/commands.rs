@@ -101,7 +101,7 @@ pub(crate) enum Command {
     /// Forward the events of an app, and see how that goes
     Webhook(webhook::Webhook),
     /// Send a push, or pause, resume, cancel or follow one
-    Push(push::Push),
+    Push(Box<push::Push>),
     /// Find out why somebody got a push, or did not
     Why(why::Why),
     /// List and search the pushes of an app

@@ -9,6 +9,8 @@ mod database;
 mod file;
 mod layers;
 mod oidc;
+mod remote;
+mod tls;
 mod values;
 
 use std::fmt;
@@ -29,6 +31,8 @@ pub(crate) use campaigns::PipelineSettings;
 pub(crate) use database::DatabaseUse;
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use oidc::Oidc;
+pub(crate) use remote::Remote;
+pub(crate) use tls::{Authorities, OwnTls};
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, network, number_in, secret};
 
 pub(crate) const HEADING: &str = "Settings";
@@ -91,6 +95,10 @@ pub(crate) struct Node {
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) push_hosts: Vec<HostPattern>,
 
+    #[command(flatten)]
+    pub(crate) tls: OwnTls,
+    #[command(flatten)]
+    pub(crate) authorities: Authorities,
     #[command(flatten)]
     pub(crate) database: DatabaseUse,
     #[command(flatten)]
@@ -210,23 +218,6 @@ pub(crate) struct Sealing {
     /// The content of secrets.key, instead of that file; the same on all nodes
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) secrets_key: Option<SecretsKey>,
-}
-
-/// Which server a command talks to, and how it answers.
-#[derive(Args, Debug)]
-#[command(next_help_heading = HEADING)]
-pub(crate) struct Remote {
-    /// The server to talk to; the one that listens on this machine, by the same settings, when absent
-    #[arg(long, global = true, value_name = "URL")]
-    url: Option<BaseUrl>,
-
-    /// Where that one listens. A setting of the server, which commands only read, and only without a URL.
-    #[arg(long, global = true, hide = true, value_name = "ADDRESS", default_value = LISTEN)]
-    listen: String,
-
-    /// Print JSON, as the server has it, instead of text
-    #[arg(long, global = true, help_heading = "Options")]
-    pub(crate) json: bool,
 }
 
 /// The app a command acts for. `serve` creates it when it does not exist.
@@ -352,19 +343,7 @@ impl Node {
 
     /// Where clients reach the node, which listens on the address.
     pub(crate) fn url(&self, address: SocketAddr) -> BaseUrl {
-        self.public_url.clone().unwrap_or_else(|| BaseUrl::on_this_machine(address))
-    }
-}
-
-impl Remote {
-    pub(crate) fn url(&self) -> Result<BaseUrl, Unusable> {
-        if let Some(url) = &self.url {
-            return Ok(url.clone());
-        }
-        match listen_address(&self.listen) {
-            Ok(address) => Ok(BaseUrl::on_this_machine(address)),
-            Err(reason) => Err(Unusable(format!("The setting 'listen' cannot be '{}'. {reason}", self.listen))),
-        }
+        self.public_url.clone().unwrap_or_else(|| BaseUrl::on_this_machine(address, self.tls.is_on()))
     }
 }
 

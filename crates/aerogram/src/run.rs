@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use engine::{Engine, NodeFacts};
 use model::app::Mode;
 use model::time::Clock;
+use providers::Trust;
 use providers::http::Timeouts;
 use providers::webpush::PushHosts;
 use store::Store;
@@ -19,10 +20,10 @@ use store::apps::App;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::{Data, Node, Sealing, SecretsKey, Sources, Token};
+use crate::config::{Node, Sealing, SecretsKey, Sources, Token};
 use crate::data::{DataFolder, Exposed};
 use crate::{first_start, telemetry};
-use parts::Parts;
+use parts::{Outside, Parts};
 
 pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let _log = telemetry::start(&node.logging)?;
@@ -37,9 +38,17 @@ pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
 
 async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let credentials = node.app.credentials()?;
+    let (tls, trust) = (node.tls.read()?, node.authorities.trust()?);
+    if trust.is_built_in() {
+        tracing::warn!(
+            event = "trust.built_in",
+            "this machine has no list of certificate authorities; those that the program was built with are trusted instead; \
+             install the package ca-certificates, or name a file of authorities with SSL_CERT_FILE"
+        );
+    }
     let folder = DataFolder::of(&node.data);
     folder.refuse_lost_database(&node.data.database)?;
-    let operator_token = prepare(&folder, &node.data, sources)?;
+    let operator_token = prepare(&folder, node, sources)?;
     let database = &node.data.database;
     let request = tenancy::request_of_command(Clock::System.now(), "database.migrate");
     let opened = tenancy::on_behalf_of(request, Store::open_with(database, node.database.settings())).await;
@@ -49,7 +58,7 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     }
     // Listen before creating the first app: its secrets are shown once, which must not happen in a start that fails.
     let (listener, address) = listen(node.listen)?;
-    let settings = engine_settings(node, &folder, &store, address).await?;
+    let settings = engine_settings(node, &folder, &store, address, &trust).await?;
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
     if node.serves_console() {
@@ -60,7 +69,14 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     }
     let operator = engine.tenancy().operator_credential(&tenancy::credentials::hash(operator_token.reveal()));
     engine.introduce(node_facts(node, address, &operator)).await;
-    let mut parts = Parts::start(node, engine.clone(), listener, &operator_token)?;
+    if let Some(tls) = &tls {
+        tokio::spawn(reload_at_hangup(
+            tls.clone(),
+            signal(SignalKind::hangup()).context("SIGHUP cannot be waited for")?,
+        ));
+    }
+    let outside = Outside { listener, tls, trust };
+    let mut parts = Parts::start(node, engine.clone(), outside, &operator_token)?;
     tokio::spawn(read_atlas(engine));
     let mut signals = StopSignals::catch()?;
     let version = env!("CARGO_PKG_VERSION");
@@ -101,10 +117,11 @@ async fn read_atlas(engine: Engine) {
 }
 
 /// Creates the data folder with the operator token, and warns about files that others can access.
-fn prepare(folder: &DataFolder, data: &Data, sources: &Sources) -> Result<Token> {
+fn prepare(folder: &DataFolder, node: &Node, sources: &Sources) -> Result<Token> {
+    let data = &node.data;
     folder.create()?;
-    let settings = sources.secrets_file.as_deref().and_then(Exposed::settings_file);
-    for Exposed { path, mode } in settings.into_iter().chain(folder.exposed(&data.database)?) {
+    let secrets = [sources.secrets_file.as_deref(), node.tls.tls_key.as_deref()].into_iter().flatten();
+    for Exposed { path, mode } in secrets.filter_map(Exposed::to_everybody).chain(folder.exposed(&data.database)?) {
         tracing::warn!("other users can get at a file of the service; run `chmod {mode} {}`", path.display());
     }
     match &data.operator_token {
@@ -138,6 +155,7 @@ async fn engine_settings(
     folder: &DataFolder,
     store: &Store,
     address: SocketAddr,
+    trust: &Trust,
 ) -> Result<engine::Settings> {
     Ok(engine::Settings {
         seal_key: secrets_key(&node.sealing, folder, store).await?.seal_key(),
@@ -151,6 +169,7 @@ async fn engine_settings(
         growth: node.growth.limits(),
         pipelines: node.pipelines.limits(),
         public_url: node.url(address).to_string(),
+        trust: trust.clone(),
         timeouts: Timeouts::default(),
         push_hosts: PushHosts::with(&node.push_hosts),
         page_checks: node.database.page_checks(),
@@ -197,6 +216,13 @@ impl StopSignals {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }
+    }
+}
+
+/// Tools that renew certificates tell a service of it by SIGHUP. Without TLS the signal ends the process, as it does by default.
+async fn reload_at_hangup(tls: api::Tls, mut hangup: Signal) {
+    while hangup.recv().await.is_some() {
+        tls.reload();
     }
 }
 

@@ -32,6 +32,7 @@ mod router;
 mod routes;
 mod serve;
 mod stopping;
+mod tls;
 mod upload;
 mod wrong_credentials;
 
@@ -51,6 +52,7 @@ pub use pages::{Pages, RequestId};
 pub use routes::{Route, routes};
 pub use serve::{CallerAddress, serve};
 pub use stopping::Stopping;
+pub use tls::{Tls, TlsFiles};
 
 /// Often enough for clients and proxies not to take a quiet stream for a dead one.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -68,6 +70,8 @@ pub struct Settings {
     /// How long callers that keep their connection are still served after the node was told to stop.
     pub drain: Duration,
     pub limits: Limits,
+    /// The certificate of the server; without one, TLS is the business of a proxy in front.
+    pub tls: Option<Tls>,
     /// Proxies whose `X-Forwarded-For` is believed where the address of a caller decides.
     pub trusted_proxies: Vec<Network>,
     /// Whether the demonstration is shown to others than those on the same machine.

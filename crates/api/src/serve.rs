@@ -3,11 +3,15 @@
 mod connections;
 mod graceful;
 mod guarded;
+mod handshake;
 mod head_scan;
+mod http1;
+mod http2;
 mod last_callers;
 mod peer;
 mod socket;
 mod spelling;
+mod transport;
 mod unread;
 
 pub use connections::CallerAddress;
@@ -20,27 +24,21 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use engine::{Engine, Metrics};
-use http::header::{CONNECTION, UPGRADE};
-use http::{HeaderValue, StatusCode};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use http::{HeaderMap, HeaderValue};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tower::Service;
 
+use crate::Settings;
 use crate::limits::Limits;
 use crate::router::router;
 use crate::stopping::Stopping;
-use crate::{Settings, path};
+use crate::tls::Tls;
 use connections::Connections;
-use graceful::Graceful;
-use guarded::Guarded;
+use graceful::{Graceful, Guest};
 use last_callers::take_last;
 use peer::Peer;
 use spelling::Spelling;
-use unread::Unread;
+use transport::Transport;
 
 /// After a failed accept, most likely for want of file descriptors, which only come back with time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -54,8 +52,6 @@ const LISTEN_ON: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(1);
 /// For requests in work once the server has stopped to listen. Callers that neither send nor read are not waited for.
 const STOP: Duration = Duration::from_secs(20);
-/// The most of a head. hyper keeps a buffer of this size for an incomplete one, so it bounds what slow callers cost.
-const MOST_HEAD_BYTES: usize = 64 * 1024;
 
 /// How long the server waits for callers.
 #[derive(Clone, Copy)]
@@ -76,14 +72,21 @@ struct Patience {
 /// A caller that keeps its connection may have sent its next request when the connection is closed, and cannot know what became of
 /// it. So for as long as `drain` says, callers are still served, and every answer says that its connection ends.
 ///
-/// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling, except for the names
-/// in `spelling`. TLS and other versions of HTTP are the business of a proxy in front.
-pub async fn serve(listener: TcpListener, engine: Engine, settings: Settings, shutdown: watch::Receiver<bool>) {
+/// It speaks HTTP/1.1, and with TLS of its own HTTP/2 as well.
+pub async fn serve(listener: TcpListener, engine: Engine, mut settings: Settings, shutdown: watch::Receiver<bool>) {
+    let tls = settings.tls.take();
     let (drain, limits, metrics) = (settings.drain, settings.limits, engine.metrics().clone());
     let listen_on = LISTEN_ON.min(drain / 2);
     let patience = Patience { rest: REST, drain: listen_on, last_call: drain - listen_on, stop: STOP, limits };
     let live = engine.live().clone();
-    let served = serve_within(patience, listener, router(engine, settings), metrics, shutdown.clone());
+    let server = Server {
+        router: router(engine, settings),
+        stopping: Stopping(Some(shutdown.clone())),
+        spelling: Spelling::learn(),
+        patience,
+        tls: tls.clone(),
+    };
+    let served = serve_within(server, listener, metrics);
     let mut stopping = Stopping(Some(shutdown));
     // Live connections are no requests: they end as soon as the node is told to stop, and never take longer than requests may.
     let ended = async {
@@ -92,29 +95,48 @@ pub async fn serve(listener: TcpListener, engine: Engine, settings: Settings, sh
             tracing::warn!("some live connections did not end in time");
         }
     };
-    tokio::join!(served, ended);
+    let stopped = async { tokio::join!(served, ended) };
+    match tls {
+        Some(tls) => tokio::select! {
+            _ = stopped => {}
+            never = tls.follow() => match never {},
+        },
+        None => drop(stopped.await),
+    }
 }
 
-async fn serve_within(
-    patience: Patience,
-    listener: TcpListener,
+/// What every connection is served with.
+#[derive(Clone)]
+struct Server {
     router: Router,
-    metrics: Metrics,
-    shutdown: watch::Receiver<bool>,
-) {
+    stopping: Stopping,
+    spelling: Spelling,
+    patience: Patience,
+    tls: Option<Tls>,
+}
+
+async fn serve_within(server: Server, listener: TcpListener, metrics: Metrics) {
+    let patience = server.patience;
     let graceful = Graceful::new();
     let connections = Connections::new(&patience.limits, metrics);
-    let stopping = Stopping(Some(shutdown));
-    let spelling = Spelling::learn();
-    let mut stops = stopping.clone();
+    let mut stops = server.stopping.clone();
     let begin = |stream: TcpStream, address: SocketAddr| {
         let address = CallerAddress::of(address.ip());
         // A connection that is not admitted is closed by dropping it: an answer would cost what is to be saved.
         let Some(seat) = connections.admit(address) else { return };
+        // Answers are small and written at once; waiting to fill packets would only delay them.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection could not be tuned");
+        }
         let peer = Peer::default();
-        let caller = Accepted { stream, address, peer: peer.clone(), seat: seat.clone() };
-        let served = connect(caller, &graceful, router.clone(), stopping.clone(), spelling.clone(), patience);
-        connections.run(seat, peer, to_its_end(served));
+        let caller = Accepted { address, peer: peer.clone(), seat: seat.clone(), guest: graceful.enter() };
+        match &server.tls {
+            None => {
+                let served = http1::serve(Transport::Plain(stream), caller, server.clone());
+                connections.run(seat, peer, to_its_end(served));
+            }
+            Some(tls) => connections.run(seat, peer, handshake::serve(stream, tls.clone(), caller, server.clone())),
+        }
     };
     let drained = async {
         stops.wait().await;
@@ -159,52 +181,15 @@ async fn wait_until_gone(connections: &Graceful, patience: Duration) {
 
 /// A connection that was admitted.
 struct Accepted {
-    stream: TcpStream,
     address: CallerAddress,
     peer: Peer,
     seat: Seat,
+    guest: Guest,
 }
 
-fn connect(
-    Accepted { stream, address, peer, seat }: Accepted,
-    graceful: &Graceful,
-    router: Router,
-    stopping: Stopping,
-    spelling: Spelling,
-    patience: Patience,
-) -> impl Future<Output = Result<(), hyper::Error>> + Send + use<> {
-    // Answers are small and written at once; waiting to fill packets would only delay them.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection could not be tuned");
-    }
-    let unread = Unread::new(peer.clone());
-    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-        path::normalize(request.uri_mut());
-        request.extensions_mut().insert(stopping.clone());
-        request.extensions_mut().insert(address);
-        if request.headers().contains_key(UPGRADE) {
-            request.extensions_mut().insert(seat.clone());
-        }
-        let (spelling, unread, is_last) = (spelling.clone(), unread.clone(), stopping.is_near());
-        // A router is always ready.
-        let answer = router.clone().call(unread.watch(request));
-        async move {
-            let mut answer = unread.settle(spelling.keep(answer.await?), patience.rest).await;
-            if is_last && answer.status() != StatusCode::SWITCHING_PROTOCOLS {
-                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            }
-            Ok::<_, Infallible>(answer)
-        }
-    });
-    let Limits { idle, head, stalled, .. } = patience.limits;
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(idle)
-        .max_buf_size(MOST_HEAD_BYTES)
-        .title_case_headers(true)
-        .serve_connection(TokioIo::new(Guarded::new(stream, peer, head, stalled)), service)
-        .with_upgrades();
-    graceful.watch(connection)
+/// Says of a request what a proxy that ends TLS would say: the TLS is ours. What the caller says of it does not count.
+fn say_encrypted(headers: &mut HeaderMap) {
+    headers.insert("x-forwarded-proto", HeaderValue::from_static("https"));
 }
 
 async fn to_its_end(connection: impl Future<Output = Result<(), hyper::Error>>) {

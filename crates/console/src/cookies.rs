@@ -54,8 +54,8 @@ impl Connection {
         match self {
             Self::Secure | Self::Local => Ok(()),
             Self::Open => Err(Error::NotAllowed(
-                "This connection is not encrypted, so nobody can log in over it. Use https, by a proxy that sets \
-                 X-Forwarded-Proto, or open the console on the machine itself: ssh -L 8080:127.0.0.1:8080 forwards it."
+                "This connection is not encrypted, so nobody can log in over it. Use https, with AEROGRAM_TLS_CERT \
+                 or by a proxy that sets X-Forwarded-Proto, or open the console on the machine itself: ssh -L 8080:127.0.0.1:8080 forwards it."
                     .to_owned(),
             )),
         }

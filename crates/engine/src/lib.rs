@@ -28,6 +28,7 @@ use index::Indexes;
 use jobs::{Jobs, Worker};
 use live::Live;
 use model::time::Clock;
+use providers::Trust;
 use providers::http::{AddressPolicy, Timeouts};
 use providers::webpush::PushHosts;
 use remote_data::RemoteData;
@@ -66,6 +67,8 @@ pub struct Settings {
     pub pipelines: PipelineLimits,
     /// What devices may create.
     pub growth: GrowthLimits,
+    /// Which certificates providers, open platforms and webhooks may have.
+    pub trust: Trust,
     /// How long providers and open platforms may take to answer.
     pub timeouts: Timeouts,
     /// Where the push services of browsers are.
@@ -114,11 +117,11 @@ impl Engine {
         let index = Indexes::new(&base, &tenancy, settings.snapshot_folder);
         let devices = Devices::new(&base, &tenancy, &index, settings.locations);
         let targeting = Targeting::new(&base, &tenancy, &index, &devices);
-        let Settings { timeouts, push_hosts, public_url, .. } = settings;
-        let outside = Outside { address_policy, timeouts, push_hosts, public_url };
+        let Settings { trust, timeouts, push_hosts, public_url, .. } = settings;
+        let outside = Outside { trust, address_policy, timeouts, push_hosts, public_url };
         let sending = Sending::new(&base, &tenancy, &index, &devices, &targeting, outside);
         let live = Live::new(&base, &tenancy, &index, &devices);
-        let events = Events::new(&base, &tenancy, &index, &devices, &sending, address_policy, settings.locations);
+        let events = Events::new(&base, &tenancy, &index, &devices, &sending, settings.locations);
         let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending, &events, settings.pipelines);
         let remote_data = RemoteData::new(&base, &tenancy, &targeting, &sending);
         let rooms = Arc::new(Rooms {
@@ -248,6 +251,7 @@ mod tests {
         Settings {
             seal_key: SealKey::new(&[7; 32]),
             allow_private_addresses: false,
+            trust: Trust::of_system(),
             public_url: "http://localhost".to_owned(),
             snapshot_folder: None,
             retention: Retention::default(),

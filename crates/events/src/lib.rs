@@ -13,7 +13,7 @@ use devices::{Devices, LocationSettings};
 use index::Indexes;
 use model::ids::AppId;
 use model::time::Clock;
-use providers::http::AddressPolicy;
+use providers::Network;
 use sending::Sending;
 use store::Store;
 use tenancy::Tenancy;
@@ -45,8 +45,8 @@ struct Parts {
     index: Indexes,
     devices: Devices,
     sending: Sending,
-    /// Which addresses webhooks may have.
-    address_policy: AddressPolicy,
+    /// How webhooks are reached.
+    network: Network,
     locations: LocationSettings,
     upload_rate: intake::UploadRate,
     growth: Growth,
@@ -60,7 +60,6 @@ impl Events {
         index: &Indexes,
         devices: &Devices,
         sending: &Sending,
-        address_policy: AddressPolicy,
         locations: LocationSettings,
     ) -> Self {
         Self(Arc::new(Parts {
@@ -71,7 +70,7 @@ impl Events {
             index: index.clone(),
             devices: devices.clone(),
             sending: sending.clone(),
-            address_policy,
+            network: sending.network().clone(),
             locations,
             upload_rate: intake::UploadRate::default(),
             growth: base.growth.clone(),

@@ -21,6 +21,7 @@ mod records;
 mod refusing;
 mod socket;
 mod socket_run;
+mod stream;
 mod sweep;
 
 use std::collections::HashMap;
@@ -44,6 +45,7 @@ pub use reader::Reader;
 pub use received::{foresee_receipt, mark_receipt};
 pub use refusing::refuse;
 pub use socket_run::Connection;
+pub use stream::Stream;
 pub use websocket::accept_key;
 
 use hub::Hub;

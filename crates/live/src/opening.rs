@@ -14,7 +14,6 @@ use serde::Deserialize;
 use store::pushes::{self, PushState};
 use store::{Tx, channels, log};
 use tenancy::Caller;
-use tokio::net::TcpStream;
 use websocket::frame;
 
 use crate::hub::Hub;
@@ -22,7 +21,7 @@ use crate::line::Line;
 use crate::message::{self, InboxNews, Message, Told};
 use crate::records::{self, Bounds};
 use crate::socket::Socket;
-use crate::{Connection, End, Live, Reader};
+use crate::{Connection, End, Live, Reader, Stream};
 
 /// Messages that a device which comes back is told; of more, the newest.
 const MOST_MISSED: usize = 64;
@@ -186,7 +185,7 @@ impl Opened {
     }
 
     /// Goes on over a WebSocket. Nothing has been sent to it.
-    pub fn connect(self, stream: TcpStream) -> Connection {
+    pub fn connect(self, stream: Stream) -> Connection {
         let mut first = frame::text(&self.hello());
         for told in self.missed() {
             first.extend(frame::text(&told.json()));

@@ -1,4 +1,4 @@
-//! The bare socket of a WebSocket, written to by whoever has something for it, and never waited for: what it does not take at once
+//! The socket of a WebSocket, written to by whoever has something for it, and never waited for: what it does not take at once
 //! stays in a small rest, and what does not fit there is read from the backlog when it is writable again.
 
 use std::io;
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use model::ids::{Offset, Ordinal};
 use model::time::UtcMillis;
 use parking_lot::Mutex;
-use tokio::net::TcpStream;
 use websocket::frame;
 
 use crate::End;
 use crate::backlog::Backlog;
 use crate::message::InboxNews;
+use crate::stream::Stream;
 
 /// The most that waits for a socket to be writable, apart from one message and from what is sent at the beginning.
 const MOST_REST: usize = 16 * 1024;
@@ -20,7 +20,7 @@ const MOST_REST: usize = 16 * 1024;
 const STALLED: Duration = Duration::from_secs(30);
 
 pub(crate) struct Socket {
-    pub(crate) stream: TcpStream,
+    pub(crate) stream: Stream,
     /// Between two pings.
     ping: Duration,
     out: Mutex<Out>,
@@ -41,7 +41,7 @@ struct Out {
 
 impl Socket {
     /// Begins with some frames, and goes on with the messages after an offset.
-    pub(crate) fn new(stream: TcpStream, first: Vec<u8>, at: Offset, ping: Duration) -> Self {
+    pub(crate) fn new(stream: Stream, first: Vec<u8>, at: Offset, ping: Duration) -> Self {
         let now = Instant::now();
         let out = Out { rest: first, at, is_current: false, stalled: Some(now), pinged: now, heard: now };
         Self { stream, ping, out: Mutex::new(out) }
@@ -59,7 +59,7 @@ impl Socket {
         if out.rest.is_empty() {
             out.at = at;
             let n_written = self.stream.try_write(frame).unwrap_or(0);
-            if n_written == frame.len() {
+            if n_written == frame.len() && !self.stream.has_unsent() {
                 return true;
             }
             out.rest.extend_from_slice(&frame[n_written..]);
@@ -123,7 +123,7 @@ impl Socket {
     }
 
     pub(crate) fn has_rest(&self) -> bool {
-        !self.out.lock().rest.is_empty()
+        !self.out.lock().rest.is_empty() || self.stream.has_unsent()
     }
 
     pub(crate) fn is_behind(&self) -> bool {
@@ -145,7 +145,11 @@ impl Socket {
             }
         }
         // An idle connection has no buffer.
-        (out.rest, out.stalled) = (Vec::new(), None);
+        out.rest = Vec::new();
+        self.stream.send_unsent()?;
+        if !self.stream.has_unsent() {
+            out.stalled = None;
+        }
         Ok(())
     }
 
@@ -165,7 +169,7 @@ impl Socket {
             out.pinged = now;
             let ping = frame::ping();
             let n_written = self.stream.try_write(&ping).unwrap_or(0);
-            if n_written < ping.len() {
+            if n_written < ping.len() || self.stream.has_unsent() {
                 out.rest.extend_from_slice(&ping[n_written..]);
                 out.stalled = Some(now);
             }
@@ -179,7 +183,7 @@ mod tests {
     use model::ids::PushId;
     use roaring::RoaringBitmap;
     use tokio::io::AsyncReadExt;
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
     use crate::message::Message;
@@ -192,7 +196,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (client, accepted) = tokio::join!(TcpStream::connect(listener.local_addr().unwrap()), listener.accept());
         let (mut client, (stream, _)) = (client.unwrap(), accepted.unwrap());
-        let socket = Socket::new(stream, Vec::new(), Offset(0), Duration::from_secs(60));
+        let socket = Socket::new(stream.into(), Vec::new(), Offset(0), Duration::from_secs(60));
         let (mut backlog, to) = (Backlog::after(Offset(0)), RoaringBitmap::from([7]));
         socket.stream.writable().await.unwrap();
         socket.refill(&backlog, Ordinal(7), UtcMillis(0)).unwrap();

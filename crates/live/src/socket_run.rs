@@ -16,8 +16,6 @@ use crate::line::Line;
 use crate::socket::Socket;
 use crate::{End, Live};
 
-/// Bytes read at once.
-const READ: usize = 2048;
 /// What a device may send within a second.
 const MOST_FRAMES: u32 = 10;
 const SECOND: Duration = Duration::from_secs(1);
@@ -165,19 +163,12 @@ impl Pace {
     }
 }
 
-/// Reads what has arrived. The buffer is on the stack: one in every connection would be most of what it takes.
+/// Reads what has arrived.
 fn read_some(socket: &Socket, input: &mut BytesMut) -> io::Result<()> {
-    let mut bytes = [0; READ];
-    match socket.stream.try_read(&mut bytes) {
-        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(n_read) => {
-            socket.note_heard();
-            input.extend_from_slice(&bytes[..n_read]);
-            Ok(())
-        }
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-        Err(error) => Err(error),
+    if socket.stream.read_some(input)? {
+        socket.note_heard();
     }
+    Ok(())
 }
 
 /// Writes the end, and waits for the device to close: a connection with unread bytes would be reset, and the end be lost with it.

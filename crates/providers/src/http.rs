@@ -22,11 +22,12 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
+use trust::{Complaint, Trust};
 
 pub(crate) use resolver::{ResolveError, lookup};
 pub(crate) use url::check_uri;
 
-use crate::tls;
+use crate::{keys, tls};
 use resolver::PolicyResolver;
 
 /// How much of an answer's body is kept. Providers answer with a few lines; a longer body is cut here, not refused, because the
@@ -60,6 +61,8 @@ pub enum SendError {
     Refused(Refusal),
     #[error("There was no complete answer in time.")]
     Timeout,
+    #[error("The server's certificate is not trusted: {0}.")]
+    Untrusted(Complaint),
     #[error("The connection failed: {0}.")]
     Connection(String),
 }
@@ -77,8 +80,19 @@ impl Client {
         Self::with_timeouts(policy, Timeouts::default())
     }
 
+    /// Trusts the authorities that the machine trusts.
     pub fn with_timeouts(policy: AddressPolicy, timeouts: Timeouts) -> Self {
-        Self::with_tls(policy, timeouts, tls::client_config(None, None))
+        Self::trusting(&Trust::of_system(), policy, timeouts)
+    }
+
+    pub fn trusting(trust: &Trust, policy: AddressPolicy, timeouts: Timeouts) -> Self {
+        Self::with_tls(policy, timeouts, tls::client_config(trust, None, None))
+    }
+
+    /// Trusts the server that has the first certificate of a PEM file, by whatever name it is called. The error is a sentence.
+    pub fn pinned(pem: &str, policy: AddressPolicy, timeouts: Timeouts) -> Result<Self, String> {
+        let certificate = keys::certificates(pem)?.swap_remove(0);
+        Ok(Self::with_tls(policy, timeouts, tls::pinned_config(certificate)))
     }
 
     pub(crate) fn with_tls(policy: AddressPolicy, timeouts: Timeouts, config: ClientConfig) -> Self {
@@ -111,8 +125,8 @@ impl Client {
 }
 
 /// Opens connections that speak HTTP/1.1, for callers that manage them themselves.
-pub(crate) fn http1_connector(policy: AddressPolicy, timeouts: Timeouts) -> Connector {
-    let tls = HttpsConnectorBuilder::new().with_tls_config(tls::client_config(None, None)).https_or_http();
+pub(crate) fn http1_connector(trust: &Trust, policy: AddressPolicy, timeouts: Timeouts) -> Connector {
+    let tls = HttpsConnectorBuilder::new().with_tls_config(tls::client_config(trust, None, None)).https_or_http();
     tls.enable_http1().wrap_connector(tcp(policy, timeouts))
 }
 
@@ -138,6 +152,9 @@ async fn start_of(mut body: Incoming) -> Result<Bytes, SendError> {
 
 /// The deepest known cause decides; the text names every cause, outermost first.
 pub(crate) fn classify(error: &(dyn Error + 'static)) -> SendError {
+    if let Some(complaint) = trust::complaint(error) {
+        return SendError::Untrusted(complaint);
+    }
     let mut texts: Vec<String> = Vec::new();
     let mut cause = Some(error);
     while let Some(error) = cause {

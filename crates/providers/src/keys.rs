@@ -63,8 +63,8 @@ pub(crate) fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, St
     Ok(certificates)
 }
 
-/// A certificate chain, the first being ours, together with its key.
-pub(crate) fn certified_key(chain: &str, key: &str) -> Result<CertifiedKey, String> {
+/// A certificate chain, the first being ours, together with its key, both as PEM. The error is a sentence.
+pub fn certified_key(chain: &str, key: &str) -> Result<CertifiedKey, String> {
     let provider = rustls::crypto::ring::default_provider();
     CertifiedKey::from_der(certificates(chain)?, private_key(key)?, &provider)
         .map_err(|why| format!("The key does not belong to the certificate: {why}."))

@@ -37,6 +37,7 @@ pub mod wns;
 
 pub use address_form::{address_problem, keys_problem};
 pub use endpoint::Endpoint;
+pub use keys::certified_key;
 pub use live::{MarkedMessage, kept_message};
 pub use network::Network;
 pub use recipient::Recipient;
@@ -45,3 +46,4 @@ pub use rendering::Rendering;
 pub use request::{PreparedRequest, percent_encoded};
 pub use sender::Sender;
 pub use size::{MessageSize, TooLarge, too_large};
+pub use trust::{Complaint, Trust};

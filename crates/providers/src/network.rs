@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustls::ClientConfig;
 use rustls::sign::CertifiedKey;
+use trust::Trust;
 
 use crate::endpoint::Endpoint;
 use crate::http::{AddressPolicy, Client, Timeouts};
@@ -17,6 +18,7 @@ const HTTP2: &[u8] = b"h2";
 #[derive(Clone, Debug)]
 pub struct Network {
     http: Client,
+    trust: Trust,
     timeouts: Timeouts,
     push_hosts: PushHosts,
 }
@@ -24,7 +26,7 @@ pub struct Network {
 /// What connections to a provider are made with.
 pub(crate) struct WireTo<'c> {
     pub(crate) origin: Origin,
-    /// Certificate authorities to trust beside the public ones, as PEM.
+    /// Certificate authorities to trust beside the usual ones, as PEM.
     pub(crate) ca: Option<&'c str>,
     /// Shown to a provider that asks for one.
     pub(crate) certificate: Option<CertifiedKey>,
@@ -39,8 +41,14 @@ impl Network {
         Self::with_timeouts(policy, Timeouts::default())
     }
 
+    /// Trusts the authorities that the machine trusts.
     pub fn with_timeouts(policy: AddressPolicy, timeouts: Timeouts) -> Self {
-        Self { http: Client::with_timeouts(policy, timeouts), timeouts, push_hosts: PushHosts::default() }
+        Self::trusting(Trust::of_system(), policy, timeouts)
+    }
+
+    pub fn trusting(trust: Trust, policy: AddressPolicy, timeouts: Timeouts) -> Self {
+        let http = Client::trusting(&trust, policy, timeouts);
+        Self { http, trust, timeouts, push_hosts: PushHosts::default() }
     }
 
     /// The same with other hosts for the push services of browsers.
@@ -52,19 +60,23 @@ impl Network {
         &self.push_hosts
     }
 
-    /// The client for servers that the public certificate authorities vouch for.
+    /// The client for servers that the trusted certificate authorities vouch for.
     pub fn http(&self) -> &Client {
         &self.http
     }
 
-    pub(crate) fn policy(&self) -> AddressPolicy {
+    pub fn policy(&self) -> AddressPolicy {
         self.http.policy()
+    }
+
+    pub(crate) fn trust(&self) -> &Trust {
+        &self.trust
     }
 
     /// The client for a provider that may be somewhere else; it trusts the certificate authority that comes with that.
     pub(crate) fn http_for(&self, endpoint: Option<&Endpoint>) -> Client {
         match endpoint.and_then(|endpoint| endpoint.ca.as_deref()) {
-            Some(ca) => Client::with_tls(self.policy(), self.timeouts, tls::client_config(Some(ca), None)),
+            Some(ca) => Client::with_tls(self.policy(), self.timeouts, tls::client_config(&self.trust, Some(ca), None)),
             None => self.http.clone(),
         }
     }
@@ -72,14 +84,14 @@ impl Network {
     /// HTTP/2 connections to one provider.
     pub(crate) fn wire(&self, to: WireTo<'_>) -> Wire {
         let WireTo { origin, ca, certificate, connections, one_stream_first } = to;
-        let mut tls = tls::client_config(ca, certificate);
+        let mut tls = tls::client_config(&self.trust, ca, certificate);
         tls.alpn_protocols = vec![HTTP2.to_vec()];
         self.wire_over(tls, origin, connections, one_stream_first)
     }
 
     /// As [`Network::wire`], to a server that may speak HTTP/1.1 only, which is an error then.
     pub(crate) fn wire_if_spoken(&self, origin: Origin, ca: Option<&str>, connections: usize) -> Wire {
-        let mut tls = tls::client_config(ca, None);
+        let mut tls = tls::client_config(&self.trust, ca, None);
         tls.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
         self.wire_over(tls, origin, connections, false)
     }

@@ -27,9 +27,9 @@ use devices::Devices;
 use index::Indexes;
 use model::ids::AppId;
 use model::time::Clock;
-use providers::Network;
 use providers::http::{AddressPolicy, Client, Timeouts};
 use providers::webpush::PushHosts;
+use providers::{Network, Trust};
 use store::Store;
 use targeting::Targeting;
 use tenancy::Tenancy;
@@ -73,6 +73,7 @@ struct Parts {
     devices: Devices,
     targeting: Targeting,
     http: Client,
+    network: Network,
     address_policy: AddressPolicy,
     public_url: String,
     recent: recent::RecentDeliveries,
@@ -81,6 +82,8 @@ struct Parts {
 
 /// How the outside world is reached.
 pub struct Outside {
+    /// Which certificates they may have.
+    pub trust: Trust,
     /// Which addresses providers and open platforms may have.
     pub address_policy: AddressPolicy,
     /// How long they may take to answer.
@@ -100,8 +103,8 @@ impl Sending {
         targeting: &Targeting,
         outside: Outside,
     ) -> Self {
-        let network =
-            Network::with_timeouts(outside.address_policy, outside.timeouts).with_push_hosts(outside.push_hosts);
+        let network = Network::trusting(outside.trust, outside.address_policy, outside.timeouts)
+            .with_push_hosts(outside.push_hosts);
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
@@ -111,11 +114,17 @@ impl Sending {
             devices: devices.clone(),
             targeting: targeting.clone(),
             http: network.http().clone(),
+            network: network.clone(),
             address_policy: outside.address_policy,
             public_url: outside.public_url,
             recent: recent::RecentDeliveries::default(),
             senders: senders::Senders::new(network),
         }))
+    }
+
+    /// How the outside world is reached.
+    pub fn network(&self) -> &Network {
+        &self.0.network
     }
 
     pub fn public_url(&self) -> &str {

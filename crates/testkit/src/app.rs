@@ -13,6 +13,7 @@ use devices::LocationSettings;
 use engine::{GrowthLimits, PipelineLimits};
 use model::app::{Mode, NewApp};
 use model::time::{Clock, UtcMillis};
+use providers::Trust;
 use providers::webpush::PushHosts;
 use tempfile::TempDir;
 use tenancy::SealKey;
@@ -23,6 +24,7 @@ use tokio::task::JoinHandle;
 use crate::client::{Caller, Credentials, PATIENCE};
 use crate::rows::all_rows;
 use crate::store::{Database, Home, databases};
+use crate::tls::Authority;
 
 pub const OPERATOR_TOKEN: &str = "the-operator-of-the-tests";
 /// Where every stepped clock begins: 2024-05-01 12:00:00.
@@ -50,6 +52,10 @@ struct Setup {
     /// Whether addresses of this machine are those of a trusted proxy.
     behind_proxy: bool,
     pages: Option<MakePages>,
+    /// Whose certificate it has; without one it speaks plain HTTP.
+    tls: Option<&'static Authority>,
+    /// Whom it trusts beside the authorities of the machine.
+    trusts: Option<&'static Authority>,
 }
 
 /// Makes the pages of the console, which this crate does not know.
@@ -65,6 +71,8 @@ impl Default for Setup {
             pipelines: PipelineLimits::DEFAULT,
             behind_proxy: false,
             pages: None,
+            tls: None,
+            trusts: None,
         }
     }
 }
@@ -73,6 +81,8 @@ impl Default for Setup {
 struct Parts {
     engine: engine::Engine,
     base: String,
+    trust: Trust,
+    tls: Option<api::Tls>,
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
     follower: JoinHandle<()>,
@@ -132,19 +142,34 @@ impl TestApp {
         Self::start(Home::new(database), Setup { pages: Some(pages), ..Setup::default() }).await
     }
 
+    /// A service with TLS of its own.
+    pub async fn with_tls(database: Database, tls: &'static Authority, limits: api::Limits) -> Self {
+        Self::start(Home::new(database), Setup { tls: Some(tls), limits, ..Setup::default() }).await
+    }
+
+    /// A service that trusts an authority beside those of the machine.
+    pub async fn trusting(database: Database, authority: &'static Authority) -> Self {
+        Self::start(Home::new(database), Setup { trusts: Some(authority), ..Setup::default() }).await
+    }
+
+    /// Has the service read its certificate again.
+    pub fn reload_tls(&self) {
+        self.parts.tls.as_ref().expect("a service with TLS").reload();
+    }
+
     async fn start(home: Home, setup: Setup) -> Self {
         let clock = Clock::stepped(START);
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
         let parts = Parts::start(&home, &clock, snapshots.path(), setup).await;
         let app = create_app(&parts.engine, Mode::Development).await;
-        Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, setup, parts, app }
+        Self { caller: parts.caller(), home, clock, snapshots, setup, parts, app }
     }
 
     /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.
     pub async fn restart(self) -> Self {
         self.parts.stop().await;
         let parts = Parts::start(&self.home, &self.clock, self.snapshots.path(), self.setup).await;
-        Self { caller: Caller::new(parts.base.clone()), parts, ..self }
+        Self { caller: parts.caller(), parts, ..self }
     }
 
     /// As [`TestApp::restart`], and apps may have only so many pipelines from then on.
@@ -164,7 +189,7 @@ impl TestApp {
         self.parts.stop().await;
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
         let parts = Parts::start(&self.home, &self.clock, snapshots.path(), self.setup).await;
-        Self { caller: Caller::new(parts.base.clone()), parts, snapshots, ..self }
+        Self { caller: parts.caller(), parts, snapshots, ..self }
     }
 
     /// Stops the service, copies its database to a new one, and starts it on that; nothing else changes. Every row of the copy
@@ -183,7 +208,7 @@ impl TestApp {
         from.close().await;
         to.close().await;
         let parts = Parts::start(&home, &self.clock, self.snapshots.path(), self.setup).await;
-        Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
+        Self { caller: parts.caller(), parts, home, ..self }
     }
 
     /// The same service, as another of its apps uses it.
@@ -264,11 +289,18 @@ impl TestApp {
 }
 
 impl Parts {
+    fn caller(&self) -> Caller {
+        Caller::trusting(&self.trust, self.base.clone())
+    }
+
     async fn start(home: &Home, clock: &Clock, snapshots: &Path, setup: Setup) -> Self {
-        let Setup { locations, retention, limits, growth, pipelines, behind_proxy, pages } = setup;
+        let Setup { locations, retention, limits, growth, pipelines, behind_proxy, pages, tls, trusts } = setup;
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
-        let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let base = format!("{scheme}://{}", listener.local_addr().expect("a listener has an address"));
+        let trust = tls.or(trusts).map_or_else(Trust::of_system, Authority::trust);
+        let tls = tls.map(|authority| api::Tls::read(authority.server_files()).expect("the files fit"));
         let settings = engine::Settings {
             seal_key: SealKey::new(&[7; 32]),
             allow_private_addresses: true,
@@ -278,6 +310,7 @@ impl Parts {
             growth,
             pipelines,
             public_url: base.clone(),
+            trust: trust.clone(),
             timeouts: PATIENCE,
             push_hosts: PushHosts::default(),
             page_checks: engine::PageCheckTimes::default(),
@@ -291,6 +324,7 @@ impl Parts {
             keep_alive: api::KEEP_ALIVE,
             drain: Duration::ZERO,
             limits,
+            tls: tls.clone(),
             trusted_proxies: behind_proxy.then(|| "127.0.0.0/8".parse().expect("a network")).into_iter().collect(),
             demo: false,
             pages: pages.map(|pages| pages(engine.clone())),
@@ -298,7 +332,7 @@ impl Parts {
         let server = tokio::spawn(api::serve(listener, engine.clone(), settings, stops.clone()));
         let follows = engine.clone();
         let follower = tokio::spawn(async move { follows.follow(stops).await });
-        Self { engine, base, stop, server, follower }
+        Self { engine, base, trust, tls, stop, server, follower }
     }
 
     async fn stop(self) {

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION};
 use http::{HeaderMap, Method, Request, StatusCode};
+use providers::Trust;
 use providers::http::{AddressPolicy, Client, Streaming, Timeouts};
 use serde_json::{Value, json};
 
@@ -41,7 +42,11 @@ pub struct Reply {
 impl Caller {
     /// A caller without credentials. `base` is a URL without a trailing slash.
     pub fn new(base: String) -> Self {
-        Self { http: Client::with_timeouts(AddressPolicy::ANY, PATIENCE), base, authorization: None }
+        Self::trusting(&Trust::of_system(), base)
+    }
+
+    pub fn trusting(trust: &Trust, base: String) -> Self {
+        Self { http: Client::trusting(trust, AddressPolicy::ANY, PATIENCE), base, authorization: None }
     }
 
     pub fn basic(&self, key: &str, secret: &str) -> Self {

@@ -61,6 +61,10 @@ impl EventReceiver {
         Self { address, shared, accepting }
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub fn url(&self) -> String {
         format!("http://{}/events?source=aerogram", self.address)
     }

@@ -18,4 +18,5 @@ pub mod receiver;
 pub mod rows;
 pub mod site;
 pub mod store;
+pub mod tls;
 pub mod watched;

@@ -40,6 +40,7 @@ impl WatchedServer {
                     keep_alive: api::KEEP_ALIVE,
                     drain: Duration::ZERO,
                     limits: limits(),
+                    tls: None,
                     trusted_proxies: Vec::new(),
                     demo: false,
                     pages: None,

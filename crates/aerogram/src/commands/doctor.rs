@@ -62,7 +62,10 @@ impl Doctor {
             }
             Err(error) => {
                 report.add("server", Finding::wrong(&error));
-                report.add("service", Finding::Note("Nothing else was checked, because no server answers.".to_owned()));
+                report.add(
+                    "service",
+                    Finding::Note("Nothing else was checked, because the server cannot be asked.".to_owned()),
+                );
             }
         }
         report.print(self.remote.json)
@@ -71,7 +74,7 @@ impl Doctor {
     fn files(&self, sources: &Sources) -> Result<Finding> {
         let folder = DataFolder::of(&self.data);
         let mut exposed = folder.exposed(&self.data.database)?;
-        exposed.extend(sources.secrets_file.as_deref().and_then(Exposed::settings_file));
+        exposed.extend(sources.secrets_file.as_deref().and_then(Exposed::to_everybody));
         if !exposed.is_empty() {
             let commands = exposed.iter().map(|Exposed { path, mode }| format!("chmod {mode} {}", path.display()));
             bail!("Other users can get at files of the service; run `{}`.", commands.collect::<Vec<_>>().join(" && "));

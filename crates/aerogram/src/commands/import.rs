@@ -78,7 +78,7 @@ impl Import {
             Format::Csv(from) => from.run(run).await?,
             Format::Onesignal(from) => from.run(run).await?,
             Format::Pinpoint(from) => from.run(run).await?,
-            Format::Airship(from) => from.run(run).await?,
+            Format::Airship(from) => from.run(run, &self.remote.authorities).await?,
         };
         total.show(self.remote.json)?;
         Ok(if total.refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

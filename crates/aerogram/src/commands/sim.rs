@@ -174,7 +174,7 @@ impl Serve {
              For a server that runs with --allow-private-addresses:\n"
         ));
         let file = |name: &str| quoted(&self.folder.join(name));
-        let tail = format!("--endpoint {root} --ca-file {}", file(CA_FILE));
+        let tail = format!("--endpoint {root} --endpoint-ca-file {}", file(CA_FILE));
         let secret = format!("--client-secret-file {}", file(CLIENT_SECRET_FILE));
         let platforms = [
             format!(

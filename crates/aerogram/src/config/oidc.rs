@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use accounts::{GroupRole, OidcSettings};
 use clap::Args;
+use providers::Trust;
 
 use super::{HEADING, Unusable};
 
@@ -49,7 +50,11 @@ impl fmt::Debug for ClientSecret {
 }
 
 impl Oidc {
-    pub(crate) fn settings(&self, allow_private_addresses: bool) -> Result<Option<OidcSettings>, Unusable> {
+    pub(crate) fn settings(
+        &self,
+        allow_private_addresses: bool,
+        trust: &Trust,
+    ) -> Result<Option<OidcSettings>, Unusable> {
         match (&self.oidc_issuer, &self.oidc_client_id, &self.oidc_client_secret) {
             (None, None, None) if self.oidc_groups.is_empty() => Ok(None),
             (Some(issuer), Some(client_id), Some(ClientSecret(secret))) => {
@@ -63,6 +68,7 @@ impl Oidc {
                     client_secret: secret.clone(),
                     groups: self.oidc_groups.clone(),
                     allow_private_addresses,
+                    trust: trust.clone(),
                 }))
             }
             _ => {

@@ -158,6 +158,8 @@ fn commands_read_where_the_server_listens_only_if_they_need_to() {
     let remote = |listen: &str, url: Option<&str>| Remote {
         url: url.map(|url| url.parse().unwrap()),
         listen: listen.to_owned(),
+        tls_cert: None,
+        authorities: Authorities::default(),
         json: false,
     };
     assert_eq!(remote("0.0.0.0:81", None).url().unwrap().as_str(), "http://127.0.0.1:81");
@@ -320,7 +322,7 @@ fn a_server_is_looked_for_where_it_can_be_reached() {
         ("192.0.2.7:8080", "http://192.0.2.7:8080"),
     ];
     for (listen, url) in table {
-        assert_eq!(BaseUrl::on_this_machine(listen.parse().unwrap()).as_str(), url, "{listen}");
+        assert_eq!(BaseUrl::on_this_machine(listen.parse().unwrap(), false).as_str(), url, "{listen}");
     }
 }
 

@@ -35,11 +35,11 @@ const TOKEN_CHARS: usize = 16;
 
 impl BaseUrl {
     /// Where this machine reaches a server that listens on the address. Nobody can connect to "any address".
-    pub(crate) fn on_this_machine(mut address: SocketAddr) -> Self {
+    pub(crate) fn on_this_machine(mut address: SocketAddr, has_tls: bool) -> Self {
         if address.ip().is_unspecified() {
             address.set_ip(Ipv4Addr::LOCALHOST.into());
         }
-        Self(format!("http://{address}"))
+        Self(format!("{}://{address}", if has_tls { "https" } else { "http" }))
     }
 
     pub(crate) fn as_str(&self) -> &str {

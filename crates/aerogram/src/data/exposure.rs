@@ -21,9 +21,9 @@ pub(crate) struct Exposed {
 }
 
 impl Exposed {
-    /// A settings file with secrets, if everybody can read or write it. Its group may: it belongs to whoever edits it, and the
-    /// service reads it as a member of the group.
-    pub(crate) fn settings_file(path: &Path) -> Option<Self> {
+    /// A settings file with secrets, or the key of the certificate, if everybody can read or write it. Its group may: it belongs to
+    /// whoever edits it, and the service reads it as a member of the group.
+    pub(crate) fn to_everybody(path: &Path) -> Option<Self> {
         // It was read a moment ago, so that it is there.
         let mode = fs::metadata(path).ok()?.permissions().mode();
         (mode & 0o007 != 0).then(|| Self { path: path.to_owned(), mode: "o=" })
@@ -99,7 +99,7 @@ mod tests {
         fs::write(&path, "").unwrap();
         for (mode, is_exposed) in [(0o600, false), (0o640, false), (0o644, true), (0o602, true)] {
             set_mode(&path, mode);
-            assert_eq!(Exposed::settings_file(&path).is_some(), is_exposed, "{mode:o}");
+            assert_eq!(Exposed::to_everybody(&path).is_some(), is_exposed, "{mode:o}");
         }
     }
 

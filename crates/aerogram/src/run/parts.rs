@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Error, Result, anyhow};
 use engine::Engine;
+use providers::Trust;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -16,8 +17,16 @@ pub(super) struct Parts {
     stop_working: watch::Sender<bool>,
 }
 
+/// How others reach the node, and whom it trusts of them.
+pub(super) struct Outside {
+    pub(super) listener: TcpListener,
+    pub(super) tls: Option<api::Tls>,
+    pub(super) trust: Trust,
+}
+
 impl Parts {
-    pub(super) fn start(node: &Node, engine: Engine, listener: TcpListener, operator_token: &Token) -> Result<Self> {
+    pub(super) fn start(node: &Node, engine: Engine, outside: Outside, operator_token: &Token) -> Result<Self> {
+        let Outside { listener, tls, trust } = outside;
         let (stop_listening, listening_stops) = watch::channel(false);
         let (stop_working, working_stops) = watch::channel(false);
         let mut background = JoinSet::new();
@@ -31,7 +40,7 @@ impl Parts {
                 background.spawn_blocking(move || runtime.block_on(working));
             }
         }
-        let console = console_settings(node)?;
+        let console = console_settings(node, &trust)?;
         let pages = node.serves_console().then(|| console::pages(engine.clone(), console));
         let settings = api::Settings {
             public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()),
@@ -40,6 +49,7 @@ impl Parts {
             keep_alive: api::KEEP_ALIVE,
             drain: node.callers.drain(),
             limits: limits::of(node),
+            tls,
             trusted_proxies: node.callers.trusted_proxies.clone(),
             demo: node.callers.demo,
             pages,
@@ -68,8 +78,8 @@ impl Parts {
     }
 }
 
-fn console_settings(node: &Node) -> Result<console::Settings> {
-    let oidc = node.oidc.settings(node.allow_private_addresses)?;
+fn console_settings(node: &Node, trust: &Trust) -> Result<console::Settings> {
+    let oidc = node.oidc.settings(node.allow_private_addresses, trust)?;
     Ok(console::Settings {
         public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()),
         oidc,

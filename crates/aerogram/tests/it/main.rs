@@ -55,6 +55,8 @@ mod tidy;
 #[cfg(test)]
 mod timeline_story;
 #[cfg(test)]
+mod tls_story;
+#[cfg(test)]
 mod token_story;
 #[cfg(test)]
 mod web_story;

@@ -153,7 +153,7 @@ fn credentials_come_from_files_and_are_proven_rotated_and_shown() {
     let secret = std::fs::read_to_string(files.join("apns-key.p8")).unwrap();
     let set = |platform: &str, protocol: Protocol, rest: &[&str]| {
         let url = sim.url(protocol);
-        let common = ["platform", "set", KEY, platform, "--endpoint", &url, "--ca-file", "keys/ca.pem"];
+        let common = ["platform", "set", KEY, platform, "--endpoint", &url, "--endpoint-ca-file", "keys/ca.pem"];
         story.says(&[&common, rest].concat())
     };
     let ids = ["--topic", sim.topic(), "--team-id", sim::keys::APNS_TEAM_ID, "--key-id", sim::keys::APNS_KEY_ID];
@@ -286,7 +286,7 @@ fn a_push_is_steered_while_its_provider_is_down() {
     let sim = runtime.block_on(Simulator::start(settings)).unwrap();
     std::fs::write(files.join("account.json"), sim.service_account(true)).unwrap();
     let url = sim.url(Protocol::Fcm);
-    let set = ["platform", "set", KEY, "fcm", "--endpoint", &url, "--ca-file", "keys/ca.pem"];
+    let set = ["platform", "set", KEY, "fcm", "--endpoint", &url, "--endpoint-ca-file", "keys/ca.pem"];
     story.says(&[&set[..], &["--service-account-file", "keys/account.json"]].concat());
     register(&story.server.url);
 

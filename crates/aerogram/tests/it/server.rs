@@ -58,7 +58,7 @@ impl Server {
         Self::start_until(command, message)
     }
 
-    fn start_command(command: Command) -> Self {
+    pub(crate) fn start_command(command: Command) -> Self {
         Self::start_until(command, SERVING)
     }
 

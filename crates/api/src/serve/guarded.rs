@@ -7,17 +7,17 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use super::head_scan::{END_OF_REFUSED_HEAD, HeadScan};
 use super::peer::Peer;
+use super::transport::Transport;
 
 /// A caller reads at least this much of an answer in the time that it may stall.
 const LEAST_BYTES_READ: usize = 64 * 1024;
 
 pub(crate) struct Guarded {
-    stream: TcpStream,
+    stream: Transport,
     scan: HeadScan,
     refusal: Option<Refusal>,
     peer: Peer,
@@ -41,7 +41,7 @@ enum Refusal {
 }
 
 impl Guarded {
-    pub(super) fn new(stream: TcpStream, peer: Peer, head_patience: Duration, stall_patience: Duration) -> Self {
+    pub(super) fn new(stream: Transport, peer: Peer, head_patience: Duration, stall_patience: Duration) -> Self {
         Self {
             stream,
             scan: HeadScan::default(),
@@ -56,7 +56,7 @@ impl Guarded {
     }
 
     /// The connection without limits, for another protocol.
-    pub(super) fn into_stream(self) -> TcpStream {
+    pub(super) fn into_stream(self) -> Transport {
         self.stream
     }
 

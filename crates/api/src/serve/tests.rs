@@ -22,7 +22,9 @@ async fn start_within(patience: Patience) -> (SocketAddr, watch::Sender<bool>) {
     let (stop, stops) = watch::channel(false);
     let tuned = || async { ([("x-ua-max-batch", "500"), ("x-ua-else", "X-Ua-Max-Batch")], "X-Ua-Max-Batch") };
     let router = Router::new().route("/", get(|| async { "hello" })).route("/tuned", get(tuned));
-    tokio::spawn(serve_within(patience, listener, router, Metrics::default(), stops));
+    let (stopping, spelling) = (Stopping(Some(stops)), Spelling::learn());
+    let server = Server { router, stopping, spelling, patience, tls: None };
+    tokio::spawn(serve_within(server, listener, Metrics::default()));
     (address, stop)
 }
 

@@ -279,6 +279,7 @@ async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
             keep_alive: api::KEEP_ALIVE,
             drain: Duration::ZERO,
             limits: api::Limits::default(),
+            tls: None,
             trusted_proxies: Vec::new(),
             demo: false,
             pages: None,

@@ -119,6 +119,7 @@ mod tags_in_use;
 mod templates;
 mod test_pushes;
 mod timelines;
+mod tls;
 mod unread_bodies;
 mod user_rules;
 mod web_channels;

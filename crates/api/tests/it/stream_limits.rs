@@ -114,6 +114,7 @@ async fn a_quiet_stream_shows_that_it_is_alive() {
             keep_alive: Duration::from_millis(5),
             drain: Duration::ZERO,
             limits: api::Limits::default(),
+            tls: None,
             trusted_proxies: Vec::new(),
             demo: false,
             pages: None,

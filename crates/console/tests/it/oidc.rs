@@ -29,6 +29,7 @@ async fn with_provider(groups: &'static [&'static str], test: impl AsyncFn(&Test
                 client_secret: OIDC_CLIENT_SECRET.to_owned(),
                 groups: groups.clone(),
                 allow_private_addresses: true,
+                trust: accounts::Trust::of_system(),
             };
             console::pages(engine, console::Settings { oidc: Some(oidc), ..console::Settings::default() })
         };

@@ -283,6 +283,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
     let settings = Settings {
         seal_key: SealKey::new(&[7; 32]),
         allow_private_addresses: true,
+        trust: providers::Trust::of_system(),
         public_url: "http://localhost".to_owned(),
         snapshot_folder: Some(snapshots.path().to_owned()),
         retention: Retention::default(),

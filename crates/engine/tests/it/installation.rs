@@ -22,6 +22,7 @@ async fn start(store: &Store, key: [u8; 32]) -> engine::Result<Engine> {
     let settings = Settings {
         seal_key: SealKey::new(&key),
         allow_private_addresses: true,
+        trust: providers::Trust::of_system(),
         public_url: "http://localhost".to_owned(),
         snapshot_folder: None,
         retention: Retention::default(),

@@ -32,6 +32,7 @@ pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>,
     let settings = Settings {
         seal_key: SealKey::new(&[7; 32]),
         allow_private_addresses: true,
+        trust: providers::Trust::of_system(),
         public_url: "http://localhost".to_owned(),
         snapshot_folder: folder.map(Path::to_owned),
         retention,

@@ -105,7 +105,7 @@ impl Events {
     }
 
     fn checked(&self, url: &str) -> Result<WebUrl> {
-        check_url(url, self.0.address_policy).map_err(|refusal| Error::invalid("url", refusal.to_string()))
+        check_url(url, self.0.network.policy()).map_err(|refusal| Error::invalid("url", refusal.to_string()))
     }
 }
 

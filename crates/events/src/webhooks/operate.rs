@@ -97,6 +97,6 @@ impl Events {
     pub(super) async fn hook(&self, app: AppId, id: WebhookId) -> Result<Hook> {
         let webhook = self.0.store.read(move |tx| webhooks::get(tx, app, id)).await?;
         let webhook = webhook.ok_or(Error::NotFound("webhook"))?;
-        Ok(Hook::new(self.0.address_policy, &self.unseal_webhook(app, &webhook)?))
+        Ok(Hook::new(&self.0.network, &self.unseal_webhook(app, &webhook)?))
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use model::ids::{AppId, WebhookId};
 use model::time::UtcMillis;
 use parking_lot::{Mutex, MutexGuard};
-use providers::http::AddressPolicy;
+use providers::Network;
 use providers::webhook::{Hook, WebhookConfig};
 
 use super::window::Window;
@@ -37,7 +37,7 @@ impl Webhooks {
         (app, id): (AppId, WebhookId),
         version: i64,
         config: &WebhookConfig,
-        policy: AddressPolicy,
+        network: &Network,
         now: UtcMillis,
     ) -> (Hook, Option<Window>) {
         let mut kept = self.kept();
@@ -46,7 +46,7 @@ impl Webhooks {
             let window = kept.window.take().filter(|(at, _)| *at == version).map(|(_, window)| window);
             return (kept.hook.clone(), window);
         }
-        let hook = Hook::new(policy, config);
+        let hook = Hook::new(network, config);
         kept.insert((app, id), Kept { config: config.clone(), hook: hook.clone(), window: None, used: now });
         (hook, None)
     }
@@ -92,7 +92,7 @@ mod tests {
     use bytes::Bytes;
     use model::event::{EventOffset, EventTypes, RecordKind};
     use model::ids::{EventId, Offset};
-    use providers::http::check_url;
+    use providers::http::{AddressPolicy, check_url};
 
     use super::*;
     use crate::PublicEvent;
@@ -103,7 +103,8 @@ mod tests {
         let (webhooks, app, id) = (Webhooks::default(), AppId(1), WebhookId::random());
         let config =
             WebhookConfig::new(check_url("https://example.com/", AddressPolicy::ANY).unwrap(), EventTypes::all());
-        let take = |version, now| webhooks.take((app, id), version, &config, AddressPolicy::ANY, now).1;
+        let network = Network::new(AddressPolicy::ANY);
+        let take = |version, now| webhooks.take((app, id), version, &config, &network, now).1;
         assert!(take(1, UtcMillis(0)).is_none());
         let mut window = Window::new(EventOffset::START, &WebhookCursor::default(), None);
         let offset = EventOffset::new(Offset(1), 0);

@@ -101,8 +101,8 @@ impl Events {
             Err(error) => return self.rest_unreadable(claimed, id, error).await,
         };
         let position = &webhook.position;
-        let (policy, now) = (self.0.address_policy, self.0.clock.now());
-        let (hook, kept) = self.0.webhooks.take((app, id), position.version, &config, policy, now);
+        let (network, now) = (&self.0.network, self.0.clock.now());
+        let (hook, kept) = self.0.webhooks.take((app, id), position.version, &config, network, now);
         let reason = webhook.failing.as_ref().map(|(_, reason)| reason.clone());
         let window = match kept {
             Some(window) => window,

@@ -16,7 +16,8 @@ use tower::ServiceExt;
 use super::WebhookConfig;
 use super::line::{Answer, Failure, Line};
 use crate::credential::Credential;
-use crate::http::{AddressPolicy, Connector, Refusal, SendError, Timeouts, check_uri, classify, http1_connector};
+use crate::http::{Connector, Refusal, SendError, Timeouts, check_uri, classify, http1_connector};
+use crate::network::Network;
 use crate::outcome::retry_after;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=UTF-8");
@@ -68,7 +69,7 @@ impl Hook {
     /// How many events may be under way at once.
     pub const ROOM: usize = MOST_AT_ONCE;
 
-    pub fn new(policy: AddressPolicy, config: &WebhookConfig) -> Self {
+    pub fn new(network: &Network, config: &WebhookConfig) -> Self {
         let (uri, timeout) = (config.url.uri().clone(), config.timeout());
         let timeouts = Timeouts { connect: timeout.min(Timeouts::default().connect), total: timeout };
         let mut headers = HeaderMap::new();
@@ -82,8 +83,8 @@ impl Hook {
         headers.extend(config.authorization.as_ref().and_then(secret).map(|value| (AUTHORIZATION, value)));
         let path = uri.path_and_query().cloned().map_or_else(|| Uri::from_static("/"), Uri::from);
         Self(Arc::new(Inner {
-            connector: http1_connector(policy, timeouts),
-            refusal: check_uri(&uri, policy).err(),
+            connector: http1_connector(network.trust(), network.policy(), timeouts),
+            refusal: check_uri(&uri, network.policy()).err(),
             uri,
             path,
             headers,
@@ -214,6 +215,7 @@ fn secret(value: &Credential) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::AddressPolicy;
 
     fn of(status: u16, retry_after: Option<&str>) -> HookAnswer {
         let mut headers = HeaderMap::new();
@@ -241,7 +243,7 @@ mod tests {
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let url = crate::http::check_url(&url, AddressPolicy::ANY).unwrap();
         let config = WebhookConfig::new(url, model::event::EventTypes::all());
-        let Hook(inner) = Hook::new(AddressPolicy::ANY, &config);
+        let Hook(inner) = Hook::new(&Network::new(AddressPolicy::ANY), &config);
         for _ in 0..3 {
             inner.put_idle(inner.connect().await.unwrap());
         }

@@ -65,7 +65,10 @@ async fn encrypted(origin: &Origin, tls: &Arc<rustls::ClientConfig>, tcp: TcpStr
         if objects_to_certificate(&error.to_string()) {
             return WireError::Certificate(error.to_string());
         }
-        unreachable(origin, &error)
+        match trust::complaint(&error) {
+            Some(complaint) => unreachable(origin, &format!("its certificate is not trusted: {complaint}")),
+            None => unreachable(origin, &error),
+        }
     })?;
     match stream.get_ref().1.alpn_protocol() {
         Some(HTTP2) => Ok(Stream::Tls(Box::new(stream))),

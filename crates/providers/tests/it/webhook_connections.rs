@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use model::event::EventTypes;
 use model::time::UtcMillis;
+use providers::Network;
 use providers::http::{AddressPolicy, check_url};
 use providers::webhook::{Hook, HookAnswer, WebhookConfig, WebhookSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -47,7 +48,7 @@ impl Webhook {
         let url = check_url(&self.url, AddressPolicy::ANY).unwrap();
         let settings = WebhookSettings { timeout_seconds: Some(timeout_seconds), ..WebhookSettings::default() };
         let config = WebhookConfig::new(url, EventTypes::all()).with(&settings);
-        Hook::new(AddressPolicy::ANY, &config)
+        Hook::new(&Network::new(AddressPolicy::ANY), &config)
     }
 
     fn n_connections(&self) -> usize {
@@ -135,7 +136,7 @@ async fn who_does_not_answer_is_not_waited_for_and_nobody_answers_where_nobody_i
     let url = check_url("http://127.0.0.1:1/", AddressPolicy::ANY).unwrap();
     let config = WebhookConfig::new(url, EventTypes::all());
     for policy in [AddressPolicy::ANY, AddressPolicy::PUBLIC_ONLY] {
-        let HookAnswer::Failed { reason, .. } = post(&Hook::new(policy, &config)).await else {
+        let HookAnswer::Failed { reason, .. } = post(&Hook::new(&Network::new(policy), &config)).await else {
             panic!("nobody is there")
         };
         assert_eq!(reason.contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), !policy.allow_private, "{reason}");

@@ -127,13 +127,17 @@ async fn a_server_is_reached_by_tls_and_is_who_it_says() {
     assert_eq!(ids(&store).await, [7]);
     store.close().await;
     let error = open(&format!("localhost:1,{other_name},127.0.0.1"), &strict).await.err().unwrap().to_string();
-    assert!(error.contains("localhost:1: ") && error.matches("not valid for name").count() == 2, "{error}");
+    assert!(error.contains("localhost:1: ") && error.matches("it is for another name").count() == 2, "{error}");
 
     let refused = [
-        ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={ours}"), "not valid for name"),
-        ("localhost", format!("sslmode=verify-full&sslrootcert={other}"), "invalid peer certificate"),
-        ("localhost", format!("sslmode=verify-ca&sslrootcert={other}"), "invalid peer certificate"),
-        ("localhost", "sslmode=verify-full".to_owned(), "UnknownIssuer"),
+        ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={ours}"), "it is for another name"),
+        (
+            "localhost",
+            format!("sslmode=verify-full&sslrootcert={other}"),
+            "has issued it; name the file of its authority with sslrootcert",
+        ),
+        ("localhost", format!("sslmode=verify-ca&sslrootcert={other}"), "its certificate is not trusted: no authority"),
+        ("localhost", "sslmode=verify-full".to_owned(), "no authority that is trusted here"),
         ("localhost", "sslmode=verify-full&sslrootcert=/nowhere.pem".to_owned(), "/nowhere.pem"),
         ("localhost", "sslmode=disable".to_owned(), "cannot be reached"),
     ];

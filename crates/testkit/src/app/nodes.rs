@@ -6,7 +6,6 @@ use ::store::apps::OPERATOR;
 use ::store::{DatabaseUrl, Error, Tx};
 
 use super::{Parts, TestApp};
-use crate::client::Caller;
 use crate::store::{Database, Home};
 
 impl TestApp {
@@ -16,7 +15,7 @@ impl TestApp {
         let home = Home::at(url);
         let parts = Parts::start(&home, &self.clock, snapshots.path(), self.setup).await;
         Self {
-            caller: Caller::new(parts.base.clone()),
+            caller: parts.caller(),
             home,
             clock: self.clock.clone(),
             snapshots,
@@ -44,7 +43,7 @@ impl TestApp {
         engine.store().clone().close().await;
         drop(engine);
         let parts = Parts::start(&home, &self.clock, self.snapshots.path(), self.setup).await;
-        Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
+        Self { caller: parts.caller(), parts, home, ..self }
     }
 }
 

@@ -14,7 +14,7 @@ use super::sending::{Run, Sender, Total};
 use super::source::{Content, Row};
 use crate::client::{Client, own_path};
 use crate::commands::exported_channel::{LeftOut, line_of};
-use crate::config::{BaseUrl, HEADING as SETTINGS, app_key, secret};
+use crate::config::{Authorities, BaseUrl, HEADING as SETTINGS, app_key, secret};
 
 /// How far it has got is written after so many pages.
 const PAGES_AT_ONCE: u32 = 5;
@@ -41,8 +41,9 @@ pub(super) struct Airship {
 }
 
 impl Airship {
-    pub(super) async fn run(&self, run: Run) -> Result<Total> {
-        let from = Client::of_another(&self.from, &self.airship_key.to_string(), self.airship_secret.reveal());
+    pub(super) async fn run(&self, run: Run, authorities: &Authorities) -> Result<Total> {
+        let (key, secret) = (self.airship_key.to_string(), self.airship_secret.reveal());
+        let from = Client::of_another(&self.from, &key, secret, authorities)?;
         let mut sender = run.sender(&self.options, Progress::of_unknown()?, Some(&self.state), None)?;
         let begin = sender.go_on_with_page().unwrap_or_else(|| CHANNELS.to_owned());
         if begin.starts_with(CHANNELS.trim_end_matches('/')) {

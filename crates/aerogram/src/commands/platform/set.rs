@@ -110,7 +110,7 @@ struct Provider {
     endpoint: Option<String>,
     /// PEM file of the certificate authority to trust for --endpoint
     #[arg(long, value_name = "PATH", requires = "endpoint", help_heading = "Providers")]
-    ca_file: Option<PathBuf>,
+    endpoint_ca_file: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -215,7 +215,7 @@ impl Provider {
         }
         if let Some(url) = &self.endpoint {
             let mut endpoint = json!({ "url": url });
-            if let Some(path) = &self.ca_file {
+            if let Some(path) = &self.endpoint_ca_file {
                 endpoint["ca"] = json!(pem(path)?);
             }
             fields.insert("endpoint".to_owned(), endpoint);

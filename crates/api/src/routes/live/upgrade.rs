@@ -1,4 +1,4 @@
-//! From a request to a WebSocket: the handshake of RFC 6455, after which the bare socket goes to the room of live connections.
+//! From a request to a WebSocket: the handshake of RFC 6455, after which the socket goes to the room of live connections.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -35,7 +35,7 @@ pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request)
     };
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
-        let Some((mut stream, first)) = upgrade.await.ok().and_then(take_socket) else { return };
+        let Some((stream, first)) = upgrade.await.ok().and_then(take_socket) else { return };
         match opened {
             Ok((opened, of_app, of_address)) => {
                 drop(seat);
@@ -43,7 +43,7 @@ pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request)
                 tokio::spawn(stay(opened.connect(stream), first, of_app, of_address));
             }
             Err(Refused(end)) => {
-                live::refuse(&mut stream, end).await;
+                live::refuse(&stream, end).await;
                 drop(seat);
             }
         }

@@ -25,7 +25,7 @@ pub(super) struct Address {
     /// Settings of the session that the URL asks for.
     pub(super) options: Option<String>,
     pub(super) trust: Trust,
-    /// A file with the certificates of the authorities to trust, instead of the public ones.
+    /// A file with the certificates of the authorities to trust, instead of those of the machine.
     pub(super) authorities: Option<PathBuf>,
 }
 

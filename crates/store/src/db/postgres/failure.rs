@@ -50,7 +50,14 @@ pub(super) fn connecting(error: &tokio_postgres::Error) -> String {
             "it has no connection left for this node ({text}); raise max_connections there (or the limit of the role or the \
              database), or lower database_connections of the nodes"
         ),
-        Some(_) | None => text,
+        Some(_) => text,
+        None => match trust::complaint(error) {
+            Some(complaint) => format!(
+                "its certificate is not trusted: {complaint}; name the file of its authority with sslrootcert in the database URL, \
+                 or a host that the certificate is for"
+            ),
+            None => text,
+        },
     }
 }
 

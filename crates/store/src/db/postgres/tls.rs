@@ -10,13 +10,13 @@ use futures_util::future::BoxFuture;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureScheme};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::Socket;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
+use trust::Trust as Authorities;
 
 use crate::error::{Cause, Error, Result};
 
@@ -36,7 +36,7 @@ pub(super) enum Trust {
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// Trusts the authorities of a PEM file, or the public ones.
+    /// Trusts the authorities of a PEM file, or those that the machine trusts.
     pub(super) fn new(trust: Trust, authorities: Option<&Path>) -> Result<Self> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -58,21 +58,12 @@ impl Tls {
 }
 
 fn trusted(authorities: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>> {
-    let roots = match authorities {
-        None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
-        Some(file) => {
-            let unreadable = |error: String| Error::unavailable(format!("{} cannot be read: {error}", file.display()));
-            let mut roots = RootCertStore::empty();
-            let certificates = CertificateDer::pem_file_iter(file).map_err(|error| unreadable(error.to_string()))?;
-            for certificate in certificates {
-                let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
-                roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
-            }
-            roots
-        }
+    let trusted = match authorities {
+        None => Authorities::of_system(),
+        Some(file) => Authorities::only(file).map_err(|why| Error::unavailable(format!("sslrootcert: {why}")))?,
     };
-    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
-    verifier.map_err(|error| Error::Unavailable(Cause::new("the file of sslrootcert has no certificate", error)))
+    let verifier = WebPkiServerVerifier::builder_with_provider(trusted.roots(), Arc::clone(provider)).build();
+    verifier.map_err(|error| Error::Unavailable(Cause::new("no certificate authority can be used", error)))
 }
 
 /// Accepts a certificate for any name, and without issuers from any authority.

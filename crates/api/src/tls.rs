@@ -1,0 +1,130 @@
+//! Our own TLS: the certificate of the server and its key, from two PEM files that are read again when they change.
+
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use parking_lot::RwLock;
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use tokio::sync::Notify;
+
+pub(crate) const HTTP2: &[u8] = b"h2";
+const HTTP1: &[u8] = b"http/1.1";
+/// How often it is looked whether the files have changed.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Cheap to clone; clones share the certificate.
+#[derive(Clone)]
+pub struct Tls(Arc<Parts>);
+
+struct Parts {
+    files: TlsFiles,
+    identity: Arc<Identity>,
+    config: Arc<ServerConfig>,
+    wanted: Notify,
+}
+
+/// Where the certificate and its key are.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate of the server and then those of the authorities between it and the root.
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+/// What new connections are shown.
+#[derive(Debug)]
+struct Identity(RwLock<Arc<CertifiedKey>>);
+
+/// By what a file that was replaced is recognized.
+type Stamp = [Option<(SystemTime, u64)>; 2];
+
+impl ResolvesServerCert for Identity {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.read().clone())
+    }
+}
+
+impl Tls {
+    /// The error is a sentence that names the file.
+    pub fn read(files: TlsFiles) -> Result<Self, String> {
+        let identity = Arc::new(Identity(RwLock::new(Arc::new(files.read()?))));
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("ring supports the default protocol versions")
+            .with_no_client_auth()
+            .with_cert_resolver(identity.clone());
+        config.alpn_protocols = vec![HTTP2.to_vec(), HTTP1.to_vec()];
+        // A device that comes back goes on with its last session, which takes no signature; nothing is kept for it here.
+        config.ticketer = ring::Ticketer::new().map_err(|error| format!("Sessions of TLS have no key: {error}."))?;
+        Ok(Self(Arc::new(Parts { files, identity, config: Arc::new(config), wanted: Notify::new() })))
+    }
+
+    /// Has the files read again now, changed or not.
+    pub fn reload(&self) {
+        self.0.wanted.notify_one();
+    }
+
+    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+        self.0.config.clone()
+    }
+
+    /// Reads the files again whenever they change. Files that cannot be used change nothing.
+    pub(crate) async fn follow(&self) -> Infallible {
+        let mut last = self.0.files.stamp().await;
+        loop {
+            let is_wanted = tokio::select! {
+                () = self.0.wanted.notified() => true,
+                () = tokio::time::sleep(LOOK_EVERY) => false,
+            };
+            let now = self.0.files.stamp().await;
+            if is_wanted || now != last {
+                last = now;
+                self.replace().await;
+            }
+        }
+    }
+
+    async fn replace(&self) {
+        let files = self.0.files.clone();
+        match tokio::task::spawn_blocking(move || files.read()).await {
+            Ok(Ok(identity)) => {
+                *self.0.identity.0.write() = Arc::new(identity);
+                tracing::info!(event = "tls.reloaded", "new connections are shown the certificate as it is now");
+            }
+            Ok(Err(reason)) => {
+                tracing::error!(event = "tls.unusable", reason, "the certificate from before stays in use");
+            }
+            Err(error) => tracing::error!(event = "tls.unusable", reason = %error, "the certificate was not read"),
+        }
+    }
+}
+
+impl TlsFiles {
+    fn read(&self) -> Result<CertifiedKey, String> {
+        let (certificate, key) = (text(&self.certificate)?, text(&self.key)?);
+        providers::certified_key(&certificate, &key).map_err(|reason| {
+            format!("{} and {} cannot be used. {reason}", self.certificate.display(), self.key.display())
+        })
+    }
+
+    async fn stamp(&self) -> Stamp {
+        let files = [self.certificate.clone(), self.key.clone()];
+        // A disk may be far away.
+        tokio::task::spawn_blocking(move || files.map(|file| stamp(&file))).await.unwrap_or_default()
+    }
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{} cannot be read: {error}.", path.display()))
+}
+
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    // Follows links: tools that renew certificates mostly replace one.
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
