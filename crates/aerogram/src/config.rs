@@ -40,7 +40,8 @@ const LISTEN: &str = "127.0.0.1:8080";
 /// The setting that names the settings file, and so cannot stand in it.
 const CONFIG: &str = "config";
 /// Settings whose value is never shown. A database URL may hold a password.
-const SECRET: [&str; 8] = [
+const SECRET: [&str; 9] = [
+    "airship_secret",
     "app_secret",
     "copy_from",
     "copy_to",

@@ -56,11 +56,14 @@ pub(crate) fn csv(cells: &[String]) -> Result<()> {
     line(format_args!("{}", cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",")))
 }
 
-/// In quotes if it would be taken for more than one cell otherwise.
+/// In quotes if it would be taken for more than one cell otherwise. A text that a spreadsheet would take for a formula begins with an
+/// apostrophe, which it does not show.
 fn quoted(cell: &str) -> String {
+    let is_formula = cell.len() > 1 && cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
+    let cell = if is_formula { format!("'{cell}") } else { cell.to_owned() };
     match cell.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
+        false => cell,
     }
 }
 
@@ -151,8 +154,8 @@ mod tests {
     #[test]
     fn cells_with_commas_are_quoted() {
         assert_eq!(
-            ["a b", "a,b", "say \"hi\"", "a\nb"].map(quoted),
-            ["a b", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"a\nb\""]
+            ["a b", "a,b", "say \"hi\"", "a\nb", "=1+1", "-7", "-"].map(quoted),
+            ["a b", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"a\nb\"", "'=1+1", "-7", "-"]
         );
     }
 

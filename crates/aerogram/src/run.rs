@@ -39,6 +39,10 @@ pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
 async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let credentials = node.app.credentials()?;
     let (tls, trust) = (node.tls.read()?, node.authorities.trust()?);
+    if let Some(tls) = &tls {
+        let hangup = signal(SignalKind::hangup()).context("SIGHUP cannot be waited for")?;
+        tokio::spawn(reload_at_hangup(tls.clone(), hangup));
+    }
     if trust.is_built_in() {
         tracing::warn!(
             event = "trust.built_in",
@@ -69,12 +73,6 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     }
     let operator = engine.tenancy().operator_credential(&tenancy::credentials::hash(operator_token.reveal()));
     engine.introduce(node_facts(node, address, &operator)).await;
-    if let Some(tls) = &tls {
-        tokio::spawn(reload_at_hangup(
-            tls.clone(),
-            signal(SignalKind::hangup()).context("SIGHUP cannot be waited for")?,
-        ));
-    }
     let outside = Outside { listener, tls, trust };
     let mut parts = Parts::start(node, engine.clone(), outside, &operator_token)?;
     tokio::spawn(read_atlas(engine));
@@ -222,7 +220,7 @@ impl StopSignals {
 /// Tools that renew certificates tell a service of it by SIGHUP. Without TLS the signal ends the process, as it does by default.
 async fn reload_at_hangup(tls: api::Tls, mut hangup: Signal) {
     while hangup.recv().await.is_some() {
-        tls.reload();
+        tls.reload().await;
     }
 }
 

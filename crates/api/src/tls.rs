@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use tokio::sync::Notify;
 
 pub(crate) const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
@@ -25,7 +24,8 @@ struct Parts {
     files: TlsFiles,
     identity: Arc<Identity>,
     config: Arc<ServerConfig>,
-    wanted: Notify,
+    /// The files as they were when they were last read.
+    last: Mutex<Stamp>,
 }
 
 /// Where the certificate and its key are.
@@ -52,6 +52,8 @@ impl ResolvesServerCert for Identity {
 impl Tls {
     /// The error is a sentence that names the file.
     pub fn read(files: TlsFiles) -> Result<Self, String> {
+        // Before they are read: what is replaced meanwhile is read again.
+        let last = Mutex::new(files.stamp());
         let identity = Arc::new(Identity(RwLock::new(Arc::new(files.read()?))));
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -61,45 +63,47 @@ impl Tls {
         config.alpn_protocols = vec![HTTP2.to_vec(), HTTP1.to_vec()];
         // A device that comes back goes on with its last session, which takes no signature; nothing is kept for it here.
         config.ticketer = ring::Ticketer::new().map_err(|error| format!("Sessions of TLS have no key: {error}."))?;
-        Ok(Self(Arc::new(Parts { files, identity, config: Arc::new(config), wanted: Notify::new() })))
+        Ok(Self(Arc::new(Parts { files, identity, config: Arc::new(config), last })))
     }
 
-    /// Has the files read again now, changed or not.
-    pub fn reload(&self) {
-        self.0.wanted.notify_one();
+    /// Reads the files again, changed or not. Files that cannot be used change nothing.
+    pub async fn reload(&self) {
+        let files = self.0.files.clone();
+        // A disk may be far away.
+        let read = tokio::task::spawn_blocking(move || (files.stamp(), files.read())).await;
+        match read {
+            Ok((stamp, read)) => {
+                *self.0.last.lock() = stamp;
+                match read {
+                    Ok(identity) => {
+                        *self.0.identity.0.write() = Arc::new(identity);
+                        tracing::info!(
+                            event = "tls.reloaded",
+                            "new connections are shown the certificate as it is now"
+                        );
+                    }
+                    Err(reason) => {
+                        tracing::error!(event = "tls.unusable", reason, "the certificate from before stays in use");
+                    }
+                }
+            }
+            Err(error) => tracing::error!(event = "tls.unusable", reason = %error, "the certificate was not read"),
+        }
     }
 
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         self.0.config.clone()
     }
 
-    /// Reads the files again whenever they change. Files that cannot be used change nothing.
+    /// Reads the files again whenever they change.
     pub(crate) async fn follow(&self) -> Infallible {
-        let mut last = self.0.files.stamp().await;
         loop {
-            let is_wanted = tokio::select! {
-                () = self.0.wanted.notified() => true,
-                () = tokio::time::sleep(LOOK_EVERY) => false,
-            };
-            let now = self.0.files.stamp().await;
-            if is_wanted || now != last {
-                last = now;
-                self.replace().await;
+            tokio::time::sleep(LOOK_EVERY).await;
+            let files = self.0.files.clone();
+            let now = tokio::task::spawn_blocking(move || files.stamp()).await;
+            if now.is_ok_and(|now| now != *self.0.last.lock()) {
+                self.reload().await;
             }
-        }
-    }
-
-    async fn replace(&self) {
-        let files = self.0.files.clone();
-        match tokio::task::spawn_blocking(move || files.read()).await {
-            Ok(Ok(identity)) => {
-                *self.0.identity.0.write() = Arc::new(identity);
-                tracing::info!(event = "tls.reloaded", "new connections are shown the certificate as it is now");
-            }
-            Ok(Err(reason)) => {
-                tracing::error!(event = "tls.unusable", reason, "the certificate from before stays in use");
-            }
-            Err(error) => tracing::error!(event = "tls.unusable", reason = %error, "the certificate was not read"),
         }
     }
 }
@@ -112,10 +116,8 @@ impl TlsFiles {
         })
     }
 
-    async fn stamp(&self) -> Stamp {
-        let files = [self.certificate.clone(), self.key.clone()];
-        // A disk may be far away.
-        tokio::task::spawn_blocking(move || files.map(|file| stamp(&file))).await.unwrap_or_default()
+    fn stamp(&self) -> Stamp {
+        [&self.certificate, &self.key].map(|file| stamp(file))
     }
 }
 

@@ -254,6 +254,8 @@ pub const EVENT_SELECTOR_DEPTH: usize = 3;
 pub const EVENT_FILTERS: usize = 20;
 /// Predicates in one of these filters.
 pub const EVENT_PREDICATES: usize = 20;
+/// Matchers in one predicate, at any depth.
+pub const PREDICATE_MATCHERS: usize = 100;
 
 /// Webhooks of one app. Each has a slot of its own to forward events with.
 pub const WEBHOOKS_PER_APP: usize = 20;

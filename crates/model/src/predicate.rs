@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::json::At;
 use crate::json::body::Read;
+use crate::limits;
 use version_range::VersionRange;
 
 /// A condition over JSON: a matcher with `value`, or `and`, `or` or `not` with others.
@@ -81,7 +82,11 @@ const ONE_MATCHER: &str = "A matcher is exactly one of 'equals', 'at_least' and 
 
 impl Predicate {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        Some(Self { test: Test::parse(at)?, source: at.json().to_value() })
+        let test = Test::parse(at)?;
+        if test.n_matchers() > limits::PREDICATE_MATCHERS {
+            return at.invalid(format!("A predicate has at most {} matchers.", limits::PREDICATE_MATCHERS));
+        }
+        Some(Self { test, source: at.json().to_value() })
     }
 
     pub fn holds(&self, value: &Value) -> bool {
@@ -116,6 +121,18 @@ impl Test {
         };
         fields.finish();
         test
+    }
+
+    /// A predicate without a matcher counts as one.
+    fn n_matchers(&self) -> usize {
+        match self {
+            Self::And(members) | Self::Or(members) => members.iter().map(Self::n_matchers).sum::<usize>().max(1),
+            Self::Not(member) => member.n_matchers(),
+            Self::Matches { matcher: Matcher::ArrayContains { item, .. } | Matcher::ArrayLength(item), .. } => {
+                1 + item.n_matchers()
+            }
+            Self::Matches { .. } => 1,
+        }
     }
 
     fn holds(&self, value: &Value) -> bool {
@@ -159,6 +176,8 @@ impl Matcher {
                 Some(Self::Within { at_least, at_most })
             }
         };
+        // Of no meaning beside others, and accepted by devices.
+        fields.ignore(&["index"]);
         fields.finish();
         matcher
     }

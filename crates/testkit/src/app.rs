@@ -153,8 +153,8 @@ impl TestApp {
     }
 
     /// Has the service read its certificate again.
-    pub fn reload_tls(&self) {
-        self.parts.tls.as_ref().expect("a service with TLS").reload();
+    pub async fn reload_tls(&self) {
+        self.parts.tls.as_ref().expect("a service with TLS").reload().await;
     }
 
     async fn start(home: Home, setup: Setup) -> Self {

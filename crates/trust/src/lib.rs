@@ -12,6 +12,9 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 
+/// Variables of the environment that name other authorities than those of the machine.
+const NAMING: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
 /// Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Trust {
@@ -20,14 +23,15 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// The authorities that the machine trusts. `SSL_CERT_FILE` and `SSL_CERT_DIR` name others, as they do for most programs. A
-    /// machine without any, such as a container with nothing but the program, gets those that the program was built with: messages
-    /// have to reach Apple and Google from there, too.
+    /// The authorities that the machine trusts. `SSL_CERT_FILE` and `SSL_CERT_DIR` name others, as they do for most programs; if
+    /// there are none where they lead, nobody is trusted. A machine without any, such as a container with nothing but the program,
+    /// gets those that the program was built with: messages have to reach Apple and Google from there, too.
     pub fn of_system() -> Self {
         let mut roots = RootCertStore::empty();
         // Certificates that cannot be read or are of no use are passed over, as everybody does.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        if roots.is_empty() {
+        let are_named = NAMING.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+        if roots.is_empty() && !are_named {
             let built_in = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
             return Self { roots: Arc::new(built_in), is_built_in: true };
         }
@@ -51,6 +55,11 @@ impl Trust {
     pub fn and_certificates(mut self, certificates: Vec<CertificateDer<'static>>) -> Self {
         Arc::make_mut(&mut self.roots).add_parsable_certificates(certificates);
         self
+    }
+
+    /// Whether nobody is trusted, because the variables of the environment that name authorities lead nowhere.
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty()
     }
 
     /// Whether the machine has no authorities of its own.

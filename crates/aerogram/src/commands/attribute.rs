@@ -42,7 +42,8 @@ enum AttributeCommand {
     },
     /// Give attributes values
     Set {
-        /// Such as city=Oslo, visits=7, born=1990-05-01T00:00:00 or 'orders#1={"total": 5}': a text, a number or an object
+        /// Such as city=Oslo, visits=7, born=1990-05-01T00:00:00 or 'orders#1={"total": 5}': a text, a number or an object;
+        /// a text of digits is in quotes, as in 'zip="1500"'
         #[arg(value_name = "NAME=VALUE", required = true, value_parser = assignment)]
         values: Vec<(String, Value)>,
         #[command(flatten)]
@@ -85,11 +86,11 @@ async fn send(client: &Client, owners: &Owners, attributes: &[Value], is_json: b
     owners::show_accepted(&reply, is_json)
 }
 
-/// Only numbers and objects are told from texts: attributes have no other values.
+/// Only numbers and objects are told from texts: attributes have no other values. A text that looks like a number is in quotes.
 fn assignment(text: &str) -> Result<(String, Value), &'static str> {
     let (name, value) = text.split_once('=').ok_or("It must look like city=Oslo.")?;
     let value = match serde_json::from_str(value) {
-        Ok(value @ (Value::Number(_) | Value::Object(_))) => value,
+        Ok(value @ (Value::Number(_) | Value::Object(_) | Value::String(_))) => value,
         _ => Value::String(value.to_owned()),
     };
     Ok((name.to_owned(), value))

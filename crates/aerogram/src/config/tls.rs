@@ -53,6 +53,10 @@ impl OwnTls {
 impl Authorities {
     pub(crate) fn trust(&self) -> Result<Trust, Unusable> {
         let system = Trust::of_system();
+        if system.is_empty() {
+            let why = "There is no certificate of an authority where SSL_CERT_FILE or SSL_CERT_DIR leads; correct or unset it.";
+            return Err(Unusable(why.to_owned()));
+        }
         match &self.ca_file {
             None => Ok(system),
             Some(file) => system.and_file(file).map_err(|why| Unusable(format!("The setting ca_file: {why}"))),

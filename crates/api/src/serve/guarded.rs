@@ -116,12 +116,27 @@ impl Guarded {
                 written
             }
             Poll::Ready(Err(_)) => written,
-            Poll::Pending => {
-                self.peer.await_reading(true);
-                let limit = self.stall_limit.get_or_insert_with(|| Box::pin(tokio::time::sleep(self.stall_patience)));
-                limit.as_mut().poll(context).map(|()| Err(too_slow("the caller does not read its answer")))
-            }
+            Poll::Pending => self.stall(context),
         }
+    }
+
+    /// Takes note of whether everything that was written is sent. Only a session of TLS keeps some of it.
+    fn check_sent(&mut self, context: &mut Context<'_>, sent: Poll<io::Result<()>>) -> Poll<io::Result<()>> {
+        if sent.is_pending() {
+            return self.stall(context);
+        }
+        if self.stream.is_encrypted() {
+            (self.stall_limit, self.n_written) = (None, 0);
+            self.peer.await_reading(false);
+        }
+        sent
+    }
+
+    /// Waits for the caller to read, for as long as it may take.
+    fn stall<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        self.peer.await_reading(true);
+        let limit = self.stall_limit.get_or_insert_with(|| Box::pin(tokio::time::sleep(self.stall_patience)));
+        limit.as_mut().poll(context).map(|()| Err(too_slow("the caller does not read its answer")))
     }
 }
 
@@ -167,10 +182,12 @@ impl AsyncWrite for Guarded {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        let sent = Pin::new(&mut self.stream).poll_flush(context);
+        self.check_sent(context, sent)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        let sent = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.check_sent(context, sent)
     }
 }

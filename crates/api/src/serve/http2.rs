@@ -1,6 +1,7 @@
 //! HTTP/2 on one connection. hyper bounds neither how long one may be idle nor how long a caller may leave an answer unread, so
 //! that both are watched here.
 
+mod sent;
 mod streams;
 
 use std::convert::Infallible;
@@ -21,6 +22,7 @@ use super::http1::MOST_HEAD_BYTES;
 use super::{Accepted, Server, say_encrypted};
 use crate::limits::Limits;
 use crate::path;
+use sent::{Moving, Sent};
 use streams::{State, Streams};
 
 /// Requests at once on one connection. A caller that needs more opens another, which is counted.
@@ -32,6 +34,8 @@ const MOST_UNSENT: usize = 64 * 1024;
 /// How often in the time that a caller may be idle it is looked whether it is.
 const LOOKS: u32 = 8;
 const SHORTEST_LOOK: Duration = Duration::from_millis(10);
+/// For a caller without requests to take leave when the server stops; one that has vanished does not.
+const LEAVE: Duration = Duration::from_secs(1);
 
 pub(super) async fn serve(
     stream: Box<TlsStream<TcpStream>>,
@@ -54,6 +58,8 @@ pub(super) async fn serve(
         async move { Ok::<_, Infallible>(answer.await?.map(|body| stream.watch(body))) }
     });
     let Limits { idle, stalled, .. } = patience.limits;
+    let stream = Sent::new(stream);
+    let n_sent = stream.counter();
     let mut connection = pin!(
         http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -64,30 +70,33 @@ pub(super) async fn serve(
             .max_header_list_size(u32::try_from(MOST_HEAD_BYTES).unwrap_or(u32::MAX))
             .serve_connection(TokioIo::new(stream), service)
     );
+    let mut is_moving = Moving::new(n_sent);
     let mut looks = tokio::time::interval((idle.min(stalled) / LOOKS).max(SHORTEST_LOOK));
-    // Since when the caller knows that the connection ends.
-    let mut ending: Option<Instant> = None;
+    // Since when the caller knows that the connection ends, and how long it may take to leave.
+    let mut ending: Option<(Instant, Duration)> = None;
     loop {
         tokio::select! {
             biased;
             ended = connection.as_mut() => return ended,
             () = stopping.wait(), if ending.is_none() => {
                 connection.as_mut().graceful_shutdown();
-                ending = Some(Instant::now());
+                ending = Some((Instant::now(), LEAVE));
             }
-            _ = looks.tick() => match (streams.state(idle, stalled), ending) {
+            _ = looks.tick() => match (streams.state(stalled), ending) {
                 (State::Busy, _) => {}
+                // hyper hands over whole answers, of which much may still be on its way.
+                _ if is_moving.within(stalled) => {}
                 (State::Unread, _) => {
                     tracing::debug!("a connection ends: the caller does not read its answers");
                     return Ok(());
                 }
-                (State::Idle, None) => {
+                (State::Quiet(time), None) if time > idle => {
                     connection.as_mut().graceful_shutdown();
-                    ending = Some(Instant::now());
+                    ending = Some((Instant::now(), stalled));
                 }
                 // It does not take leave.
-                (State::Idle, Some(since)) if since.elapsed() > stalled => return Ok(()),
-                (State::Idle, Some(_)) => {}
+                (State::Quiet(time), Some((since, leave))) if time.min(since.elapsed()) > leave => return Ok(()),
+                (State::Quiet(_), _) => {}
             },
         }
     }

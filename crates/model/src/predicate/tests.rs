@@ -45,6 +45,9 @@ fn every_matcher_says_yes_and_no() {
         (version("2.+"), true),
         (version("+"), true),
         (version("24.+"), false),
+        (version("2.4+"), true),
+        (version("2.5+"), false),
+        (version("2.4.1b"), true),
         (version("[2.4,2.5["), true),
         (version("]2.4.1,3.0]"), false),
         (version("[2.4.1.0,)"), true),
@@ -80,6 +83,7 @@ fn what_is_wrong_is_said_where_it_is() {
         (json!({"value": {"version_matches": "(,)"}}), "value.version_matches: This must be a version"),
         (json!({"value": {"version_matches": "one"}}), "value.version_matches: This must be a version"),
         (json!({"value": {"array_contains": {"value": {}}}}), "value.array_contains.value: "),
+        (json!({"and": vec![json!({"or": []}); 101]}), "A predicate has at most 100 matchers."),
     ] {
         let said = parse(sent.to_string().as_bytes(), Predicate::parse).unwrap_err().to_string();
         assert!(said.starts_with(path), "{sent}: {said}");

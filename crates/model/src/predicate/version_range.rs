@@ -1,4 +1,4 @@
-//! Ranges of versions as Apache Ivy writes them: `1.2.3`, `1.+`, `[1.0,2.0]`, `[1.0,2.0[`, `]1.0,)`, `(,2.0]`.
+//! Ranges of versions as Apache Ivy writes them and device libraries read them: `1.2.3`, `1.+`, `1.2+`, `[1.0,2.0]`, `[1.0,2.0[`, `]1.0,)`, `(,2.0]`.
 
 use std::cmp::Ordering;
 
@@ -7,8 +7,8 @@ use crate::json::At;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum VersionRange {
     Exactly(Version),
-    /// The numbers at the beginning.
-    Beginning(Vec<u64>),
+    /// The text at the beginning.
+    Beginning(String),
     Between {
         least: Option<Bound>,
         most: Option<Bound>,
@@ -35,12 +35,8 @@ impl VersionRange {
 
     fn read(text: &str) -> Option<Self> {
         if let Some(beginning) = text.strip_suffix('+') {
-            let numbers = match beginning.strip_suffix('.') {
-                Some(numbers) => Version::read(numbers)?.0,
-                None if beginning.is_empty() => Vec::new(),
-                None => return None,
-            };
-            return Some(Self::Beginning(numbers));
+            let is_version = beginning.is_empty() || Version::read(beginning).is_some();
+            return is_version.then(|| Self::Beginning(beginning.to_owned()));
         }
         let Some((least, most)) = text.split_once(',') else { return Version::read(text).map(Self::Exactly) };
         let opening = least.chars().next()?;
@@ -51,10 +47,11 @@ impl VersionRange {
     }
 
     pub(super) fn contains(&self, version: &str) -> bool {
-        let Some(version) = Version::read(version.trim()) else { return false };
+        let text = version.trim();
+        let Some(version) = Version::read(text) else { return false };
         match self {
             Self::Exactly(wanted) => version.cmp(wanted) == Ordering::Equal,
-            Self::Beginning(numbers) => version.0.starts_with(numbers),
+            Self::Beginning(beginning) => text.starts_with(beginning),
             Self::Between { least, most } => {
                 let is_inside = |bound: &Option<Bound>, inside: Ordering| {
                     bound.as_ref().is_none_or(|bound| match version.cmp(&bound.version) {
@@ -82,11 +79,12 @@ fn bound(version: &str, bracket: char, [included, excluded, endless]: [char; 3])
 }
 
 impl Version {
-    /// What follows a hyphen marks a build.
+    /// What follows the numbers marks a build.
     fn read(text: &str) -> Option<Self> {
-        let release = text.split('-').next()?;
-        let numbers: Result<Vec<u64>, _> = release.split('.').map(str::parse).collect();
-        numbers.ok().map(Self)
+        let n_digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+        let numbers = text[..n_digits].split('.').map_while(|number| number.parse().ok());
+        let numbers: Vec<u64> = numbers.collect();
+        (!numbers.is_empty()).then_some(Self(numbers))
     }
 
     fn cmp(&self, other: &Self) -> Ordering {

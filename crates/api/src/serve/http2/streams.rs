@@ -20,15 +20,15 @@ struct Book {
     n_open: usize,
     /// Since when there is none.
     quiet: Instant,
-    /// Since when the next piece of an answer is ready and not asked for: hyper asks when the caller has room for it.
+    /// Since when the next piece of an answer is ready and not asked for: hyper asks when the one before is on its way.
     unread: HashMap<u64, Instant>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum State {
     Busy,
-    /// Without a request for too long.
-    Idle,
+    /// Without a request for so long.
+    Quiet(Duration),
     /// Some answer was left unread for too long.
     Unread,
 }
@@ -47,12 +47,12 @@ impl Streams {
         Stream { of: self.clone(), number: book.last_number }
     }
 
-    pub(super) fn state(&self, idle: Duration, stalled: Duration) -> State {
+    pub(super) fn state(&self, stalled: Duration) -> State {
         let book = self.0.lock();
         if book.unread.values().any(|since| since.elapsed() > stalled) {
             State::Unread
-        } else if book.n_open == 0 && book.quiet.elapsed() > idle {
-            State::Idle
+        } else if book.n_open == 0 {
+            State::Quiet(book.quiet.elapsed())
         } else {
             State::Busy
         }

@@ -3,6 +3,7 @@
 use std::error::Error as _;
 
 use tokio_postgres::error::SqlState;
+use trust::Complaint;
 
 use crate::error::{Cause, Constraint, Error};
 
@@ -52,12 +53,21 @@ pub(super) fn connecting(error: &tokio_postgres::Error) -> String {
         ),
         Some(_) => text,
         None => match trust::complaint(error) {
-            Some(complaint) => format!(
-                "its certificate is not trusted: {complaint}; name the file of its authority with sslrootcert in the database URL, \
-                 or a host that the certificate is for"
-            ),
+            Some(complaint) => format!("its certificate is not trusted: {complaint}; {}", remedy(&complaint)),
             None => text,
         },
+    }
+}
+
+/// What a person can do about a certificate that is not trusted.
+fn remedy(complaint: &Complaint) -> &'static str {
+    match complaint {
+        Complaint::UnknownIssuer | Complaint::OtherCertificate => {
+            "name the file of its authority with sslrootcert in the database URL"
+        }
+        Complaint::Expired | Complaint::Other(_) => "it has to be renewed",
+        Complaint::NotValidYet => "is that clock right?",
+        Complaint::OtherName(_) => "name a host that the certificate is for in the database URL",
     }
 }
 
