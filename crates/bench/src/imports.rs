@@ -8,12 +8,12 @@ use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::Value;
 use testkit::postgres::Cluster;
+use tokio::time::sleep;
 
 use crate::Size;
 use crate::loading::{self, Place, Users};
@@ -46,7 +46,7 @@ async fn on(name: &str, n_devices: u32, database: &dyn Fn() -> Option<String>) -
         report::progress(&format!("{name}: {}", format.name()));
         let file = sources.path().join(format.name());
         format.write(&file, n_devices)?;
-        let there = one(format.name(), &format.arguments(&file), &file, n_devices, database().as_deref(), bare)?;
+        let there = one(format.name(), &format.arguments(&file), &file, n_devices, database().as_deref(), bare).await?;
         let wanted = format.books(n_devices);
         there.compare(&wanted, format.name())?;
         fs::remove_file(&file)?;
@@ -59,7 +59,8 @@ async fn on(name: &str, n_devices: u32, database: &dyn Fn() -> Option<String>) -
     let arguments = ["airship", "--from", &source.url(), "--airship-key", &app.key];
     let arguments: Vec<String> =
         arguments.map(str::to_owned).into_iter().chain([format!("--state={}", state.display())]).collect();
-    let there = one("airship", &arguments, &sources.path().join("airship"), n_devices, database().as_deref(), bare)?;
+    let there =
+        one("airship", &arguments, &sources.path().join("airship"), n_devices, database().as_deref(), bare).await?;
     there.compare(&source.books()?, "airship")?;
     there.server.stop()?;
     source.server.stop()
@@ -82,7 +83,7 @@ struct Installation {
 }
 
 /// Imports from one source. After a third of the rows the command is killed, after two thirds the server.
-fn one(
+async fn one(
     name: &str,
     arguments: &[String],
     file: &Path,
@@ -102,12 +103,12 @@ fn one(
 
     let (began, mut cpu, mut peak) = (Instant::now(), Duration::ZERO, 0);
     let mut import = start(&server, arguments)?;
-    if wait_for(&mut import, &state, u64::from(n_devices / 3))? {
+    if wait_for(&mut import, &state, u64::from(n_devices / 3)).await? {
         import.kill()?;
         import.wait()?;
         import = start(&server, arguments)?;
     }
-    if wait_for(&mut import, &state, u64::from(n_devices / 3 * 2))? {
+    if wait_for(&mut import, &state, u64::from(n_devices / 3 * 2)).await? {
         cpu += server.process().cpu()?;
         peak = peak.max(server.process().memory()?.peak);
         let address = server.address;
@@ -122,7 +123,7 @@ fn one(
     let mut own_peak = 0;
     while import.try_wait()?.is_none() {
         own_peak = command.memory().map_or(own_peak, |memory| memory.peak.max(own_peak));
-        sleep(LOOK * 4);
+        sleep(LOOK * 4).await;
     }
     ensure!(import.wait()?.success(), "The import of {name} did not end well.");
     let elapsed = began.elapsed();
@@ -173,7 +174,7 @@ fn start(server: &Server, arguments: &[String]) -> Result<Child> {
 }
 
 /// Waits until so many rows are done. An import that ends before is not interrupted any more.
-fn wait_for(import: &mut Child, state: &Path, n_rows: u64) -> Result<bool> {
+async fn wait_for(import: &mut Child, state: &Path, n_rows: u64) -> Result<bool> {
     loop {
         if import.try_wait()?.is_some() {
             return Ok(false);
@@ -182,7 +183,7 @@ fn wait_for(import: &mut Child, state: &Path, n_rows: u64) -> Result<bool> {
         if said.and_then(|state| state["n_rows"].as_u64()).is_some_and(|n_done| n_done >= n_rows) {
             return Ok(true);
         }
-        sleep(LOOK);
+        sleep(LOOK).await;
     }
 }
 

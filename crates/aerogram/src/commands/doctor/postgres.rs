@@ -170,7 +170,8 @@ mod tests {
             let [told] = &said(&wrong)[..] else { panic!("{name}: {:?}", said(&wrong)) };
             assert!(told.contains(&format!("{name} = {value}")), "{told}");
         }
-        let cases: [(fn(&mut ServerFacts), &str); 6] = [
+        type Damage = fn(&mut ServerFacts);
+        let cases: [(Damage, &str); 6] = [
             (|facts| facts.n_connections = 89, "has 8 free connections and a node that starts wants 9"),
             (|facts| facts.round_trip = Duration::from_millis(20), "takes 20 ms"),
             (|facts| facts.may_make_tables = false, "cannot make tables"),
