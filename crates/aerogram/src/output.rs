@@ -56,8 +56,8 @@ pub(crate) fn csv(cells: &[String]) -> Result<()> {
     line(format_args!("{}", cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",")))
 }
 
-/// In quotes if it would be taken for more than one cell otherwise. A text that a spreadsheet would take for a formula begins with an
-/// apostrophe, which it does not show.
+/// In quotes if it would be taken for more than one cell otherwise. A text that a spreadsheet would take for a formula begins with
+/// an apostrophe, which it does not show.
 fn quoted(cell: &str) -> String {
     let is_formula = cell.len() > 1 && cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
     let cell = if is_formula { format!("'{cell}") } else { cell.to_owned() };

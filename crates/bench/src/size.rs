@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::sample::Effort;
 
-/// With no more channels than this a run only shows that the measurements work. The tests do so with all of them.
+/// With no more channels than this a run only shows that the measurements work. A test on demand does so with all of them.
 pub(crate) const TRIAL: u32 = 2_000;
 /// How long one round of a trial takes.
 const TRIAL_TIME: Duration = Duration::from_millis(200);

@@ -26,6 +26,10 @@ impl Trust {
     /// The authorities that the machine trusts. `SSL_CERT_FILE` and `SSL_CERT_DIR` name others, as they do for most programs; if
     /// there are none where they lead, nobody is trusted. A machine without any, such as a container with nothing but the program,
     /// gets those that the program was built with: messages have to reach Apple and Google from there, too.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "they are not settings of ours: what reads the authorities reads them, too"
+    )]
     pub fn of_system() -> Self {
         let mut roots = RootCertStore::empty();
         // Certificates that cannot be read or are of no use are passed over, as everybody does.

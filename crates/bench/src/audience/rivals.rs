@@ -115,7 +115,8 @@ impl Rival {
             }
             false => shapes.iter().map(|shape| over_tokens(&shape.tree)).map(|condition| tokened(&condition)).collect(),
         };
-        let answers = self.store.read(move |tx| {
+        // A transaction that only reads may not change the settings of its connection.
+        let answers = self.store.write(NOBODY, move |tx| {
             let backend = if is_sqlite { prepare_sqlite(tx)? } else { prepare_postgres(tx)? };
             questions.iter().map(|(count, all)| ask(tx, backend, (count, all), &effort)).collect::<Result<Vec<_>>>()
         });
@@ -155,10 +156,9 @@ fn prepare_sqlite(tx: &mut Tx<'_>) -> Result<Option<Process>> {
 
 /// The process that answers, whose CPU time counts.
 fn prepare_postgres(tx: &mut Tx<'_>) -> Result<Option<Process>> {
-    // As a question, because the transaction only reads.
-    let set = "select set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
-               set_config('max_parallel_workers_per_gather', '0', true)";
-    tx.for_each(set, &[], |_| Ok(()))?;
+    for setting in ["work_mem = '64MB'", "jit = off", "max_parallel_workers_per_gather = 0"] {
+        tx.execute(&format!("set local {setting}"), &[])?;
+    }
     let number: u32 = tx.query_one("select pg_backend_pid()", &[], |row| row.get(0))?;
     Ok(Some(Process(number)))
 }

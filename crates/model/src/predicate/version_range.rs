@@ -1,4 +1,5 @@
-//! Ranges of versions as Apache Ivy writes them and device libraries read them: `1.2.3`, `1.+`, `1.2+`, `[1.0,2.0]`, `[1.0,2.0[`, `]1.0,)`, `(,2.0]`.
+//! Ranges of versions as Apache Ivy writes them and device libraries read them: `1.2.3`, `1.+`, `1.2+`, `[1.0,2.0]`,
+//! `[1.0,2.0[`, `]1.0,)`, `(,2.0]`.
 
 use std::cmp::Ordering;
 
