@@ -37,7 +37,8 @@ pub fn complaint(error: &(dyn Error + 'static)) -> Option<Complaint> {
 impl Complaint {
     fn of(reason: &CertificateError) -> Self {
         match reason {
-            CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            // An authority that is called the same has another key.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer,
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotValidYet,
             CertificateError::NotValidForName => Self::OtherName(Vec::new()),
