@@ -19,13 +19,16 @@ use crate::Size;
 use crate::http::{Connection, request};
 use crate::loading::{self, Users};
 use crate::population::Population;
-use crate::report::{self, duration, number, percent};
+use crate::report::{self, duration, number, percent, ratio};
 use crate::server::{APP_KEY, Server, operator_authorization};
 use receiver::Receiver;
 
 const EVENTS: u32 = 300_000;
 const CHANNELS: u32 = 10_000;
 const PER_TRANSACTION: u32 = 5_000;
+/// Events of a request, for a webhook that takes several.
+const BATCH: u32 = 500;
+
 /// How long the events took, and the CPU time of the sender.
 struct Work {
     n_events: u32,
@@ -56,13 +59,15 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     append_events(folder.path(), n_events).await?;
     let receiver = Receiver::start()?;
     let server = Server::start(folder.path())?;
-    let service = forward(&server, &receiver, n_events).await?;
-    server.stop()?;
+    let service = forward(&server, &receiver, n_events, 1).await?;
     let body = Bytes::from("x".repeat(receiver.mean_body_bytes()));
+    let batches = forward(&server, &Receiver::start()?, n_events, BATCH).await?;
+    server.stop()?;
     let bare = client::with_library(receiver.address(), n_events, &body)?;
     let socket = client::on_sockets(receiver.address(), n_events, &body)?;
     let rows = [
         service.row("the service, in order and durable"),
+        batches.row(&format!("the same, up to {BATCH} events in a request")),
         bare.row("a bare client with the same HTTP library"),
         socket.row("a bare socket with requests that are ready"),
     ];
@@ -72,7 +77,9 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let share = rate / bare.per_cpu_second();
     report::goal("per CPU-second, of the bare client", &percent(share), "≥ 50 %", share >= 0.5)?;
     let share = rate / socket.per_cpu_second();
-    report::line("per CPU-second, of the bare socket", &percent(share))
+    report::line("per CPU-second, of the bare socket", &percent(share))?;
+    let times = batches.per_cpu_second() / rate;
+    report::goal("per CPU-second in batches, of one by one", &ratio(times), "10×", times >= 10.0)
 }
 
 /// Events of channels in turn, so that most requests can go out at the same time.
@@ -100,9 +107,11 @@ fn record(n: u32, occurred: model::time::UtcMillis) -> Result<NewRecord> {
     Ok(NewRecord { kind: RecordKind::ScreenViewed, ordinal, body: serde_json::to_vec(&event)? })
 }
 
-async fn forward(server: &Server, receiver: &Receiver, n_events: u32) -> Result<Work> {
+async fn forward(server: &Server, receiver: &Receiver, n_events: u32, batch_size: u32) -> Result<Work> {
     let mut connection = Connection::open(server.address).await?;
-    let webhook = json!({"url": receiver.url(), "types": ["SCREEN_VIEWED"], "start": "earliest"}).to_string();
+    let webhook =
+        json!({"url": receiver.url(), "types": ["SCREEN_VIEWED"], "start": "earliest", "batch_size": batch_size});
+    let webhook = webhook.to_string();
     let (began, cpu) = (Instant::now(), server.process().cpu()?);
     let path = format!("/operator/apps/{APP_KEY}/webhooks");
     let created = connection.expect(&request("POST", &path, &operator_authorization(), &webhook)).await?;

@@ -40,6 +40,8 @@ pub(crate) struct Form {
 
 /// Room for most values of a hole: a quoted UUID, or a token.
 const USUAL_HOLE_BYTES: usize = 40;
+/// The most that becomes of one byte: `\u0000` in JSON, `&quot;` in XML.
+const ESCAPED_BYTES: usize = 6;
 
 impl Form {
     pub(crate) fn text(mut self, text: &str) -> Self {
@@ -109,6 +111,19 @@ impl Form {
         self.holes.is_empty().then_some(self.text.as_bytes())
     }
 
+    /// No fewer bytes than it has when it is filled, without filling it.
+    pub(crate) fn most_bytes(&self, recipient: &Recipient<'_>) -> usize {
+        let of_hole = |(_, hole): &(usize, Hole)| match hole {
+            Hole::DeliveryId | Hole::ChannelId | Hole::BadgeMovedBy(_) => USUAL_HOLE_BYTES,
+            Hole::Address => ESCAPED_BYTES * recipient.address.len() + 2,
+            Hole::Identifiers => recipient.identifiers.map_or(2, |identifiers| to_json(identifiers).len()),
+            Hole::Text { number, escaping } => {
+                recipient.texts.get(*number).map_or(0, |text| escaping.most_bytes(text.len()))
+            }
+        };
+        self.text.len() + self.holes.iter().map(of_hole).sum::<usize>()
+    }
+
     pub(crate) fn fill(&self, recipient: &Recipient<'_>) -> Vec<u8> {
         let n_bytes = self.text.len() + recipient.address.len() + self.holes.len() * USUAL_HOLE_BYTES;
         let mut filled = Vec::with_capacity(n_bytes);
@@ -148,6 +163,15 @@ impl Escaping {
             // One backslash is doubled by the next level, which adds its own: 1, 3, 7 of them.
             Some(backslashes) => Escaping::Json((backslashes.len() + 1).ilog2()),
             None => Escaping::Xml,
+        }
+    }
+
+    fn most_bytes(self, n_bytes: usize) -> usize {
+        match self {
+            Escaping::None => n_bytes,
+            Escaping::Xml => ESCAPED_BYTES * n_bytes,
+            // Every further level escapes at most each byte of the last one with a backslash.
+            Escaping::Json(levels) => (ESCAPED_BYTES * n_bytes).saturating_mul(1 << levels.saturating_sub(1).min(16)),
         }
     }
 

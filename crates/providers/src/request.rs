@@ -1,8 +1,12 @@
 //! The exact request that carries a push to one device, which the sandbox keeps and shows.
 
 use http::{HeaderMap, HeaderValue};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+/// All but letters, digits and what has no meaning of its own inside a part of a URL.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~').remove(b':').remove(b'.');
 
 /// A request as the provider would have got it, apart from credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,16 +55,7 @@ pub(crate) fn path_segment(text: &str) -> String {
 
 /// Text with everything escaped that could mean something in a URL or a form.
 pub fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b':' | b'.' => {
-                encoded.push(char::from(byte))
-            }
-            other => encoded.push_str(&format!("%{other:02X}")),
-        }
-    }
-    encoded
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Webhooks for events: where they are, and the one request that carries an event to one of them.
+//! Webhooks for events: where they are, and the one request that carries events to one of them.
 
 mod config;
 mod delivery;

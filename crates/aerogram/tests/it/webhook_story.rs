@@ -19,6 +19,10 @@ fn webhooks_are_managed_without_showing_their_secrets() {
     story.says(&["webhook", "disable", KEY, &id]);
     story.says(&["webhook", "set", KEY, &id, "--name", "warehouse", "--types", "OPEN", "--no-authorization"]);
     let shown = story.says(&["webhook", "show", KEY, &id]);
+    assert!(shown.contains("1 event a request"), "{shown}");
+    story.says(&["webhook", "set", KEY, &id, "--batch-size", "50"]);
+    let shown = story.says(&["webhook", "show", KEY, &id]);
+    assert!(shown.contains("up to 50 events a request"), "{shown}");
     assert!(shown.contains("warehouse") && shown.contains("disabled") && shown.contains("x-tenant"), "{shown}");
     assert!(!shown.contains("hunter2") && !shown.contains("CLOSE"), "{shown}");
     assert_eq!(story.json(&["webhook", "show", KEY, &id])["webhook"]["has_authorization"], false);

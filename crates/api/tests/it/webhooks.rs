@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
-use testkit::event_receiver::{EventReceiver, Reaction};
+use testkit::event_receiver::{EventReceiver, Reaction, ReceivedEvent};
 
 use crate::crowd::Crowd;
 
@@ -190,6 +190,49 @@ async fn a_disabled_webhook_goes_on_where_it_stopped() {
         app.advance(std::time::Duration::from_secs(2));
         app.step_all().await;
         assert_eq!(told(receiver.taken().last().unwrap()).1, "four");
+    })
+    .await;
+}
+
+/// The events of a request.
+fn batch(request: &ReceivedEvent) -> Vec<(String, String)> {
+    request.event.as_array().expect("a batch is an array").iter().map(told).collect()
+}
+
+#[tokio::test]
+async fn a_webhook_may_take_many_events_in_one_request() {
+    on_each_database(async |app| {
+        let receiver = EventReceiver::start().await;
+        let crowd = Crowd::register(&app, &DEVICES).await;
+        let body = json!({"url": receiver.url(), "types": ["TAG_CHANGE"], "batch_size": 8});
+        let made = app.operator().post(&path(&app), body).await.expect(201)["webhook"].clone();
+        assert_eq!(made["batch_size"], 8);
+        let webhook = format!("{}/{}", path(&app), made["webhook_id"].as_str().unwrap());
+        app.operator().post(&format!("{webhook}/test"), "").await.expect(200);
+        assert_eq!(receiver.received()[0].event[0]["body"]["name"], "webhook_test");
+
+        // One event is wrong, and fails the request that it is in.
+        let is_bad = |batch: &Value| batch.as_array().unwrap().iter().any(|event| told(event).1 == "bad");
+        receiver.react(move |batch| Reaction::Status(if is_bad(batch) { 400 } else { 200 }));
+        let mut wanted = Vec::new();
+        for (n, name) in ["a", "a", "b", "c", "b", "a"].into_iter().enumerate() {
+            let tag_name = if n == 3 { "bad".to_owned() } else { format!("tag-{n}") };
+            tag(&app, crowd.id(name), &tag_name).await;
+            wanted.push((crowd.id(name).to_owned(), tag_name));
+        }
+        app.step_all().await;
+        let requests = receiver.received().split_off(1);
+        assert_eq!(batch(&requests[0]).len(), 6, "all of them at first");
+        let refused = requests.iter().rfind(|request| is_bad(&request.event)).unwrap();
+        assert_eq!(batch(refused).len(), 1, "in the end the bad one is alone");
+        let taken: Vec<_> = requests.iter().filter(|request| !is_bad(&request.event)).flat_map(batch).collect();
+        assert_eq!((taken.len(), show(&app, &webhook).await["delivered"].clone()), (5, json!(5)));
+        for name in ["a", "b"] {
+            let of = |all: &[(String, String)]| -> Vec<_> {
+                all.iter().filter(|event| event.0 == crowd.id(name)).cloned().collect()
+            };
+            assert_eq!(of(&taken), of(&wanted), "in order, and each once");
+        }
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! A webhook that costs next to nothing, on a thread of its own: it counts requests and takes every one.
+//! A webhook that costs next to nothing, on a thread of its own: it counts events and takes every one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
 use anyhow::{Context, Result};
+use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
@@ -98,15 +99,24 @@ impl Shared {
             while received.len() < head + length {
                 more(&mut stream, &mut received).await?;
             }
+            let n_more = n_events(&received[head..head + length])?;
             received.drain(..head + length);
             stream.write_all(ANSWER).await?;
             self.n_body_bytes.fetch_add(length as u64, Ordering::Relaxed);
-            let n_events = self.n_events.fetch_add(1, Ordering::Relaxed) + 1;
-            if n_events.is_multiple_of(TELL_EVERY) {
-                self.told.send_replace(n_events);
+            let before = self.n_events.fetch_add(n_more, Ordering::Relaxed);
+            if before / TELL_EVERY != (before + n_more) / TELL_EVERY {
+                self.told.send_replace(before + n_more);
             }
         }
     }
+}
+
+/// A batch is an array.
+fn n_events(body: &[u8]) -> Result<u64> {
+    Ok(match body.first() {
+        Some(b'[') => serde_json::from_slice::<Vec<&RawValue>>(body)?.len() as u64,
+        Some(_) | None => 1,
+    })
 }
 
 async fn more(stream: &mut TcpStream, received: &mut Vec<u8>) -> Result<()> {

@@ -60,7 +60,7 @@ impl Events {
                 return Ok(result);
             }
             result.last = Some(letter.offset);
-            let reason = match hook.post(Bytes::from(letter.body), self.0.clock.now()).await {
+            let reason = match hook.post(&[Bytes::from(letter.body)], self.0.clock.now()).await {
                 HookAnswer::Taken { .. } => {
                     // A crash before this sends it again: at least once, as always.
                     let forget = move |tx: &mut Tx<'_>| webhooks::remove_dead_letter(tx, app, id, letter.offset);

@@ -55,7 +55,7 @@ impl Events {
         };
         let json = serde_json::to_vec(&specimen).map_err(Error::internal)?;
         let begun = Instant::now();
-        Ok(match hook.post(Bytes::from(json), now).await {
+        Ok(match hook.post(&[Bytes::from(json)], now).await {
             HookAnswer::Taken { status } => Ok(WebhookProof { status, millis: begun.elapsed().as_millis() }),
             HookAnswer::Failed { reason, .. } => Err(reason),
             HookAnswer::Gone => Err("The webhook answered 410: it wants no more events.".to_owned()),

@@ -19,7 +19,7 @@ use tokio::time::{self, Instant};
 use super::attempts::AttemptLog;
 use super::checkpoint::{Rest, RunBasis, Saved, Snapshot};
 use super::cursor::WebhookCursor;
-use super::window::{FailedAttempt, OutgoingEvent, Window};
+use super::window::{Batch, FailedAttempt, Window};
 use crate::{EventFilter, EventPage, Events};
 
 /// Then others get their turn.
@@ -60,7 +60,7 @@ enum StopReason {
 }
 
 struct Answered {
-    number: usize,
+    batch: Batch,
     answer: HookAnswer,
     millis: u32,
 }
@@ -152,8 +152,8 @@ impl Run<'_> {
             if self.stop_reason.is_none() && self.attempts.letters.len() < CHECKPOINT {
                 self.attempts.letters.extend(self.window.make_room(now));
             }
-            while let Some(outgoing) = self.next(sending.len(), now) {
-                sending.push(post(&hook, outgoing, now));
+            while let Some(batch) = self.next(sending.len(), now) {
+                sending.push(post(&hook, batch, now));
             }
             if self.stop_reason.is_some() {
                 reading = None;
@@ -190,16 +190,16 @@ impl Run<'_> {
         self.end().await
     }
 
-    fn next(&mut self, n_sending: usize, now: UtcMillis) -> Option<OutgoingEvent> {
-        let n_unrecorded = n_sending + self.n_saving + self.attempts.n_events();
-        if self.stop_reason.is_some() || n_sending >= Hook::ROOM || n_unrecorded >= UNRECORDED {
+    fn next(&mut self, n_sending: usize, now: UtcMillis) -> Option<Batch> {
+        let n_unrecorded = self.window.n_flying() + self.n_saving + self.attempts.n_events();
+        if self.stop_reason.is_some() || n_sending >= self.hook.room() || n_unrecorded >= UNRECORDED {
             return None;
         }
         // A webhook that is away is tried with an event that failed before only if there is no other.
         if self.window.is_away() && !self.is_end && self.window.wanted() > 0 {
             return None;
         }
-        self.window.next(now)
+        self.window.next_batch(self.hook.batch_size().min(UNRECORDED - n_unrecorded), now)
     }
 
     fn read(&self) -> BoxFuture<'static, Result<EventPage>> {
@@ -218,19 +218,18 @@ impl Run<'_> {
         }
     }
 
-    fn take_answer(&mut self, Answered { number, answer, millis }: Answered) {
+    fn take_answer(&mut self, Answered { batch, answer, millis }: Answered) {
         let now = self.events.0.clock.now();
         match answer {
             HookAnswer::Taken { status } => {
-                let sent = self.window.taken(number, now);
-                self.attempts.delivered(sent, status, millis, now);
+                for sent in self.window.batch_taken(batch, now) {
+                    self.attempts.delivered(sent, status, millis, now);
+                }
             }
             HookAnswer::Failed { status, reason, after, is_refusal } => {
                 let is_busy = matches!(status, Some(429 | 503));
                 let setback = FailedAttempt { reason: &reason, pause: after, is_busy, is_refusal };
-                let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
-                self.attempts.failed(sent, status, &reason, millis, now);
-                self.attempts.letters.extend(letter);
+                self.take_failure(batch, setback, status, millis, now);
                 if let Some(since) = self.window.useless_since(now) {
                     let reason = reason.trim_end_matches('.');
                     let why =
@@ -241,12 +240,23 @@ impl Run<'_> {
             HookAnswer::Gone => {
                 const WHY: &str = "The webhook answered 410: it wants no more events.";
                 let setback = FailedAttempt { reason: WHY, pause: None, is_busy: false, is_refusal: false };
-                let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
-                self.attempts.failed(sent, Some(410), WHY, millis, now);
-                self.attempts.letters.extend(letter);
+                self.take_failure(batch, setback, Some(410), millis, now);
                 self.attempts.end = Some(WHY.to_owned());
             }
         }
+    }
+
+    fn take_failure(
+        &mut self,
+        batch: Batch,
+        setback: FailedAttempt<'_>,
+        status: Option<u16>,
+        millis: u32,
+        now: UtcMillis,
+    ) {
+        let (sent, letter) = self.window.batch_failed(batch, setback, self.config.give_up_after(), now);
+        self.attempts.failed(sent, status, setback.reason, millis, now);
+        self.attempts.letters.extend(letter);
     }
 
     fn is_worth_saving(&self) -> bool {
@@ -296,7 +306,7 @@ impl Run<'_> {
         let snapshot = self.snapshot()?;
         let saved = self.save(snapshot, rest).await?;
         self.on_saved(saved);
-        if saved == Saved::GoOn && !self.window.is_flying() && self.window.len() > 0 {
+        if saved == Saved::GoOn && self.window.n_flying() == 0 && self.window.len() > 0 {
             let (RunBasis { webhook, version, .. }, now) = (self.basis, self.events.0.clock.now());
             self.events.0.webhooks.keep(self.job.app, webhook, version, self.window, now);
         }
@@ -312,10 +322,10 @@ impl Run<'_> {
     }
 }
 
-async fn post(hook: &Hook, OutgoingEvent { number, json }: OutgoingEvent, now: UtcMillis) -> Answered {
+async fn post(hook: &Hook, batch: Batch, now: UtcMillis) -> Answered {
     let begun = Instant::now();
-    let answer = hook.post(json, now).await;
-    Answered { number, answer, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
+    let answer = hook.post(&batch.events, now).await;
+    Answered { batch, answer, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
 }
 
 /// The result of the future; pending forever if there is none.

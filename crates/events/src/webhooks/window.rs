@@ -1,8 +1,10 @@
-//! The events of one webhook that have been read and are not delivered yet. Events of a channel go out one after the other, in
-//! their order; events of different channels do not wait for each other, and events about no channel are in order among
-//! themselves.
+//! The events of one webhook that have been read and are not delivered yet. Events of a channel go out one after the other, or in
+//! one request in their order; events of different channels do not wait for each other, and events about no channel are in order
+//! among themselves.
 
+mod batch;
 mod held;
+mod held_event;
 mod room;
 mod stranded;
 
@@ -18,7 +20,9 @@ use store::webhooks::DeadLetter;
 use super::breaker::{Breaker, Failure, back_off};
 use super::cursor::{Remembered, Trouble, WebhookCursor};
 use crate::PublicEvent;
+pub(super) use batch::Batch;
 use held::HeldEvents;
+use held_event::HeldEvent;
 
 /// How many events may be read and not delivered, and their size.
 const WIDTH: usize = 4096;
@@ -56,25 +60,10 @@ pub(super) struct Window {
     reason: Option<String>,
 }
 
-#[derive(Debug)]
-struct HeldEvent {
-    event: PublicEvent,
-    /// The next of the same channel.
-    next: Option<usize>,
-    trouble: Option<Trouble>,
-    /// Its last failure, unless only another process knows it.
-    reason: Option<Box<str>>,
-    /// The era in which it failed last, and in how many it did.
-    failed_in: Option<u64>,
-    n_eras: u32,
-    /// Since when earlier events of its channel have been refused, if they were given up because there was no room to keep them.
-    blamed: Option<UtcMillis>,
-}
-
 /// An event to send.
-pub(super) struct OutgoingEvent {
-    pub(super) number: usize,
-    pub(super) json: Bytes,
+struct OutgoingEvent {
+    number: usize,
+    json: Bytes,
 }
 
 /// Why an event was not taken.
@@ -161,15 +150,7 @@ impl Window {
 
     fn add(&mut self, event: PublicEvent, trouble: Option<Trouble>) {
         let channel = event.ordinal;
-        let number = self.held.insert(HeldEvent {
-            event,
-            next: None,
-            trouble,
-            reason: None,
-            failed_in: None,
-            n_eras: 0,
-            blamed: None,
-        });
+        let number = self.held.insert(HeldEvent::new(event, trouble));
         match self.tails.insert(channel, number) {
             Some(tail) => {
                 self.held.at_mut(tail).next = Some(number);
@@ -188,7 +169,7 @@ impl Window {
     }
 
     /// The next event to send, if there is one for now.
-    pub(super) fn next(&mut self, now: UtcMillis) -> Option<OutgoingEvent> {
+    fn next(&mut self, now: UtcMillis) -> Option<OutgoingEvent> {
         let number = match self.breaker.open_until() {
             Some(_) if self.n_flying > 0 => return None,
             Some(until) => {
@@ -232,12 +213,13 @@ impl Window {
         self.breaker.useless_since(now)
     }
 
-    pub(super) fn is_flying(&self) -> bool {
-        self.n_flying > 0
+    /// How many events are under way.
+    pub(super) fn n_flying(&self) -> usize {
+        self.n_flying
     }
 
     /// An event was taken.
-    pub(super) fn taken(&mut self, number: usize, now: UtcMillis) -> Sent {
+    fn taken(&mut self, number: usize, now: UtcMillis) -> Sent {
         let is_probe = self.answered(number);
         self.era += 1;
         let taken_before = self.breaker.last_taken;
@@ -249,7 +231,7 @@ impl Window {
     }
 
     /// An event was not taken. Returns the dead letter if that lasted for too long.
-    pub(super) fn failed(
+    fn failed(
         &mut self,
         number: usize,
         setback: FailedAttempt<'_>,
@@ -320,7 +302,7 @@ impl Window {
     /// The first event of a channel is done with, and the next may go.
     fn finish(&mut self, number: usize) -> HeldEvent {
         let held = self.remove(number);
-        if let Some(next) = held.next {
+        if let Some(next) = held.next.filter(|next| !self.held.at(*next).is_flying_behind) {
             self.release(next);
         }
         held
@@ -350,40 +332,6 @@ impl Window {
         held.extend(self.remembered.held.iter().map(|(offset, trouble)| (*offset, *trouble)));
         held.sort_unstable_by_key(|(offset, _)| *offset);
         WebhookCursor::new(self.done(), until, held.into_iter(), self.breaker.clone())
-    }
-}
-
-impl HeldEvent {
-    /// Takes the event out of the memory that it shares with its page, because it may stay long.
-    fn leave_page(&mut self) {
-        self.event.json = Bytes::copy_from_slice(&self.event.json);
-    }
-
-    /// Does not hold against it that the webhook was away; unless the webhook was there and refused it. Has it tried again soon,
-    /// unless something was taken before, but after it had failed: then it is a bad one.
-    fn forgive(&mut self, away_since: UtcMillis, taken_before: Option<UtcMillis>, now: UtcMillis) {
-        if let Some(trouble) = self.trouble.as_mut().filter(|trouble| !trouble.is_refused) {
-            if taken_before <= Some(trouble.since) && self.n_eras < CHANCES {
-                trouble.retry_at = trouble.retry_at.min(now.plus(back_off(1, self.event.id)));
-            }
-            let n_away = now.0 - trouble.since.max(away_since).0;
-            trouble.since = UtcMillis(trouble.since.0 + n_away.max(0));
-        }
-    }
-
-    /// Since when it, or an event before it, is refused.
-    fn blamed_since(&self) -> Option<UtcMillis> {
-        self.blamed.or(self.trouble.map(|trouble| trouble.since))
-    }
-
-    fn sent(&self, attempt: u32) -> Sent {
-        let PublicEvent { id, kind, offset, .. } = self.event;
-        Sent { event: id, kind, offset, attempt }
-    }
-
-    fn into_letter(self, attempts: u32, reason: String, now: UtcMillis) -> DeadLetter {
-        let PublicEvent { offset, kind, id, json, .. } = self.event;
-        DeadLetter { offset, event: id, kind, at: now, attempts, reason, body: json.to_vec() }
     }
 }
 

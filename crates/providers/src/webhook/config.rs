@@ -31,6 +31,9 @@ pub struct WebhookConfig {
     pub headers: Vec<CustomHeader>,
     timeout_seconds: u32,
     give_up_hours: u32,
+    /// How many events a request has at most. Configurations of earlier versions do not say.
+    #[serde(default = "alone")]
+    pub batch_size: u32,
 }
 
 /// A header that every request has.
@@ -45,7 +48,7 @@ pub struct CustomHeader {
 #[derive(Clone, Debug, Body)]
 #[body(not_printed)]
 pub struct NewWebhook {
-    /// Where events are sent, one by one, with `POST`.
+    /// Where events are sent with `POST`.
     #[body(length = 1..=URL_CHARS)]
     pub url: String,
     /// The types of events that it gets.
@@ -60,7 +63,7 @@ pub struct NewWebhook {
 #[derive(Clone, Debug, Default, Body)]
 #[body(not_printed)]
 pub struct WebhookChange {
-    /// Where events are sent, one by one, with `POST`.
+    /// Where events are sent with `POST`.
     #[body(length = 1..=URL_CHARS)]
     pub url: Option<String>,
     /// The types of events that it gets.
@@ -88,6 +91,10 @@ pub struct WebhookSettings {
     /// How long an event is tried again that is not taken. A new webhook tries for 24 hours.
     #[body(range = 1..=168)]
     pub give_up_hours: Option<u32>,
+    /// How many events a request has at most. With 1, which a new webhook has, its body is the event; with more, an array of
+    /// events.
+    #[body(range = 1..=MOST_TOGETHER)]
+    pub batch_size: Option<u32>,
     /// Whether events are sent. A new webhook is enabled.
     pub enabled: Option<bool>,
 }
@@ -96,6 +103,7 @@ const VALUE_CHARS: usize = 4096;
 const MOST_HEADERS: usize = 32;
 const TIMEOUT_SECONDS: u32 = 10;
 const GIVE_UP_HOURS: u32 = 24;
+const MOST_TOGETHER: u32 = 1000;
 
 /// Headers that are not for the operator to choose: they say how the request is sent, or have a setting of their own.
 const RESERVED: [HeaderName; 11] = [
@@ -115,8 +123,16 @@ const RESERVED: [HeaderName; 11] = [
 impl WebhookConfig {
     pub fn new(url: WebUrl, types: EventTypes) -> Self {
         let name = url.uri().host().unwrap_or_default().to_owned();
-        let (timeout_seconds, give_up_hours) = (TIMEOUT_SECONDS, GIVE_UP_HOURS);
-        Self { name, url, types, authorization: None, headers: Vec::new(), timeout_seconds, give_up_hours }
+        Self {
+            name,
+            url,
+            types,
+            authorization: None,
+            headers: Vec::new(),
+            timeout_seconds: TIMEOUT_SECONDS,
+            give_up_hours: GIVE_UP_HOURS,
+            batch_size: alone(),
+        }
     }
 
     /// How long to wait for an answer.
@@ -142,9 +158,15 @@ impl WebhookConfig {
             headers: settings.headers.clone().unwrap_or(self.headers),
             timeout_seconds: settings.timeout_seconds.unwrap_or(self.timeout_seconds),
             give_up_hours: settings.give_up_hours.unwrap_or(self.give_up_hours),
+            batch_size: settings.batch_size.unwrap_or(self.batch_size),
             ..self
         }
     }
+}
+
+/// Every event has a request of its own.
+const fn alone() -> u32 {
+    1
 }
 
 fn header_value(at: &At<'_>) -> Option<Credential> {
@@ -211,6 +233,7 @@ mod tests {
             (r#"{"url": "https://x.example/", "types": ["OPEN"], "headers": {"X": "1", "x": "2"}}"#, vec!["headers.x"]),
             (r#"{"url": "https://x.example/", "types": ["OPEN"], "retries": 3}"#, vec!["retries"]),
             (r#"{"url": "https://x.example/", "types": ["OPEN"], "timeout_seconds": 0}"#, vec!["timeout_seconds"]),
+            (r#"{"url": "https://x.example/", "types": ["OPEN"], "batch_size": 1001}"#, vec!["batch_size"]),
         ];
         for (body, paths) in wrong {
             assert_eq!(read(body).unwrap_err(), paths, "{body}");
@@ -243,6 +266,9 @@ mod tests {
         assert_eq!(config.name, "example.com");
         let stored = serde_json::to_string(&config).unwrap();
         assert_eq!(serde_json::from_str::<WebhookConfig>(&stored).unwrap(), config);
+        let earlier = stored.replace(r#","batch_size":1"#, "");
+        assert_ne!(earlier, stored);
+        assert_eq!(serde_json::from_str::<WebhookConfig>(&earlier).unwrap(), config);
         assert!(!format!("{config:?}").contains("hunter2"));
     }
 }

@@ -1,4 +1,4 @@
-//! One request with one event, and what its answer means.
+//! One request with an event, or with a batch of them, and what its answer means.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use crate::outcome::retry_after;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=UTF-8");
 const MOST_AT_ONCE: usize = 32;
+const BATCHES_AT_ONCE: usize = 4;
 /// A connection that was unused for this long may be gone without our noticing.
 const IDLE: Duration = Duration::from_secs(50);
 
@@ -38,6 +39,8 @@ struct Inner {
     path: Uri,
     headers: HeaderMap,
     timeout: Duration,
+    /// How many events a request has at most.
+    batch_size: usize,
     /// The one that was used last is at the end.
     idle: Mutex<Vec<Idle>>,
 }
@@ -47,7 +50,7 @@ struct Idle {
     since: Instant,
 }
 
-/// The outcome of an event.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookAnswer {
     Taken {
@@ -58,7 +61,7 @@ pub enum HookAnswer {
         status: Option<u16>,
         reason: String,
         after: Option<Duration>,
-        /// The webhook is there, and says that this very event is wrong.
+        /// The webhook is there, and says that these very events are wrong.
         is_refusal: bool,
     },
     /// The webhook wants no more events.
@@ -66,8 +69,15 @@ pub enum HookAnswer {
 }
 
 impl Hook {
-    /// How many events may be under way at once.
-    pub const ROOM: usize = MOST_AT_ONCE;
+    /// How many events a request has at most.
+    pub fn batch_size(&self) -> usize {
+        self.0.batch_size
+    }
+
+    /// How many requests may be under way at once: few batches, so that events gather meanwhile.
+    pub fn room(&self) -> usize {
+        if self.0.batch_size > 1 { BATCHES_AT_ONCE } else { MOST_AT_ONCE }
+    }
 
     pub fn new(network: &Network, config: &WebhookConfig) -> Self {
         let (uri, timeout) = (config.url.uri().clone(), config.timeout());
@@ -89,13 +99,14 @@ impl Hook {
             path,
             headers,
             timeout,
+            batch_size: config.batch_size as usize,
             idle: Mutex::default(),
         }))
     }
 
-    /// The length of the body becomes `Content-Length`.
-    pub async fn post(&self, event: Bytes, now: UtcMillis) -> HookAnswer {
-        let answer = tokio::time::timeout(self.0.timeout, self.0.exchange(event)).await;
+    /// Sends events, as many as it takes at once.
+    pub async fn post(&self, events: &[Bytes], now: UtcMillis) -> HookAnswer {
+        let answer = tokio::time::timeout(self.0.timeout, self.0.exchange(self.body(events))).await;
         match answer.unwrap_or(Err(SendError::Timeout)) {
             Ok(answer) => meaning_of(&answer, now),
             Err(error) => {
@@ -103,14 +114,23 @@ impl Hook {
             }
         }
     }
+
+    /// Always an array for a webhook that takes several, so that its receiver reads one form.
+    fn body(&self, events: &[Bytes]) -> Bytes {
+        match events {
+            [event] if self.0.batch_size == 1 => event.clone(),
+            events => [&b"["[..], &events.join(&b','), b"]"].concat().into(),
+        }
+    }
 }
 
 impl Inner {
-    async fn exchange(&self, event: Bytes) -> Result<Answer, SendError> {
+    /// The length of the body becomes `Content-Length`.
+    async fn exchange(&self, body: Bytes) -> Result<Answer, SendError> {
         if let Some(refusal) = &self.refusal {
             return Err(SendError::Refused(refusal.clone()));
         }
-        let mut request = Request::new(Full::new(event));
+        let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.path.clone();
         *request.headers_mut() = self.headers.clone();

@@ -73,7 +73,7 @@ async fn serve(mut stream: TcpStream, answer: &[u8], closes: bool) {
 }
 
 async fn post(hook: &Hook) -> HookAnswer {
-    hook.post(Bytes::from_static(b"event!"), UtcMillis(0)).await
+    hook.post(&[Bytes::from_static(b"event!")], UtcMillis(0)).await
 }
 
 #[tokio::test]

@@ -30,6 +30,9 @@ pub(super) struct Settings {
     /// How long to try an event that is not taken, 1 to 168 hours
     #[arg(long, value_name = "HOURS", value_parser = number_in(1_u32..=168))]
     give_up: Option<u32>,
+    /// How many events a request has at most, 1 to 1000; with more than 1 its body is an array
+    #[arg(long, value_name = "EVENTS", value_parser = number_in(1_u32..=1000))]
+    batch_size: Option<u32>,
 }
 
 impl Settings {
@@ -40,6 +43,7 @@ impl Settings {
         set("types", (!self.types.is_empty()).then(|| json!(self.types)));
         set("timeout_seconds", self.timeout.map(Value::from));
         set("give_up_hours", self.give_up.map(Value::from));
+        set("batch_size", self.batch_size.map(Value::from));
         if let Some(path) = &self.authorization_file {
             set("authorization", Some(json!(read_text(path)?.trim())));
         }

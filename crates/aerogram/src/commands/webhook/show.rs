@@ -30,6 +30,7 @@ struct Shown {
     has_authorization: bool,
     #[serde(default)]
     headers: Vec<String>,
+    batch_size: Option<u32>,
     state: String,
     reason: Option<String>,
     nothing_taken_since: Option<String>,
@@ -111,6 +112,7 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
         ("types", webhook.types.join(", ")),
         ("authorization", authorization.to_owned()),
         ("headers", webhook.headers.join(", ")),
+        ("batch size", webhook.batch_size.map(events).unwrap_or_default()),
         ("state", webhook.state),
         ("reason", webhook.reason.unwrap_or_default()),
         ("nothing taken", webhook.nothing_taken_since.map(|since| format!("since {since}")).unwrap_or_default()),
@@ -126,6 +128,10 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
         output::line(format_args!("{name:<16} {value}"))?;
     }
     Ok(())
+}
+
+fn events(n_most: u32) -> String {
+    if n_most == 1 { "1 event a request".to_owned() } else { format!("up to {n_most} events a request") }
 }
 
 pub(super) fn proof(reply: &Reply) -> Result<()> {

@@ -61,6 +61,7 @@ pub(in crate::routes) struct ConfigRecord {
     headers: Vec<String>,
     timeout_seconds: u64,
     give_up_hours: u64,
+    batch_size: u32,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -151,6 +152,7 @@ impl From<WebhookView> for WebhookRecord {
             headers: config.headers.iter().map(|header| header.name.clone()).collect(),
             timeout_seconds: config.timeout().as_secs(),
             give_up_hours: config.give_up_after().as_secs() / 3600,
+            batch_size: config.batch_size,
             name: config.name,
         });
         let (state, reason, since) = match (&config, &view.state) {

@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::form::Fields;
 use crate::parts::fields::{Field, choice};
 
-pub(super) const FIELDS: [&str; 6] = ["url", "name", "types", "authorization", "timeout_seconds", "give_up_hours"];
+pub(super) const FIELDS: [&str; 7] =
+    ["url", "name", "types", "authorization", "timeout_seconds", "give_up_hours", "batch_size"];
 
 const STARTS: [(&str, &str); 2] = [("now", "What happens from now on"), ("earliest", "The oldest event that is kept")];
 
@@ -21,6 +22,7 @@ pub(super) fn fields(shown: Option<&Shown>, typed: &Fields, error: Option<&Error
         ("name", Some(shown)) => shown.name.clone().unwrap_or_default(),
         ("timeout_seconds", _) => number(shown.and_then(|shown| shown.timeout_seconds), 10),
         ("give_up_hours", _) => number(shown.and_then(|shown| shown.give_up_hours), 24),
+        ("batch_size", _) => number(shown.and_then(|shown| shown.batch_size), 1),
         _ => String::new(),
     };
     let value = |name: &str| typed.text(name).map_or_else(|| stored(name), str::to_owned);
@@ -36,6 +38,7 @@ pub(super) fn fields(shown: Option<&Shown>, typed: &Fields, error: Option<&Error
     let seconds = Field { kind: "number", ..Field::text("timeout_seconds", "Seconds to wait for an answer (1 to 60)") };
     let hours =
         Field { kind: "number", ..Field::text("give_up_hours", "Hours to try an event that is not taken (1 to 168)") };
+    let events = Field { kind: "number", ..Field::text("batch_size", "Events in one request, at most (1 to 1000)") };
     html! {
         (Field { kind: "url", ..Field::text("url", "URL") }.value(&value("url")).hint("Where events are posted to.").show(error))
         (Field::text("name", "Name").optional().value(&value("name")).hint("For people; the host of the URL unless given.").show(error))
@@ -55,6 +58,7 @@ pub(super) fn fields(shown: Option<&Shown>, typed: &Fields, error: Option<&Error
         }
         (seconds.value(&value("timeout_seconds")).show(error))
         (hours.value(&value("give_up_hours")).show(error))
+        (events.value(&value("batch_size")).hint("With more than one, the body is an array of events.").show(error))
         @if shown.is_none() { (choice("start", "Begin with", &STARTS, typed.text("start").unwrap_or("now"))) }
     }
 }
@@ -70,7 +74,7 @@ pub(super) fn body(typed: &Fields, is_new: bool) -> Value {
     for name in ["url", "name", "authorization"] {
         body.extend(typed.text(name).map(|text| (name.to_owned(), json!(text))));
     }
-    for name in ["timeout_seconds", "give_up_hours"] {
+    for name in ["timeout_seconds", "give_up_hours", "batch_size"] {
         // What is no number is refused by the call, which says what is possible.
         let number = |text: &str| text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number));
         body.extend(typed.text(name).map(|text| (name.to_owned(), number(text))));

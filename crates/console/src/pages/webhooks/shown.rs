@@ -27,6 +27,7 @@ pub(super) struct Shown {
     pub(super) has_authorization: bool,
     pub(super) timeout_seconds: Option<u64>,
     pub(super) give_up_hours: Option<u64>,
+    pub(super) batch_size: Option<u64>,
     pub(super) enabled: bool,
     pub(super) state: String,
     pub(super) reason: Option<String>,

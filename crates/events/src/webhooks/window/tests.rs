@@ -7,6 +7,8 @@ use uuid::Uuid;
 
 use super::*;
 
+mod batches;
+
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const NO: FailedAttempt<'static> = FailedAttempt { reason: "No.", pause: None, is_busy: false, is_refusal: false };
 const STILL_NO: FailedAttempt<'static> = FailedAttempt { reason: "Still no.", ..NO };
@@ -54,6 +56,7 @@ fn fresh(log: &[PublicEvent]) -> Window {
 fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost() {
     for seed in 0..20 {
         let mut dice = Dice(seed);
+        let batch_size = [1, 1, 2, 7, 500][usize::try_from(seed % 5).unwrap()];
         let log: Vec<_> =
             (0..6000).map(|n| event(n, u32::try_from(dice.below(60)).ok().filter(|ordinal| *ordinal > 0))).collect();
         let last = log.last().unwrap().offset;
@@ -65,24 +68,26 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
             now = now.plus(Duration::from_millis(50));
             read_more(&mut window, &log);
             while flying.len() < 16
-                && let Some(outgoing) = window.next(now)
+                && let Some(batch) = window.next_batch(batch_size, now)
             {
-                flying.push(outgoing.number);
+                flying.push(batch);
             }
             for _ in 0..dice.below(12) {
                 if flying.is_empty() {
                     break;
                 }
                 let at = usize::try_from(dice.below(flying.len() as u64)).unwrap();
-                let number = flying.swap_remove(at);
+                let batch = flying.swap_remove(at);
                 if dice.below(100) < 20 {
-                    assert!(window.failed(number, NO, LIMIT, now).1.is_none());
+                    let setback = if dice.below(2) == 0 { NO } else { REFUSED };
+                    assert!(window.batch_failed(batch, setback, LIMIT, now).1.is_none());
                     continue;
                 }
-                let channel = window.held.at(number).event.ordinal;
-                let taken = window.taken(number, now);
-                if seen.insert(taken.event) {
-                    channels.entry(channel).or_default().push(taken.offset);
+                for taken in window.batch_taken(batch, now) {
+                    if seen.insert(taken.event) {
+                        let place = usize::try_from(taken.offset.record().0).unwrap() - 1;
+                        channels.entry(log[place].ordinal).or_default().push(taken.offset);
+                    }
                 }
             }
             assert!(window.held.len() <= WIDTH);
