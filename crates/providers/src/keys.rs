@@ -75,6 +75,13 @@ pub(crate) fn first_expiry(chain: &str) -> Option<UtcMillis> {
     certificates(chain).ok()?.iter().filter_map(|certificate| expiry(certificate).ok()).min()
 }
 
+/// When the first certificate runs out, which is the one of whoever shows the chain. The error is a sentence.
+pub fn leaf_expiry(chain: &str) -> Result<UtcMillis, String> {
+    let chain = certificates(chain)?;
+    let leaf = chain.first().ok_or("There is no certificate.")?;
+    expiry(leaf).map_err(|why| format!("The certificate cannot be read: {why}."))
+}
+
 /// Distinguishes keys without giving them away: the beginning of a hash of their public part, or of a long secret.
 pub(crate) fn fingerprint(parts: &[&[u8]]) -> String {
     let mut all = Vec::new();

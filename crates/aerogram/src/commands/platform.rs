@@ -1,5 +1,6 @@
 //! `aerogram platform`: how an app reaches the devices of each platform.
 
+mod pkcs12;
 mod set;
 mod show;
 

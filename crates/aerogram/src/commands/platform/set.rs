@@ -1,6 +1,6 @@
 //! `aerogram platform set`: the flags of every provider, and the request made of them. The server checks their combination.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Which;
+use super::pkcs12::{self, Identity};
 use crate::client::{Client, Reply};
 use crate::commands::{read_input, read_text};
 use crate::output;
@@ -81,9 +82,12 @@ struct Provider {
     /// apns: id of the developer team
     #[arg(long, help_heading = "Providers")]
     team_id: Option<String>,
-    /// apns: PEM file of a certificate, with its key unless that is in --key-file
+    /// apns: file of a certificate: PKCS#12 (.p12), or PEM with its key, unless that is in --key-file
     #[arg(long, value_name = "PATH", help_heading = "Providers")]
     certificate_file: Option<PathBuf>,
+    /// apns: file with the password of a .p12 file; `-` for standard input
+    #[arg(long, value_name = "PATH", requires = "certificate_file", help_heading = "Providers")]
+    certificate_password_file: Option<PathBuf>,
     /// fcm: the JSON file of a service account, as downloaded
     #[arg(long, value_name = "PATH", help_heading = "Providers")]
     service_account_file: Option<PathBuf>,
@@ -197,13 +201,13 @@ impl Provider {
         for (name, value) in texts {
             fields.extend(value.as_ref().map(|value| (name.to_owned(), json!(value))));
         }
-        if let Some(path) = &self.certificate_file {
-            fields.insert("certificate".to_owned(), json!(pem(path)?));
-        }
-        // One PEM file often has both the certificate and the key.
-        if let Some(path) = self.key_file.as_ref().or(self.certificate_file.as_ref()) {
+        let identity = self.certificate_file.as_ref();
+        let identity = identity.map(|path| pkcs12::read(path, self.certificate_password_file.as_ref())).transpose()?;
+        let (certificate, key) = identity.map(|Identity { certificate, key }| (certificate, key)).unzip();
+        fields.extend(certificate.map(|certificate| ("certificate".to_owned(), json!(certificate))));
+        if let Some(key) = self.key_file.as_ref().map(|path| read_text(path)).transpose()?.or(key) {
             let name = if platform == "webpush" { "private_key" } else { "key" };
-            fields.insert(name.to_owned(), json!(pem(path)?.trim()));
+            fields.insert(name.to_owned(), json!(key.trim()));
         }
         if let Some(path) = &self.service_account_file {
             let account: Value = serde_json::from_slice(&read_input(path)?)
@@ -216,22 +220,10 @@ impl Provider {
         if let Some(url) = &self.endpoint {
             let mut endpoint = json!({ "url": url });
             if let Some(path) = &self.endpoint_ca_file {
-                endpoint["ca"] = json!(pem(path)?);
+                endpoint["ca"] = json!(read_text(path)?);
             }
             fields.insert("endpoint".to_owned(), endpoint);
         }
         Ok(fields)
     }
-}
-
-/// Certificates are often handed around in PKCS#12, which the user has to convert with `openssl`.
-fn pem(path: &Path) -> Result<String> {
-    let bytes = read_input(path)?.to_vec();
-    String::from_utf8(bytes).ok().with_context(|| {
-        let shown = path.display();
-        format!(
-            "{shown} is not a PEM file. If it is PKCS#12 (.p12), convert it with \
-             `openssl pkcs12 -in {shown} -nodes -out certificate.pem` (with -legacy if OpenSSL asks for it)."
-        )
-    })
 }
