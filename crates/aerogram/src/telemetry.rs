@@ -18,7 +18,9 @@ pub(crate) fn start(logging: &Logging) -> Result<Writing> {
     let registry = tracing_subscriber::registry().with(logging.log_level.clone());
     let started = match logging.log {
         LogFormat::Text => {
-            let layer = tracing_subscriber::fmt::layer().with_writer(lines).with_ansi(io::stderr().is_terminal());
+            let layer = tracing_subscriber::fmt::layer().with_writer(lines);
+            // On a terminal the layer looks at NO_COLOR by itself.
+            let layer = if io::stderr().is_terminal() { layer } else { layer.with_ansi(false) };
             registry.with(layer).try_init()
         }
         LogFormat::Json => {

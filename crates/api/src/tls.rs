@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use engine::Engine;
+use model::time::UtcMillis;
 use parking_lot::{Mutex, RwLock};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -38,14 +40,20 @@ pub struct TlsFiles {
 
 /// What new connections are shown.
 #[derive(Debug)]
-struct Identity(RwLock<Arc<CertifiedKey>>);
+struct Identity(RwLock<Shown>);
+
+#[derive(Debug)]
+struct Shown {
+    key: Arc<CertifiedKey>,
+    ends: UtcMillis,
+}
 
 /// By what a file that was replaced is recognized.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl ResolvesServerCert for Identity {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.read().clone())
+        Some(self.0.read().key.clone())
     }
 }
 
@@ -54,7 +62,7 @@ impl Tls {
     pub fn read(files: TlsFiles) -> Result<Self, String> {
         // Before they are read: what is replaced meanwhile is read again.
         let last = Mutex::new(files.stamp());
-        let identity = Arc::new(Identity(RwLock::new(Arc::new(files.read()?))));
+        let identity = Arc::new(Identity(RwLock::new(files.read()?)));
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .expect("ring supports the default protocol versions")
@@ -75,8 +83,8 @@ impl Tls {
             Ok((stamp, read)) => {
                 *self.0.last.lock() = stamp;
                 match read {
-                    Ok(identity) => {
-                        *self.0.identity.0.write() = Arc::new(identity);
+                    Ok(shown) => {
+                        *self.0.identity.0.write() = shown;
                         tracing::info!(
                             event = "tls.reloaded",
                             "new connections are shown the certificate as it is now"
@@ -95,9 +103,11 @@ impl Tls {
         self.0.config.clone()
     }
 
-    /// Reads the files again whenever they change.
-    pub(crate) async fn follow(&self) -> Infallible {
+    /// Reads the files again whenever they change, and tells when the certificate ends.
+    pub(crate) async fn follow(&self, engine: &Engine) -> Infallible {
         loop {
+            let ends = self.0.identity.0.read().ends;
+            engine.tell_own_certificate(ends);
             tokio::time::sleep(LOOK_EVERY).await;
             let files = self.0.files.clone();
             let now = tokio::task::spawn_blocking(move || files.stamp()).await;
@@ -109,9 +119,11 @@ impl Tls {
 }
 
 impl TlsFiles {
-    fn read(&self) -> Result<CertifiedKey, String> {
+    fn read(&self) -> Result<Shown, String> {
         let (certificate, key) = (text(&self.certificate)?, text(&self.key)?);
-        providers::certified_key(&certificate, &key).map_err(|reason| {
+        let shown = providers::certified_key(&certificate, &key)
+            .and_then(|key| Ok(Shown { key: Arc::new(key), ends: providers::leaf_expiry(&certificate)? }));
+        shown.map_err(|reason| {
             format!("{} and {} cannot be used. {reason}", self.certificate.display(), self.key.display())
         })
     }

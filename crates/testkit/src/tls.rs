@@ -1,12 +1,14 @@
 //! A certificate authority of a test: files for a service with TLS of its own, servers with its certificates, and connections that
 //! trust it.
 
+use std::fs::Permissions;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use providers::Trust;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -57,7 +59,17 @@ impl Authority {
 
     /// Writes a new certificate with a new key into the files of the server.
     pub fn renew(&self, names: &[&str]) -> CertificateDer<'static> {
-        let (certificate, key) = self.issue(names);
+        self.put(self.issue(names))
+    }
+
+    /// The same with a certificate that ends when that day (year, month and day) begins.
+    pub fn renew_until(&self, names: &[&str], (year, month, day): (i32, u8, u8)) -> CertificateDer<'static> {
+        let mut params = params(names);
+        params.not_after = date_time_ymd(year, month, day);
+        self.put(self.sign(&params))
+    }
+
+    fn put(&self, (certificate, key): (String, String)) -> CertificateDer<'static> {
         let files = self.server_files();
         write(&files.certificate, &certificate);
         write(&files.key, &key);
@@ -66,8 +78,11 @@ impl Authority {
 
     /// A certificate and its key, as PEM.
     pub fn issue(&self, names: &[&str]) -> (String, String) {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let (key, params) = (new_key(), CertificateParams::new(names).expect("names of hosts"));
+        self.sign(&params(names))
+    }
+
+    fn sign(&self, params: &CertificateParams) -> (String, String) {
+        let key = new_key();
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate can be made");
         (certificate.pem(), key.serialize_pem())
     }
@@ -111,10 +126,17 @@ impl Authority {
     }
 }
 
+fn params(names: &[&str]) -> CertificateParams {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    CertificateParams::new(names).expect("names of hosts")
+}
+
 fn new_key() -> KeyPair {
     KeyPair::generate().expect("a key can be made")
 }
 
+/// For nobody else to read: some of it is a key.
 fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("a file can be written");
+    std::fs::set_permissions(path, Permissions::from_mode(0o600)).expect("a file can be kept from others");
 }

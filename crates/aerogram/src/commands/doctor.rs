@@ -1,12 +1,13 @@
 //! `aerogram doctor`: whether the service and its files are in order, one line per check.
 
+mod certificate;
 mod file;
 mod finding;
 mod postgres;
 mod server;
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use store::DatabaseUrl;
 use store::examine::{Examined, ServerFacts};
 
 use crate::client::{Client, Reply};
-use crate::config::{Data, DatabaseUse, Remote, Sealing, Sources};
+use crate::config::{Data, DatabaseUse, HEADING, Remote, Sealing, Sources};
 use crate::data::{DataFolder, Exposed};
 use finding::{Finding, Report};
 
@@ -35,6 +36,9 @@ pub(crate) struct Doctor {
     sealing: Sealing,
     #[command(flatten)]
     database_use: DatabaseUse,
+    /// The key of the server's certificate, which others must not read
+    #[arg(long, hide = true, value_name = "PATH", help_heading = HEADING)]
+    tls_key: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +51,9 @@ impl Doctor {
         let mut report = Report::default();
         report.add("files", self.files(sources).into());
         report.add_all("files", self.forgotten().into_iter().collect());
+        if let Some(certificate) = self.remote.own_certificate() {
+            report.add("tls", certificate::finding(certificate).into());
+        }
         let mut facts = None;
         let database = Finding::from(self.database(&mut facts).await);
         let is_usable = !matches!(database, Finding::Wrong(_));
@@ -74,7 +81,8 @@ impl Doctor {
     fn files(&self, sources: &Sources) -> Result<Finding> {
         let folder = DataFolder::of(&self.data);
         let mut exposed = folder.exposed(&self.data.database)?;
-        exposed.extend(sources.secrets_file.as_deref().and_then(Exposed::to_everybody));
+        let named = [sources.secrets_file.as_deref(), self.tls_key.as_deref()];
+        exposed.extend(named.into_iter().flatten().filter_map(Exposed::to_everybody));
         if !exposed.is_empty() {
             let commands = exposed.iter().map(|Exposed { path, mode }| format!("chmod {mode} {}", path.display()));
             bail!("Other users can get at files of the service; run `{}`.", commands.collect::<Vec<_>>().join(" && "));
@@ -188,9 +196,10 @@ impl Doctor {
     }
 }
 
-/// Whether the server of the database cannot be asked from here.
+/// Whether the server of the database cannot be asked from here, as where only the service reaches it.
 fn is_away(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(store::Error::Unavailable(_)))
+    let error = error.downcast_ref();
+    error.is_some_and(|error| matches!(error, store::Error::Unavailable(_)) && !store::examine::is_refusal(error))
 }
 
 /// Whether the folder of the file exists, so that this may be the machine of the service.

@@ -24,7 +24,7 @@ impl Exposed {
     /// A settings file with secrets, or the key of the certificate, if everybody can read or write it. Its group may: it belongs to
     /// whoever edits it, and the service reads it as a member of the group.
     pub(crate) fn to_everybody(path: &Path) -> Option<Self> {
-        // It was read a moment ago, so that it is there.
+        // One that is not there is read by nobody, and missed elsewhere.
         let mode = fs::metadata(path).ok()?.permissions().mode();
         (mode & 0o007 != 0).then(|| Self { path: path.to_owned(), mode: "o=" })
     }

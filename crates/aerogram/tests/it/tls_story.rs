@@ -1,8 +1,11 @@
 //! The program with a certificate of its own, as an operator sets it up, and commands that reach it.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
+use std::time::Duration;
 
+use model::time::Clock;
 use serde_json::Value;
 use testkit::tls::{Authority, THIS_MACHINE};
 
@@ -47,6 +50,12 @@ fn commands_reach_a_server_with_a_certificate_and_say_why_not() {
     // Without a URL it is the server of this machine, whose certificate is known.
     let (_, said) = run(folder.path(), &["doctor", "--listen", &address]);
     assert!(said.contains("ok    server") && !said.contains("FAIL"), "{said}");
+    assert!(said.contains("ok    tls") && said.contains("is valid until"), "{said}");
+    let key = authority.server_files().key;
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let (_, said) = run(folder.path(), &["doctor", "--listen", &address]);
+    assert!(said.contains(&format!("chmod o= {}", key.display())), "{said}");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     let (_, said) = run(folder.path(), &["app", "list", "--url", &format!("http://{address}")]);
     assert!(said.contains("400") && said.contains("This port speaks TLS"), "{said}");
 
@@ -74,6 +83,40 @@ fn commands_reach_a_server_with_a_certificate_and_say_why_not() {
     assert!(exports.is_ok_and(|text| text.contains(&format!("AEROGRAM_URL={url}"))));
     let events: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     assert!(events.iter().any(|line| line["event"] == "tls.reloaded"), "{log}");
+}
+
+#[test]
+fn a_certificate_that_ends_is_told_of_before() {
+    let authority = Authority::new();
+    let folder = set_up(&authority, &THIS_MACHINE);
+    let until = |days: u64| {
+        let end = Clock::System.now().plus(Duration::from_secs(days * 24 * 60 * 60)).to_date();
+        let mut parts = end.split('-');
+        let mut part = || parts.next().unwrap();
+        (part().parse().unwrap(), part().parse().unwrap(), part().parse().unwrap())
+    };
+    authority.renew_until(&THIS_MACHINE, until(6));
+    let server = Server::start(folder.path(), &[]);
+    let address = server.url.trim_start_matches("http://").to_owned();
+    // A command does not trust the server between the renewal of its files and the next look at them.
+    let metric = |value: &dyn Fn(i64) -> bool| {
+        let (_, said) = run(folder.path(), &["api", "GET", "/metrics", "--listen", &address]);
+        let line =
+            said.lines().find_map(|line| line.strip_prefix("aerogram_tls_certificate_expire_timestamp_seconds "));
+        line.is_some_and(|text| value(text.parse().unwrap()))
+    };
+    let now = Clock::System.now().0 / 1000;
+    while !metric(&|ends| ends - now < 7 * 24 * 60 * 60) {}
+    authority.renew_until(&THIS_MACHINE, until(400));
+    server.signal("HUP");
+    while !metric(&|ends| ends - now > 300 * 24 * 60 * 60) {}
+    server.signal("TERM");
+    let (code, _, log) = server.wait();
+    assert_eq!(code, Some(0), "{log}");
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let told: Vec<Value> = lines.filter(|line| line["event"] == "tls.end").collect();
+    assert_eq!(told.len(), 1, "{log}");
+    assert_eq!((&told[0]["level"], &told[0]["days"]), (&Value::from("WARN"), &Value::from(7)), "{log}");
 }
 
 #[test]
