@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use base::{Error, Metrics, Result};
 use boxed::boxed;
+use model::time::UtcMillis;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -69,6 +70,8 @@ pub(crate) struct Exposition {
     database_damaged: Gauge,
     database_records_missing: Gauge,
     clock_in_doubt: Gauge,
+    /// Known where the server has a certificate of its own.
+    own_certificate: KnownGauge,
     platforms: PlatformGauges,
     webhooks: WebhookGauges,
 }
@@ -92,6 +95,7 @@ impl Exposition {
             database_damaged: Gauge::default(),
             database_records_missing: Gauge::default(),
             clock_in_doubt: Gauge::default(),
+            own_certificate: KnownGauge::default(),
             platforms: PlatformGauges::default(),
             webhooks: WebhookGauges::default(),
         };
@@ -134,6 +138,8 @@ impl Exposition {
         registry.register("database_records_missing", text, self.database_records_missing.clone());
         let text = "1 while timed work waits because the clock of the system has jumped, otherwise 0";
         registry.register("clock_in_doubt", text, self.clock_in_doubt.clone());
+        let text = "When the certificate that the server shows to callers ends, in seconds since 1970";
+        registry.register("tls_certificate_expire_timestamp_seconds", text, self.own_certificate.clone());
         self.platforms.register(registry);
         self.webhooks.register(registry);
     }
@@ -143,6 +149,10 @@ impl Exposition {
     /// The gauges of what the database says.
     fn stored(&self) -> [&KnownGauge; 4] {
         [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes, &self.log_records_behind]
+    }
+
+    pub(crate) fn show_own_certificate(&self, ends: UtcMillis) {
+        self.own_certificate.set(Some(ends.0 / 1000));
     }
 
     fn text(&self, form: MetricsForm) -> Result<String, fmt::Error> {
@@ -239,7 +249,6 @@ mod tests {
     use model::device_type::DeviceType;
     use model::event::RejectionStatus;
     use model::ids::WebhookId;
-    use model::time::UtcMillis;
     use sending::{Hindrance, PlatformFact, PlatformHealth, PlatformName, PlatformNotice};
     use std::collections::BTreeSet;
 
@@ -257,6 +266,7 @@ mod tests {
         for gauge in metrics.stored() {
             gauge.set(Some(0));
         }
+        metrics.show_own_certificate(UtcMillis(0));
         let app = AppKey::new("aaaaaaaaaaaaaaaaaaaaaa").unwrap();
         let hindered = |hindrance| {
             let (since, probe_at) = (UtcMillis(0), None);

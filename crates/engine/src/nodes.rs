@@ -1,15 +1,16 @@
 //! The nodes of the installation: each notes now and then that it is there, and what it is.
 
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base::{Error, Result};
 use boxed::boxed;
 use model::ids::Id;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
-use store::Tx;
 use store::documents::{self, Document, DocumentKind};
+use store::nodes::Node;
+use store::{Part, Tx, followers};
 use tenancy::OPERATOR;
 
 use crate::Engine;
@@ -43,6 +44,16 @@ pub struct NodeView {
     pub is_alive: bool,
     /// How many jobs it was running.
     pub n_jobs: u64,
+    pub measured: Option<Measured>,
+}
+
+/// How a node was getting on when it was seen last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// How many log records were not read by the reader of the log that is furthest behind.
+    pub records_behind: i64,
+    /// How long the database took to answer that, with the time in which the question waited for a connection.
+    pub database_micros: u64,
 }
 
 /// This node, once it has said what it is.
@@ -53,6 +64,12 @@ struct Stored {
     #[serde(flatten)]
     facts: NodeFacts,
     n_jobs: u64,
+    /// The number under which it holds jobs: by it others find the node that has died. Not told by earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lease: Option<Node>,
+    /// Not told by earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    measured: Option<Measured>,
 }
 
 enum NodeKind {}
@@ -97,9 +114,11 @@ impl Engine {
             return;
         }
         let (now, n_jobs) = (self.rooms.clock.now(), self.jobs.n_running() as u64);
+        let (lease, measured) = (Some(self.rooms.store.node()), self.measure().await.ok());
         let write = move |tx: &mut Tx<'_>| {
             more(tx, now)?;
-            let body = serde_json::to_string(&Stored { facts: facts.clone(), n_jobs }).map_err(Error::internal)?;
+            let stored = Stored { facts: facts.clone(), n_jobs, lease, measured };
+            let body = serde_json::to_string(&stored).map_err(Error::internal)?;
             Ok::<_, Error>(documents::put(tx, OPERATOR, DocumentKind::Node, &id, &body, now)?)
         };
         // A database that takes no changes is told of elsewhere, and it is tried again.
@@ -108,6 +127,14 @@ impl Engine {
         {
             tracing::warn!(error = &error as &dyn std::error::Error, "this node cannot be noted");
         }
+    }
+
+    async fn measure(&self) -> Result<Measured> {
+        let asked = Instant::now();
+        let read = |tx: &mut Tx<'_>, part: &Part| Ok::<_, store::Error>(vec![followers::most_behind(tx, part)?]);
+        let records_behind = self.rooms.store.read_all(read).await?.into_iter().max().unwrap_or(0);
+        let database_micros = u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Ok(Measured { records_behind, database_micros })
     }
 
     /// This node ends in order.
@@ -129,13 +156,14 @@ impl Engine {
 
 fn view(document: Document, now: UtcMillis) -> Option<NodeView> {
     let read = serde_json::from_str(&document.body).map_err(Error::internal);
-    let Stored { facts, n_jobs } = base::readable(DocumentKind::Node, &document.id, read)?;
+    let Stored { facts, n_jobs, measured, .. } = base::readable(DocumentKind::Node, &document.id, read)?;
     Some(NodeView {
         facts,
         started: document.created,
         seen: document.modified,
         is_alive: document.modified >= now.minus(ALIVE_FOR),
         n_jobs,
+        measured,
         id: document.id,
     })
 }

@@ -1,10 +1,12 @@
 //! The processes that share a database, by numbers that they choose at their start. On PostgreSQL each holds a lock that ends with
 //! its connection, so that the others notice within moments when it dies.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Part, Result, Tx};
 
 /// A process that has, or had, the database open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Node(pub(crate) i64);
 
 impl Node {

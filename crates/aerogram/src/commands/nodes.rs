@@ -31,6 +31,9 @@ struct Node {
     last_seen: String,
     alive: bool,
     jobs: u64,
+    /// Absent, like the next, from a node of an earlier version.
+    log_records_behind: Option<i64>,
+    database_milliseconds: Option<f64>,
 }
 
 impl Nodes {
@@ -42,14 +45,27 @@ impl Nodes {
 fn show(reply: &Reply) -> Result<()> {
     let Answer { nodes } = reply.read()?;
     let rows: Vec<_> = nodes.into_iter().map(Node::row).collect();
-    output::table(["NODE", "STATE", "ADDRESS", "VERSION", "ROLES", "STARTED", "LAST SEEN", "JOBS"], &rows)
+    output::table(HEADING, &rows)
 }
 
+/// LOG LAG is in records.
+const HEADING: [&str; 10] =
+    ["NODE", "STATE", "ADDRESS", "VERSION", "ROLES", "STARTED", "LAST SEEN", "JOBS", "LOG LAG", "DATABASE MS"];
+
 impl Node {
-    fn row(self) -> [String; 8] {
-        let Self { node_id, address, version, roles, started, last_seen, alive, jobs } = self;
-        let state = if alive { "alive" } else { "dead" }.to_owned();
-        let address = address.unwrap_or_else(|| "-".to_owned());
-        [node_id, state, address, version, roles.join(","), started, last_seen, jobs.to_string()]
+    fn row(self) -> [String; HEADING.len()] {
+        let unknown = || "-".to_owned();
+        [
+            self.node_id,
+            if self.alive { "alive" } else { "dead" }.to_owned(),
+            self.address.unwrap_or_else(unknown),
+            self.version,
+            self.roles.join(","),
+            self.started,
+            self.last_seen,
+            self.jobs.to_string(),
+            self.log_records_behind.map_or_else(unknown, |records| records.to_string()),
+            self.database_milliseconds.map_or_else(unknown, |millis| format!("{millis:.1}")),
+        ]
     }
 }

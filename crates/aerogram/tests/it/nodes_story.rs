@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::Value;
 use testkit::balanced::{Balanced, Retries};
 use testkit::client::Caller;
 use tokio::task::JoinSet;
@@ -77,8 +78,14 @@ async fn a_node_that_was_killed_is_listed_as_dead_and_the_log_of_another_tells_o
     assert_eq!((dead.len(), alive.len()), (1, 1), "{listed:?}");
     let shown = installation.command(1, &other, "nodes");
     assert!(shown.contains("dead") && shown.contains("alive") && shown.lines().count() == 3, "{shown}");
+    assert!(shown.lines().next().unwrap().ends_with("JOBS  LOG LAG  DATABASE MS"), "{shown}");
     let log = other.stop_and_tell();
-    assert!(log.lines().any(|line| line.contains("\"node.died\"")), "{log}");
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let died: Vec<Value> = lines.filter(|line| line["event"] == "node.died").collect();
+    assert!(!died.is_empty(), "{log}");
+    for told in died {
+        assert_eq!((&told["node"], &told["address"]), (&dead[0]["node_id"], &dead[0]["address"]), "{told}");
+    }
 }
 
 /// A push of which the first requests are recorded, and as many as possible are under way.

@@ -31,6 +31,12 @@ pub(super) struct NodeRecord {
     alive: bool,
     /// How many jobs it was running then.
     jobs: u64,
+    /// How many log records were not read then by the reader of the log that is furthest behind, such as a webhook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_records_behind: Option<i64>,
+    /// How many milliseconds the database took then to answer a question of this node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    database_milliseconds: Option<f64>,
 }
 
 pub(super) async fn nodes(State(edge): State<Edge>) -> Result<Answer> {
@@ -43,6 +49,8 @@ pub(super) async fn nodes(State(edge): State<Edge>) -> Result<Answer> {
         last_seen: node.seen.to_api(),
         alive: node.is_alive,
         jobs: node.n_jobs,
+        log_records_behind: node.measured.map(|measured| measured.records_behind),
+        database_milliseconds: node.measured.map(|measured| measured.database_micros as f64 / 1000.0),
     });
     Ok(Answer::ok(Nodes { nodes: nodes.collect() })?.data_attribute("nodes"))
 }

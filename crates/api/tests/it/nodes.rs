@@ -41,6 +41,8 @@ async fn nodes_are_listed_with_when_they_were_seen() {
         assert!(node["node_id"].is_string());
         assert_eq!((&node["address"], &node["version"]), (&json!("10.0.0.7:8080"), &json!("0.1.0")));
         assert_eq!((&node["roles"], &node["jobs"]), (&json!(["api", "worker"]), &json!(0)));
+        assert_eq!(node["log_records_behind"], json!(0));
+        assert!(node["database_milliseconds"].as_f64().is_some_and(|millis| millis > 0.0), "{node}");
         assert_eq!(
             (&node["started"], &node["last_seen"]),
             (&json!("2024-05-01T12:00:00"), &json!("2024-05-01T12:00:00"))

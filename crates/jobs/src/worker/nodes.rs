@@ -5,6 +5,9 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use base::Result;
+use serde::Deserialize;
+use store::apps::OPERATOR;
+use store::documents::{self, DocumentKind};
 use store::jobs;
 use store::nodes::{self, Node};
 use tokio::time;
@@ -13,6 +16,14 @@ use crate::Jobs;
 
 /// A node that is missing twice in a row has died. One that has only lost its connection makes another one in between.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What a node has noted of itself, as far as others tell of its death by it.
+#[derive(Deserialize)]
+struct Noted {
+    /// The number under which it held its jobs. Earlier versions do not tell.
+    lease: Option<Node>,
+    address: String,
+}
 
 impl Jobs {
     pub(super) async fn keep_watching_nodes(self) -> Infallible {
@@ -39,9 +50,20 @@ impl Jobs {
             let released = store.write_all(move |tx, part| jobs::release_of(tx, part, node, now)).await?;
             let n_released: u64 = released.into_iter().sum();
             if n_released > 0 {
-                tracing::warn!(event = "node.died", jobs = n_released, "took up the work of a node that has died");
+                let (node, address) = self.noted(node).await.unzip();
+                let text = "took up the work of a node that has died";
+                tracing::warn!(event = "node.died", node, address, jobs = n_released, "{text}");
             }
         }
         Ok(still_missing)
+    }
+
+    /// The id of a node, by which the operator knows it, and its address. Its death is told without them if they are not known.
+    async fn noted(&self, node: Node) -> Option<(String, String)> {
+        let all = self.0.store.read(|tx| documents::list(tx, OPERATOR, DocumentKind::Node)).await.ok()?;
+        all.into_iter().find_map(|document| {
+            let noted: Noted = serde_json::from_str(&document.body).ok()?;
+            (noted.lease == Some(node)).then_some((document.id, noted.address))
+        })
     }
 }
