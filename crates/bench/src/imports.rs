@@ -11,7 +11,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use model::ids::Ordinal;
+use model::time::UtcMillis;
 use serde_json::Value;
+use store::attributes::Write;
 use testkit::postgres::Cluster;
 use tokio::time::sleep;
 
@@ -66,14 +69,23 @@ async fn on(name: &str, n_devices: u32, database: &dyn Fn() -> Option<String>) -
     source.server.stop()
 }
 
-/// Rows per second at which the store takes channels with users.
+/// Rows per second at which the store takes channels with users and an attribute.
 async fn reference(n_devices: u32, database: Option<&str>) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let place = Place { folder: folder.path(), database };
     let population = Population::new();
     let began = Instant::now();
     loading::load_at(&place, &population, n_devices, Users::OneEach).await?;
-    Ok(f64::from(n_devices) / began.elapsed().as_secs_f64())
+    let age = |Ordinal(n)| Write {
+        name: "age".to_owned(),
+        value: Some((n % 90).to_string()),
+        at: UtcMillis(0),
+        expires: None,
+    };
+    loading::load_attributes(&place, n_devices, |channel| vec![age(channel)]).await?;
+    let rate = f64::from(n_devices) / began.elapsed().as_secs_f64();
+    report::line("through the store, with users and an attribute, per second", &number(rate))?;
+    Ok(rate)
 }
 
 /// An installation that devices were imported to.

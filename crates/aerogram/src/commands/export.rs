@@ -1,7 +1,7 @@
 //! `aerogram export`: what an app has, as JSON lines that `aerogram import jsonl` reads: channels with all that is known of them,
 //! what named users hold, lists with their rows, segments, templates, schedules and pipelines.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,16 +10,21 @@ use anyhow::{Context, Result};
 use clap::Args;
 use providers::percent_encoded;
 use serde_json::{Value, json};
+use tempfile::NamedTempFile;
 
 use super::exported_channel::line_of;
 use super::import::{DocumentKind, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES, held_by_user};
 use super::listing::each;
+use super::progress::Progress;
 use crate::client::Client;
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
 /// Rows of a list in one line.
 const ROWS_PER_LINE: usize = 1000;
+/// How far it has got is shown after so many lines.
+const LINES_AT_ONCE: u64 = 500;
+const UNWRITTEN: &str = "The export cannot be written";
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
@@ -35,43 +40,97 @@ pub(crate) struct Export {
 
 /// The lines so far.
 struct Lines {
-    out: Box<dyn Write>,
+    out: BufWriter<Target>,
     n_lines: u64,
+    progress: Progress,
+}
+
+/// Where the lines go.
+enum Target {
+    /// A file that gets its name when it is whole, and is gone if it does not become so. Only its owner can read it: lines have
+    /// addresses of devices and ids of people.
+    File { partial: NamedTempFile, path: PathBuf },
+    /// What is no file, such as a pipe.
+    Stream(Box<dyn Write>),
 }
 
 impl Export {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let client = Client::app(&self.remote, &self.login)?;
         let file = self.file.as_deref().filter(|path| *path != Path::new("-"));
-        let mut lines = Lines::open(file)?;
+        let target = Target::open(file)?;
+        let mut lines = Lines { out: BufWriter::new(target), n_lines: 0, progress: Progress::of_unknown()? };
         channels(&client, &mut lines).await?;
         named_users(&client, &mut lines).await?;
         lists(&client, &mut lines).await?;
         for kind in [&SEGMENTS, &TEMPLATES, &SCHEDULES, &PIPELINES] {
             documents(&client, kind, &mut lines).await?;
         }
-        lines.out.flush().context("The export cannot be written")?;
+        let Lines { out, n_lines, progress } = lines;
+        drop(progress);
+        out.into_inner().map_err(io::IntoInnerError::into_error).and_then(Target::finish).context(UNWRITTEN)?;
         if let Some(file) = file {
-            output::note(format_args!("{} lines were written to {}.", lines.n_lines, file.display()));
+            output::note(format_args!("{n_lines} lines were written to {}.", file.display()));
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 impl Lines {
-    fn open(file: Option<&Path>) -> Result<Self> {
-        let out: Box<dyn Write> = match file {
-            Some(path) => Box::new(BufWriter::new(
-                File::create(path).with_context(|| format!("{} cannot be written", path.display()))?,
-            )),
-            None => Box::new(BufWriter::new(io::stdout())),
-        };
-        Ok(Self { out, n_lines: 0 })
-    }
-
     fn add(&mut self, line: &Value) -> Result<()> {
         self.n_lines += 1;
+        if self.n_lines.is_multiple_of(LINES_AT_ONCE) {
+            self.progress.show(self.n_lines, format!("{} lines", self.n_lines));
+        }
         Ok(writeln!(self.out, "{line}")?)
+    }
+}
+
+impl Target {
+    fn open(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Target::Stream(Box::new(io::stdout()))) };
+        let opened = match fs::metadata(path) {
+            Ok(found) if !found.is_file() => {
+                File::options().write(true).open(path).map(|file| Target::Stream(Box::new(file)))
+            }
+            Ok(_) | Err(_) => Self::beside(path),
+        };
+        opened.with_context(|| format!("{} cannot be written", path.display()))
+    }
+
+    /// A link to a file stays one.
+    fn beside(path: &Path) -> io::Result<Self> {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = path.file_name().unwrap_or_default();
+        let partial = tempfile::Builder::new().prefix(name).suffix(".partial").tempfile_in(folder)?;
+        Ok(Target::File { partial, path })
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Target::File { partial, path } => {
+                partial.as_file().sync_all()?;
+                partial.persist(path).map(drop).map_err(|unnamed| unnamed.error)
+            }
+            Target::Stream(mut out) => out.flush(),
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, some: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::File { partial, .. } => partial.write(some),
+            Target::Stream(out) => out.write(some),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::File { partial, .. } => partial.flush(),
+            Target::Stream(out) => out.flush(),
+        }
     }
 }
 
@@ -85,7 +144,7 @@ async fn channels(client: &Client, lines: &mut Lines) -> Result<()> {
 }
 
 async fn named_users(client: &Client, lines: &mut Lines) -> Result<()> {
-    each(client, "/api/named_users", "named_users", async |user| match held_by_user(&user) {
+    each(client, "/api/named_users?limit=1000", "named_users", async |user| match held_by_user(&user) {
         Some(held) => lines.add(&json!({ "named_user": held })),
         None => Ok(()),
     })

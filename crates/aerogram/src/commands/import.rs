@@ -2,15 +2,20 @@
 
 mod airship;
 mod answers;
+mod consent;
 mod csv;
+mod documents;
 mod items;
 mod jsonl;
+mod lists;
 mod onesignal;
+mod origin;
 mod pinpoint;
 mod progress;
 mod sending;
 mod source;
 mod state;
+mod total;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,10 +24,11 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 pub(super) use airship::held_by_user;
-pub(super) use items::{DocumentKind, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES};
+pub(super) use documents::{DocumentKind, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES};
 
 use crate::client::Client;
 use crate::config::{AppLogin, Remote, number_in};
+use crate::output;
 
 #[derive(Args, Debug)]
 pub(crate) struct Import {
@@ -52,15 +58,22 @@ enum Format {
 /// How rows are sent, whatever they come from.
 #[derive(Args, Debug)]
 struct Options {
-    /// Read and check all rows, and change nothing
+    /// Read all rows and check the channels, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Leave out so many rows at the beginning; what an interrupted import has done is left out by itself
+    /// Leave out so many rows at the beginning, except lists, segments, templates, schedules and pipelines; what an interrupted
+    /// import has done is left out by itself
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = number_in(0..=u64::MAX))]
     skip: u64,
     /// Begin anew, although an interrupted import could go on
     #[arg(long)]
     start_over: bool,
+    /// The file that keeps how far the import has got; beside the source when absent, or airship.aerogram-import
+    #[arg(long, value_name = "PATH")]
+    state: Option<PathBuf>,
+    /// Import although enabled pipelines of the app could be set off
+    #[arg(long, short)]
+    yes: bool,
     /// Write the rows that were left out to this file, with their lines, and not to standard error
     #[arg(long, value_name = "PATH")]
     refused: Option<PathBuf>,
@@ -72,6 +85,10 @@ struct Options {
 impl Import {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let client = Client::app(&self.remote, &self.login)?;
+        if !consent::is_given(&client, self.format.options()).await? {
+            output::note(format_args!("Nothing was imported."));
+            return Ok(ExitCode::FAILURE);
+        }
         let run = sending::Run::new(client, &self.remote, &self.login)?;
         let total = match &self.format {
             Format::Jsonl(from) => from.run(run).await?,
@@ -82,5 +99,17 @@ impl Import {
         };
         total.show(self.remote.json)?;
         Ok(if total.refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+impl Format {
+    fn options(&self) -> &Options {
+        match self {
+            Format::Jsonl(from) => &from.options,
+            Format::Csv(from) => &from.options,
+            Format::Onesignal(from) => &from.options,
+            Format::Pinpoint(from) => &from.options,
+            Format::Airship(from) => &from.options,
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::output;
 const MOMENT: Duration = Duration::from_secs(1);
 const REDRAWN_EVERY: Duration = Duration::from_millis(200);
 const BAR: &str = "{msg} [{wide_bar}] {pos} of {len}, {eta} left";
+const BYTES: &str = "{msg} [{wide_bar}] {bytes} of {total_bytes}, {eta} left";
 const SPINNER: &str = "{spinner} {msg} ({elapsed})";
 
 /// Drawn to standard error, if that is a terminal.
@@ -20,6 +21,11 @@ impl Progress {
     /// Of so many things.
     pub(super) fn of(n: u64) -> Result<Self> {
         Self::styled(Some(n), BAR)
+    }
+
+    /// Of so many bytes, if it is known how many.
+    pub(super) fn of_bytes(n: Option<u64>) -> Result<Self> {
+        Self::styled(n, if n.is_some() { BYTES } else { SPINNER })
     }
 
     /// Of work that nobody knows the extent of.
@@ -48,12 +54,22 @@ impl Progress {
 
     /// Shows a message until the work ends, which says nothing of itself meanwhile.
     pub(super) async fn during<T>(&self, message: &str, work: impl Future<Output = T>) -> T {
+        self.following(message, || 0, work).await
+    }
+
+    /// Shows how far the work has got until it ends.
+    pub(super) async fn following<T>(
+        &self,
+        message: &str,
+        n_done: impl Fn() -> u64,
+        work: impl Future<Output = T>,
+    ) -> T {
         let mut work = std::pin::pin!(work);
         let mut redrawn = tokio::time::interval(REDRAWN_EVERY);
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                _ = redrawn.tick() => self.show(0, message),
+                _ = redrawn.tick() => self.show(n_done(), message),
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::process::{Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::UNIX_EPOCH;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -10,13 +12,14 @@ use serde_json::{Value, json};
 use testkit::postgres::cluster;
 use testkit::store::{Database, databases};
 
+use crate::moving_story::settle_in;
 use crate::operator_story::{APP_SECRET, KEY, MASTER_SECRET, Story};
 use crate::server::Server;
 
-const ID: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+pub(crate) const ID: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 
 /// A story on each database.
-fn stories() -> Vec<Story> {
+pub(crate) fn stories() -> Vec<Story> {
     let on = |database: Database| match database {
         Database::Sqlite => Story::begin(),
         Database::Postgres => Story::begin_with(&["--database", &cluster().fresh_database()]),
@@ -24,30 +27,30 @@ fn stories() -> Vec<Story> {
     databases().iter().copied().map(on).collect()
 }
 
-fn write(story: &Story, name: &str, text: impl AsRef<[u8]>) {
+pub(crate) fn write(story: &Story, name: &str, text: impl AsRef<[u8]>) {
     std::fs::write(story.folder.path().join(name), text).unwrap();
 }
 
-fn lines(all: &[Value]) -> String {
+pub(crate) fn lines(all: &[Value]) -> String {
     all.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn call(story: &Story, method: &str, path: &str, body: &Value) -> Value {
+pub(crate) fn call(story: &Story, method: &str, path: &str, body: &Value) -> Value {
     let text = story.says(&["api", method, path, "-d", &body.to_string()]);
     if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
 }
 
-fn get(story: &Story, path: &str) -> Value {
+pub(crate) fn get(story: &Story, path: &str) -> Value {
     serde_json::from_str(&story.says(&["api", "GET", path])).unwrap()
 }
 
-fn total(output: &Output) -> [u64; 3] {
+pub(crate) fn total(output: &Output) -> [u64; 3] {
     let total: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
     ["created", "updated", "refused"].map(|key| total[key].as_u64().unwrap())
 }
 
-fn import(story: &Story, arguments: &[&str]) -> Output {
+pub(crate) fn import(story: &Story, arguments: &[&str]) -> Output {
     story.command(&[&["import"], arguments, &["--json"]].concat()).output().unwrap()
 }
 
@@ -139,9 +142,11 @@ fn an_interrupted_import_goes_on_where_it_was() {
     write(&story, "all.jsonl", lines(&all));
     // An import that has done the first rows and was killed then leaves this behind.
     let state = story.folder.path().join("all.jsonl.aerogram-import");
-    let size = std::fs::metadata(story.folder.path().join("all.jsonl")).unwrap().len();
-    let server = story.server.url.clone();
-    let left = json!({"server": server, "app": KEY, "size": size, "n_rows": 4000, "next_page": null});
+    let source = std::fs::metadata(story.folder.path().join("all.jsonl")).unwrap();
+    let modified = source.modified().unwrap().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let file = json!({"path": "all.jsonl", "n_bytes": source.len(), "modified": u64::try_from(modified).unwrap()});
+    let left = json!({"server": story.server.url, "app": KEY, "origin": {"how": "jsonl", "files": [file]}, "n_rows": 4000,
+        "next_page": null});
     std::fs::write(&state, left.to_string()).unwrap();
     let output = import(&story, &["jsonl", "all.jsonl", "--connections", "2"]);
     assert_eq!(total(&output), [6000, 0, 0]);
@@ -165,119 +170,12 @@ fn an_interrupted_import_goes_on_where_it_was() {
     assert_eq!((created, refused), (0, 0));
     let devices = story.says(&["export", "-"]).lines().count();
     assert_eq!(devices, N);
-}
 
-/// Channels, users, lists, segments, templates, schedules and pipelines.
-fn settle_in(story: &Story) {
-    let channels = [
-        json!({"channel_id": ID, "device_type": "ios", "opt_in": true, "background": true, "push_address": "AB12", "named_user_id": "kim",
-            "tags": ["news"], "tag_groups": {"loyalty": ["gold"]}, "attributes": {"age": 41, "cart#1": {"n": 1}}, "alias": "k",
-            "subscription_lists": ["weekly"], "timezone": "Europe/Berlin", "locale_language": "de", "locale_country": "DE",
-            "app_version": "3.1", "sdk_version": "17.0.0", "device_model": "iPhone15,2", "device_os": "17.1", "carrier": "Telekom",
-            "location_settings": true, "ios": {"badge": 2, "quiettime": {"start": "22:00", "end": "7:00"}, "tz": "Europe/Berlin"}}),
-        json!({"device_type": "android", "opt_in": false, "push_address": "token", "android": {"delivery_type": "hms"}}),
-        json!({"device_type": "android", "opt_in": true, "push_address": "https://push.example.org/up/1", "android": {
-            "delivery_type": "unifiedpush", "subscription": {"auth": "AAAAAAAAAAAAAAAAAAAAAA",
-            "p256dh": "BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}}),
-        json!({"type": "open", "opt_in": true, "address": "lobby", "named_user_id": "kim", "open": {"open_platform_name": "kiosk",
-            "identifiers": {"floor": "1"}}, "locale_language": "fr"}),
-    ];
-    write(story, "settle.jsonl", lines(&channels));
-    let output = import(story, &["jsonl", "settle.jsonl"]);
-    assert_eq!(total(&output), [4, 0, 0], "{}", String::from_utf8_lossy(&output.stderr));
-    call(
-        story,
-        "POST",
-        "/api/named_users/kim",
-        &json!({"tags": {"set": {"crm": ["vip"]}},
-        "attributes": [{"action": "set", "key": "born", "value": "1983-01-01T00:00:00"}]}),
-    );
-    call(
-        story,
-        "POST",
-        "/api/named_users/scoped/kim",
-        &json!({"scoped": [{"scope": "app", "subscription_lists": {"subscribe": ["monthly"]}}]}),
-    );
-    story.says(&["list", "create", "--set", "name=vips", "--set", "description=The best"]);
-    write(story, "vips.csv", format!("ios_channel,{ID}\nnamed_user,\"jo, the second\"\n"));
-    story.says(&["list", "upload", "vips", "vips.csv"]);
-    let segment = call(story, "POST", "/api/segments", &json!({"display_name": "News", "criteria": {"tag": "news"}}));
-    let inner = json!({"segment": segment["segment_id"]});
-    let outer = call(
-        story,
-        "POST",
-        "/api/segments",
-        &json!({"display_name": "Both", "criteria": {"and": [inner, {"tag": "a"}]}}),
-    );
-    call(
-        story,
-        "POST",
-        "/api/templates",
-        &json!({"name": "Hello", "variables": [{"key": "NAME", "name": "Name", "default_value": "you"}],
-        "push": {"notification": {"alert": "Hello {{NAME}}"}}}),
-    );
-    let push = json!({"audience": {"segment": outer["segment_id"]}, "device_types": "all", "notification": {"alert": "Later"}});
-    call(
-        story,
-        "POST",
-        "/api/schedules",
-        &json!({"name": "Later", "schedule": {"scheduled_time": "2099-01-01T00:00:00"}, "push": push}),
-    );
-    call(
-        story,
-        "POST",
-        "/api/schedules",
-        &json!({"schedule": {"scheduled_time": "2099-02-01T00:00:00"}, "push": push}),
-    );
-    call(
-        story,
-        "POST",
-        "/api/pipelines",
-        &json!({"name": "Welcome", "enabled": true, "immediate_trigger": {"tag_added": "welcome"},
-        "outcome": {"delay": 60, "push": {"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}}}}),
-    );
-}
-
-/// The lines of an export, without the ids that a move changes.
-fn exported(story: &Story, file: &str) -> Vec<Value> {
-    story.says(&["export", file]);
-    let text = std::fs::read_to_string(story.folder.path().join(file)).unwrap();
-    let mut ids = Vec::new();
-    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for line in &mut lines {
-        for (kind, key) in [("segment", "id"), ("template", "template_id"), ("schedule", "url"), ("pipeline", "uid")] {
-            if let Some(id) = line[kind].as_object_mut().and_then(|object| object.remove(key)) {
-                ids.push(id.as_str().unwrap().to_owned());
-            }
-        }
-    }
-    let replace = |line: &Value| {
-        let text = ids.iter().enumerate().fold(line.to_string(), |text, (n, id)| text.replace(id, &format!("id-{n}")));
-        serde_json::from_str(&text).unwrap()
-    };
-    lines.iter().map(replace).collect()
-}
-
-#[test]
-fn an_app_goes_out_and_comes_in_again() {
-    for story in stories() {
-        settle_in(&story);
-        let before = exported(&story, "first.jsonl");
-        assert_eq!(before.len(), 4 + 1 + 2 + 2 + 1 + 2 + 1, "{before:#?}");
-        // The same app once more: nothing is made twice.
-        let again = import(&story, &["jsonl", "first.jsonl"]);
-        assert_eq!(total(&again), [0, 4, 0], "{}", String::from_utf8_lossy(&again.stderr));
-        assert_eq!(exported(&story, "second.jsonl"), before);
-
-        for other in stories() {
-            std::fs::copy(story.folder.path().join("first.jsonl"), other.folder.path().join("moved.jsonl")).unwrap();
-            for wanted in [[4, 0, 0], [0, 4, 0]] {
-                let moved = import(&other, &["jsonl", "moved.jsonl"]);
-                assert_eq!(total(&moved), wanted, "{}", String::from_utf8_lossy(&moved.stderr));
-                assert_eq!(exported(&other, "after.jsonl"), before);
-            }
-        }
-    }
+    // Elsewhere, if the folder of the source cannot be written to.
+    std::fs::write(story.folder.path().join("elsewhere"), left.to_string()).unwrap();
+    assert_eq!(total(&import(&story, &["jsonl", "all.jsonl", "--state", "elsewhere"])), [0, 6000, 0]);
+    let stdin = story.command(&["import", "jsonl", "-", "--state", "elsewhere"]).output().unwrap();
+    assert_eq!(stdin.status.code(), Some(2));
 }
 
 #[test]
@@ -349,12 +247,20 @@ fn the_example_of_another_service_runs() {
     let airship = Story::begin();
     settle_in(&airship);
     let story = Story::begin();
+    write(&story, "airship-secret.txt", MASTER_SECRET);
     let help = story.says(&["import", "airship", "--help"]);
-    let example = help.lines().find_map(|line| line.strip_prefix("  aerogram ")).unwrap_or_else(|| panic!("{help}"));
-    let example = example
-        .replace(" KEY", &format!(" {KEY}"))
-        .replace(" SECRET", &format!(" {MASTER_SECRET} --from {}", airship.server.url));
-    story.says(&example.split(' ').collect::<Vec<_>>());
+    let (_, example) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{help}"));
+    let line = format!("{} --from {}", example.trim().replace("=KEY", &format!("={KEY}")), airship.server.url);
+    let program = Path::new(env!("CARGO_BIN_EXE_aerogram")).parent().unwrap().display();
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .args(["-c", &line])
+        .current_dir(story.folder.path())
+        .env_clear()
+        .env("PATH", format!("{program}:/usr/bin:/bin"));
+    shell.env("AEROGRAM_URL", &story.server.url).env("AEROGRAM_APP_KEY", KEY);
+    let output = shell.env("AEROGRAM_MASTER_SECRET", MASTER_SECRET).output().unwrap();
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

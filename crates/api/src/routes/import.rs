@@ -1,9 +1,12 @@
 //! Import of channels: a stream of JSON lines, each the channel object of a registration with what else is known of the channel.
 //! Some thousand lines are one transaction. The answer has a line for every one that was left out, and one for all of them.
+//! Airship's own import is one array of such objects.
+
+mod array;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use devices::{ImportReport, ImportRow, RefusedRow};
 use http::HeaderValue;
@@ -15,6 +18,7 @@ use model::problem::Problems;
 use serde::Serialize;
 use tenancy::App;
 
+use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -68,12 +72,20 @@ pub(super) async fn channels(
     let mut import =
         Import { edge: &edge, app: &app, is_dry_run, told: Vec::new(), total: ImportReport::default(), n_refused: 0 };
     match import.receive(&mut body).await {
-        Ok(()) => import.answer(),
+        Ok(Form::Lines) => import.answer(),
+        Ok(Form::Array(answer)) => Ok(answer.into_response()),
         Err(error) => {
             body.discard().await;
             Err(error)
         }
     }
+}
+
+/// How the channels of an import came.
+enum Form {
+    Lines,
+    /// They are imported, and this is said of them.
+    Array(Answer),
 }
 
 /// An import that is being received.
@@ -99,16 +111,21 @@ struct Lines {
 }
 
 impl Import<'_> {
-    async fn receive(&mut self, body: &mut Upload) -> Result<()> {
-        let mut lines = Lines::default();
+    async fn receive(&mut self, body: &mut Upload) -> Result<Form> {
+        let (mut lines, mut is_blank) = (Lines::default(), true);
         while let Some(chunk) = body.chunk().await? {
             let mut rest = chunk;
+            // No line begins like an array: each is an object.
+            if is_blank && rest.trim_ascii_start().starts_with(b"[") {
+                return self.take_array(rest, body).await.map(Form::Array);
+            }
+            is_blank &= rest.trim_ascii().is_empty();
             while lines.add(&mut rest) {
                 self.take(&mut lines).await?;
             }
         }
         lines.end_line();
-        self.take(&mut lines).await
+        self.take(&mut lines).await.map(|()| Form::Lines)
     }
 
     /// Imports the lines that wait.
@@ -149,9 +166,7 @@ impl Import<'_> {
         if self.n_refused > MOST_TOLD as u64 {
             return Ok(());
         }
-        // Addresses are checked as those of registrations are, whose channel is one level below.
-        let path = row.path.strip_prefix("channel.").unwrap_or(&row.path);
-        self.tell_line(&RefusedLine { line: row.line, path, error: &row.message })
+        self.tell_line(&RefusedLine { line: row.line, path: below_channel(&row.path), error: &row.message })
     }
 
     fn tell_line(&mut self, line: &impl Serialize) -> Result<()> {
@@ -225,6 +240,11 @@ fn parse(line: &[u8]) -> std::result::Result<ImportedChannel, Problems> {
         return Err(Problems::one("", "The line is not UTF-8."));
     }
     json::parse_with(line, UnknownKeys::Refused, ImportedChannel::parse)
+}
+
+/// Addresses are checked as those of registrations are, whose channel is one level below.
+fn below_channel(path: &str) -> &str {
+    path.strip_prefix("channel.").unwrap_or(path)
 }
 
 /// All problems of a line, under the path of the first.

@@ -282,3 +282,31 @@ async fn many_lines_are_several_transactions_of_one_packed_body() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_array_of_channels_is_taken_as_a_whole() {
+    on_each_database(async |app| {
+        let android = |address: &str| json!({"device_type": "android", "opt_in": true, "push_address": address});
+        let known = json!({"channel_id": KNOWN, "device_type": "ios", "opt_in": true, "tags": ["news"]});
+        let before = row_counts(app.engine().store()).await;
+        let wrong = json!([known, {"device_type": "android", "opt_in": "yes", "push_address": "F1"}]);
+        let refused = app.master().post(PATH, wrong).await.expect(400);
+        assert_eq!(refused["details"]["path"], "[1].opt_in", "{refused}");
+        app.master().post(PATH, format!("[{}]", " ".repeat(6 * 1024 * 1024))).await.expect(413);
+        app.master().post(&format!("{PATH}?dry_run=true"), json!([known])).await.expect(202);
+        assert_eq!(row_counts(app.engine().store()).await, before);
+
+        let all = format!("\n {}", json!([known, android("F1"), android("F2")]));
+        let taken = app.master().post(PATH, all).await.expect(202);
+        assert_eq!((&taken["ok"], taken.get("warnings")), (&json!(true), None), "{taken}");
+        assert_eq!(channel(&app, KNOWN).await["tags"], json!(["news"]));
+        assert_eq!(reached(&app, json!("all")).await, 2, "{taken}");
+        // It stays what it is, and the others are imported all the same.
+        let other = json!([{"channel_id": KNOWN, "device_type": "android", "opt_in": true}, android("F3")]);
+        let taken = app.master().post(PATH, other).await.expect(202);
+        assert!(taken["warnings"][0].as_str().unwrap().starts_with("[0]: "), "{taken}");
+        assert_eq!(reached(&app, json!("all")).await, 3);
+        assert_eq!(event_types(&app).await, Vec::<String>::new());
+    })
+    .await;
+}

@@ -295,7 +295,7 @@ impl Import {
         }
     }
 
-    /// Sets the attributes that are not held with the same values.
+    /// Sets the attributes that are not held with the same values, and objects in any case, which last longer for it.
     fn set_attributes(
         &mut self,
         context: &ChangeContext<'_>,
@@ -303,11 +303,18 @@ impl Import {
         held: &Attributes,
         channel: &ImportedChannel,
     ) -> Result<()> {
-        for (name, value) in channel.attributes.iter().filter(|(name, value)| held.get(name.as_str()) != Some(*value)) {
+        for (name, value) in &channel.attributes {
+            let (now, is_held) = (context.journal.now(), held.get(name.as_str()) == Some(value));
+            let expires = value.ends(now);
+            if is_held && expires.is_none() {
+                continue;
+            }
             let value = serde_json::to_string(value).map_err(Error::internal)?;
-            let write = Write { name: name.as_str().to_owned(), value: Some(value), at: context.journal.now() };
+            let write = Write { name: name.as_str().to_owned(), value: Some(value), at: now, expires };
             self.later.set_attribute(ordinal, write);
-            self.changed.insert(ordinal);
+            if !is_held {
+                self.changed.insert(ordinal);
+            }
         }
         Ok(())
     }

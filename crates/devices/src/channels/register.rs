@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use base::{Error, Result};
 use boxed::boxed;
 use model::channel::{Change, Registration};
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, NamedUserId, OperationId, Ordinal};
 use serde::{Deserialize, Serialize};
 use store::channels::{self, Channel, Key};
@@ -44,7 +45,8 @@ impl Devices {
         self.register(app, None, registration, idempotency_key).await
     }
 
-    /// Registers a device that proves to have had a channel. It gets this one as long as that is installed and of the same type.
+    /// Registers a device that proves to have had a channel. It gets this one as long as that is installed and of the same type,
+    /// and a new one otherwise, unless it is a browser.
     pub async fn register_known_channel(
         &self,
         app: AppId,
@@ -66,7 +68,7 @@ impl Devices {
         let operation_id = OperationId::at(self.0.clock.now());
         self.change_audience_once(app, idempotency_key, move |tx, context| {
             let known = match own {
-                Some(own) => installed(tx, app, own, &registration)?,
+                Some(own) => own_channel(tx, app, own, &registration)?,
                 None if context.is_by_device() => None,
                 None => recognize(tx, app, &registration)?,
             };
@@ -232,10 +234,16 @@ fn set_named_user<'a>(
     Ok(new_user)
 }
 
-/// The channel that a device proves to have had, if it can still be used.
-fn installed(tx: &mut Tx<'_>, app: AppId, own: ChannelId, registration: &Registration) -> Result<Option<Channel>> {
-    let known = channels::by_id(tx, app, own)?;
-    Ok(known.filter(|channel| channel.installed && channel.device_type == registration.device_type))
+/// The channel that a device proves to have had, if it can still be used; `None` if its device gets another one. A browser does
+/// not: it may have its channel by the key of the app alone, which everybody has, and which gives one new channel of type web.
+fn own_channel(tx: &mut Tx<'_>, app: AppId, own: ChannelId, registration: &Registration) -> Result<Option<Channel>> {
+    match channels::by_id(tx, app, own)? {
+        Some(known) if known.installed && known.device_type == registration.device_type => Ok(Some(known)),
+        Some(known) if known.device_type != DeviceType::Web => Ok(None),
+        Some(_) | None => Err(Error::Conflict(format!(
+            "The channel {own} is uninstalled or of another type, and its credentials give no other one; register anew without them."
+        ))),
+    }
 }
 
 /// The installed channel of the device that a server registers.

@@ -1,7 +1,5 @@
 //! `aerogram import airship`: channels and named users of Airship, or of any other service that speaks its API, page by page.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use clap::Args;
 use model::app::{AppKey, Secret};
@@ -9,9 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::Options;
 use super::answers::patiently;
+use super::origin::Origin;
 use super::progress::Progress;
-use super::sending::{Run, Sender, Total};
+use super::sending::{Run, Sender};
 use super::source::{Content, Row};
+use super::total::Total;
 use crate::client::{Client, own_path};
 use crate::commands::exported_channel::{LeftOut, line_of};
 use crate::config::{Authorities, BaseUrl, HEADING as SETTINGS, app_key, secret};
@@ -19,6 +19,8 @@ use crate::config::{Authorities, BaseUrl, HEADING as SETTINGS, app_key, secret};
 /// How far it has got is written after so many pages.
 const PAGES_AT_ONCE: u32 = 5;
 const CHANNELS: &str = "/api/channels/";
+/// In the folder in which the command runs.
+const STATE: &str = "airship.aerogram-import";
 const NAMED_USERS: &str = "/api/named_users/";
 
 #[derive(Args, Debug)]
@@ -29,22 +31,21 @@ pub(super) struct Airship {
     /// Key of the app there
     #[arg(long, value_name = "KEY", allow_hyphen_values = true, value_parser = app_key, help_heading = SETTINGS)]
     airship_key: AppKey,
-    /// Master secret of the app there
+    /// Master secret of the app there; set it in AEROGRAM_AIRSHIP_SECRET, because other users of the machine see command lines
     #[arg(long, value_name = "SECRET", allow_hyphen_values = true, value_parser = secret, help_heading = SETTINGS)]
     airship_secret: Secret,
-    /// The file that keeps how far the import has got
-    #[arg(long, value_name = "PATH", default_value = "airship.aerogram-import")]
-    state: PathBuf,
 
     #[command(flatten)]
-    options: Options,
+    pub(super) options: Options,
 }
 
 impl Airship {
     pub(super) async fn run(&self, run: Run, authorities: &Authorities) -> Result<Total> {
         let (key, secret) = (self.airship_key.to_string(), self.airship_secret.reveal());
         let from = Client::of_another(&self.from, &key, secret, authorities)?;
-        let mut sender = run.sender(&self.options, Progress::of_unknown()?, Some(&self.state), None)?;
+        let origin = Origin { how: format!("airship {} {key}", self.from), files: Vec::new() };
+        let state = self.options.state.clone().unwrap_or_else(|| STATE.into());
+        let mut sender = run.sender(&self.options, origin, Some(state), Progress::of_unknown()?)?;
         let begin = sender.go_on_with_page().unwrap_or_else(|| CHANNELS.to_owned());
         if begin.starts_with(CHANNELS.trim_end_matches('/')) {
             pages(&from, &mut sender, begin, "channels", channel).await?;

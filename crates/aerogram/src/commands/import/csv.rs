@@ -8,8 +8,9 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Options;
-use super::sending::{Run, Total};
-use super::source::{BytesRead, Cells, Content, Row, Rows, header, records, size_of};
+use super::sending::Run;
+use super::source::{BytesRead, Cells, Content, Row, Rows, header, records};
+use super::total::Total;
 use crate::config::Unusable;
 
 #[derive(Args, Debug)]
@@ -33,7 +34,7 @@ pub(super) struct Csv {
     amazon: bool,
 
     #[command(flatten)]
-    options: Options,
+    pub(super) options: Options,
 }
 
 /// The part of a channel that a column is.
@@ -131,7 +132,8 @@ impl Csv {
                 }))
             }
         };
-        run.files(&self.options, &files, n_bytes, size_of(&files), rows).await
+        let how = format!("csv {device_type:?} {:?}", self.map);
+        run.files(&self.options, how, &files, n_bytes, rows).await
     }
 
     fn device_type(&self) -> Option<&'static str> {
@@ -231,7 +233,15 @@ mod tests {
             ios: true,
             android: false,
             amazon: false,
-            options: Options { dry_run: false, skip: 0, start_over: false, refused: None, connections: 1 },
+            options: Options {
+                dry_run: false,
+                skip: 0,
+                start_over: false,
+                state: None,
+                yes: true,
+                refused: None,
+                connections: 1,
+            },
         };
         let record = CsvRecord { line: 2, cells: cells.iter().map(|cell| cell.as_bytes().to_vec()).collect() };
         channel(&Cells::read(&header, record).unwrap(), &csv.fields(&header).unwrap(), csv.device_type()).unwrap()

@@ -7,17 +7,21 @@ use clap::Args;
 
 use super::Options;
 use super::items::content_of;
-use super::sending::{Run, Total};
-use super::source::{BytesRead, Row, Rows, lines, size_of};
+use super::sending::Run;
+use super::source::{BytesRead, Row, Rows, lines};
+use super::total::Total;
 
 #[derive(Args, Debug)]
 pub(super) struct Jsonl {
     /// The file, plain or gzip, or `-` for standard input
     #[arg(value_name = "PATH")]
     file: PathBuf,
+    /// Let schedules and pipelines send as they did where they come from; without it, new ones come paused or disabled
+    #[arg(long)]
+    active: bool,
 
     #[command(flatten)]
-    options: Options,
+    pub(super) options: Options,
 }
 
 impl Jsonl {
@@ -28,6 +32,6 @@ impl Jsonl {
             Ok(Row { place, content: content_of(line) })
         });
         let rows: Rows = Box::new(rows);
-        run.files(&self.options, &files, n_bytes, size_of(&files), rows).await
+        run.letting_active(self.active).files(&self.options, "jsonl".to_owned(), &files, n_bytes, rows).await
     }
 }

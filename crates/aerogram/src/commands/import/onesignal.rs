@@ -7,8 +7,9 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Options;
-use super::sending::{Run, Total};
-use super::source::{BytesRead, Cells, Content, Row, Rows, header, records, size_of};
+use super::sending::Run;
+use super::source::{BytesRead, Cells, Content, Row, Rows, header, records};
+use super::total::Total;
 use crate::config::Unusable;
 
 #[derive(Args, Debug)]
@@ -18,7 +19,7 @@ pub(super) struct Onesignal {
     file: PathBuf,
 
     #[command(flatten)]
-    options: Options,
+    pub(super) options: Options,
 }
 
 impl Onesignal {
@@ -38,7 +39,7 @@ impl Onesignal {
             let channel = Cells::read(&header, record).and_then(|cells| channel(&cells));
             Ok(Row { place, content: channel.map_or_else(Content::LeftOut, |channel| Content::channel(&channel)) })
         }));
-        run.files(&self.options, &files, n_bytes, size_of(&files), rows).await
+        run.files(&self.options, "onesignal".to_owned(), &files, n_bytes, rows).await
     }
 }
 

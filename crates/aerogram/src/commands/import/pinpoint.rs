@@ -10,8 +10,9 @@ use serde::Deserialize;
 use serde_json::{Number, Value, json};
 
 use super::Options;
-use super::sending::{Run, Total};
-use super::source::{BytesRead, Content, Row, Rows, lines, size_of};
+use super::sending::Run;
+use super::source::{BytesRead, Content, Row, Rows, lines};
+use super::total::Total;
 use crate::config::number_in;
 
 #[derive(Args, Debug)]
@@ -24,7 +25,7 @@ pub(super) struct Pinpoint {
     limit: Option<usize>,
 
     #[command(flatten)]
-    options: Options,
+    pub(super) options: Options,
 }
 
 /// What an endpoint has that a channel can have.
@@ -73,7 +74,7 @@ impl Pinpoint {
             Ok(Row { place, content: channel.map_or_else(Content::LeftOut, |channel| Content::channel(&channel)) })
         });
         let rows: Rows = Box::new(rows);
-        run.files(&self.options, &self.files, n_bytes, size_of(&self.files), rows).await
+        run.files(&self.options, "pinpoint".to_owned(), &self.files, n_bytes, rows).await
     }
 }
 

@@ -42,6 +42,12 @@ impl Progress {
         self.bar.tick();
     }
 
+    /// Shows that rows wait for the upload of a list.
+    pub(super) fn show_upload(&self, list: &str) {
+        self.bar.set_message(format!("uploading the list {list}"));
+        self.bar.tick();
+    }
+
     /// Writes a line above the bar.
     pub(super) fn note(&self, text: &str) {
         self.bar.suspend(|| crate::output::note(format_args!("{text}")));

@@ -5,23 +5,24 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::future::Future;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
-use serde::Serialize;
 use tokio::task::JoinSet;
 
 use super::Options;
-use super::answers::{Answer, RefusedLine, patiently, problem};
+use super::answers::{Answer, RefusedLine, about_one_row, patiently};
+use super::documents::Taken;
 use super::items::{Item, Items, set_named_user};
+use super::origin::Origin;
 use super::progress::Progress;
 use super::source::{BytesRead, Content, Row, Rows};
-use super::state::{State, StateFile, beside};
+use super::state::{Found, State, StateFile, beside};
+use super::total::Total;
 use crate::client::Client;
-use crate::config::{AppLogin, Remote};
-use crate::output;
+use crate::config::{AppLogin, Remote, Unusable};
 
 const ROWS_PER_PART: usize = 2000;
 const BYTES_PER_PART: usize = 4 * 1024 * 1024;
@@ -31,18 +32,8 @@ pub(super) struct Run {
     client: Arc<Client>,
     server: String,
     app: String,
-}
-
-/// What became of all rows.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct Total {
-    /// Rows that were read, without those that an earlier run has done.
-    rows: u64,
-    created: u64,
-    updated: u64,
-    /// Named users, lists, segments and the like.
-    items: u64,
-    pub(super) refused: u64,
+    /// What sends by itself does so here, too.
+    active: bool,
 }
 
 /// Channels of one request.
@@ -55,7 +46,7 @@ struct Part {
 /// Rows that have been sent.
 enum Done {
     Part { places: Vec<String>, answer: Answer },
-    Item { place: String, problem: Option<String> },
+    NamedUser { place: String, problem: Option<String> },
 }
 
 /// An import under way.
@@ -80,21 +71,33 @@ pub(super) struct Sender<'a> {
 impl Run {
     pub(super) fn new(client: Client, remote: &Remote, login: &AppLogin) -> Result<Self> {
         let (key, _) = login.required()?;
-        Ok(Self { client: Arc::new(client), server: remote.url()?.to_string(), app: key.to_string() })
+        let (server, app) = (remote.url()?.to_string(), key.to_string());
+        Ok(Self { client: Arc::new(client), server, app, active: false })
+    }
+
+    pub(super) fn letting_active(self, active: bool) -> Self {
+        Self { active, ..self }
     }
 
     /// Imports the rows of files.
     pub(super) async fn files(
         self,
         options: &Options,
+        how: String,
         files: &[PathBuf],
         n_bytes: BytesRead,
-        size: Option<u64>,
         rows: Rows,
     ) -> Result<Total> {
-        let progress = Progress::of_files(n_bytes, size)?;
-        let state = files.first().filter(|_| size.is_some()).map(|file| beside(file, ".aerogram-import"));
-        let mut sender = self.sender(options, progress, state.as_deref(), size)?;
+        let origin = Origin::of_files(how, files);
+        let progress = Progress::of_files(n_bytes, origin.as_ref().map(Origin::n_bytes))?;
+        if options.state.is_some() && origin.is_none() {
+            let text =
+                "--state: How far an import has got is kept for files only; --skip leaves out rows of anything else.";
+            return Err(Unusable::new(text).into());
+        }
+        let default = files.first().filter(|_| origin.is_some()).map(|file| beside(file, ".aerogram-import"));
+        let state = options.state.clone().or(default);
+        let mut sender = self.sender(options, origin.unwrap_or_default(), state, progress)?;
         for row in rows {
             sender.add(row?).await?;
         }
@@ -102,21 +105,30 @@ impl Run {
     }
 
     /// `state` is the file that keeps how far the import has got.
-    pub(super) fn sender<'a>(
+    pub(super) fn sender(
         self,
-        options: &'a Options,
+        options: &Options,
+        origin: Origin,
+        state: Option<PathBuf>,
         progress: Progress,
-        state: Option<&Path>,
-        size: Option<u64>,
-    ) -> Result<Sender<'a>> {
-        let Run { client, server, app } = self;
-        let new = State { server, app, size, ..State::default() };
-        let kept = match state.filter(|_| !options.dry_run) {
-            Some(path) => StateFile::open(path.to_owned(), new, options.start_over)?,
-            None => StateFile::nowhere(),
+    ) -> Result<Sender<'_>> {
+        let Run { client, server, app, active } = self;
+        let new = State { server, app, origin, ..State::default() };
+        let (kept, goes_on) = match state.filter(|_| !options.dry_run) {
+            None => (StateFile::nowhere(), false),
+            Some(path) => {
+                let shown = path.display().to_string();
+                let (kept, found) = StateFile::open(path, new, options.start_over)?;
+                if found == Found::Other {
+                    progress.note(&format!(
+                        "{shown} is of an import from another source, to another app or with other options; this one begins anew."
+                    ));
+                }
+                let goes_on = found == Found::Same && (kept.state.n_rows > 0 || kept.state.next_page.is_some());
+                (kept, goes_on)
+            }
         };
         // An import that goes on adds to what it has told.
-        let goes_on = kept.state.n_rows > 0;
         let report = options.refused.as_ref().map(|path| {
             let opened = OpenOptions::new().create(true).write(true).append(goes_on).truncate(!goes_on).open(path);
             opened.map(BufWriter::new).with_context(|| format!("{} cannot be written", path.display()))
@@ -128,7 +140,7 @@ impl Run {
             ));
         }
         Ok(Sender {
-            items: Items::new(client.clone()),
+            items: Items::new(client.clone(), active),
             client,
             options,
             n_skipped: options.skip.max(kept.state.n_rows),
@@ -147,6 +159,10 @@ impl Run {
 
 impl Sender<'_> {
     pub(super) async fn add(&mut self, Row { place, content }: Row) -> Result<()> {
+        // The channels before it are a request of their own, which ends before this row: what is done when it is answered.
+        if let Content::NamedUser(_) | Content::Item(_) = content {
+            self.send_part().await?;
+        }
         self.n_rows += 1;
         let is_new = self.n_rows > self.n_skipped;
         self.total.rows += u64::from(is_new);
@@ -160,23 +176,30 @@ impl Sender<'_> {
                 }
             }
             Content::LeftOut(why) if is_new => self.leave_out(&place, "", &why)?,
-            Content::NamedUser(user) if is_new && !self.options.dry_run => {
-                self.send_part().await?;
+            Content::NamedUser(_) | Content::Item(_) if self.options.dry_run => {
+                self.total.unchecked += u64::from(is_new);
+            }
+            Content::NamedUser(user) if is_new => {
                 let client = self.client.clone();
                 self.start(async move {
-                    let problem = problem(set_named_user(&client, &user).await)?;
-                    Ok(Done::Item { place, problem })
+                    let problem = match set_named_user(&client, &user).await {
+                        Ok(()) => None,
+                        Err(error) => Some(about_one_row(error)?),
+                    };
+                    Ok(Done::NamedUser { place, problem })
                 })
                 .await?;
             }
             // Ids that others name are learned from them, also when an earlier run has made them.
-            Content::Item(item) if !self.options.dry_run => {
+            Content::Item(item) => {
                 self.flush().await?;
                 self.upload_list(Some(&item)).await?;
-                let problem = problem(self.items.take(item).await)?;
-                self.end_item(&place, problem)?;
+                match self.items.take(item).await {
+                    Ok(taken) => self.total.count_item(&taken),
+                    Err(error) => self.leave_out(&place, "", &about_one_row(error)?)?,
+                }
             }
-            Content::Channel(_) | Content::LeftOut(_) | Content::NamedUser(_) | Content::Item(_) => {}
+            Content::Channel(_) | Content::LeftOut(_) | Content::NamedUser(_) => {}
         }
         Ok(())
     }
@@ -214,9 +237,10 @@ impl Sender<'_> {
     /// Uploads the rows of a list, once the next row is not one of them.
     async fn upload_list(&mut self, next: Option<&Item>) -> Result<()> {
         let Some(list) = self.items.complete_list(next) else { return Ok(()) };
-        match problem(self.items.upload_list().await)? {
-            Some(problem) => self.leave_out(&format!("the rows of the list {list}"), "", &problem),
-            None => Ok(()),
+        self.progress.show_upload(&list);
+        match self.items.upload_list().await {
+            Ok(()) => Ok(()),
+            Err(error) => self.leave_out(&format!("the rows of the list {list}"), "", &about_one_row(error)?),
         }
     }
 
@@ -261,7 +285,8 @@ impl Sender<'_> {
                 // All of so few rows are told, or there is a version that tells less.
                 self.total.refused += answer.total.refused.saturating_sub(answer.refused.len() as u64);
             }
-            Done::Item { place, problem } => self.end_item(&place, problem)?,
+            Done::NamedUser { problem: None, .. } => self.total.count_item(&Taken::AsItIs),
+            Done::NamedUser { place, problem: Some(problem) } => self.leave_out(&place, "", &problem)?,
         }
         self.note_end(number)?;
         self.progress.show(self.n_rows, self.total.refused);
@@ -285,16 +310,6 @@ impl Sender<'_> {
         self.report.as_mut().map_or(Ok(()), Write::flush).context("The file of refused rows cannot be written")
     }
 
-    fn end_item(&mut self, place: &str, problem: Option<String>) -> Result<()> {
-        match problem {
-            Some(problem) => self.leave_out(place, "", &problem),
-            None => {
-                self.total.items += 1;
-                Ok(())
-            }
-        }
-    }
-
     fn leave_out(&mut self, place: &str, path: &str, why: &str) -> Result<()> {
         self.total.refused += 1;
         let at = if path.is_empty() { String::new() } else { format!("{path}: ") };
@@ -306,21 +321,5 @@ impl Sender<'_> {
                 Ok(())
             }
         }
-    }
-}
-
-impl Total {
-    pub(super) fn show(&self, is_json: bool) -> Result<()> {
-        if is_json {
-            return output::line(format_args!(
-                "{}",
-                serde_json::to_string(self).context("The total cannot be written")?
-            ));
-        }
-        let Self { rows, created, updated, items, refused } = self;
-        let items = if *items > 0 { format!(", {items} other things are there") } else { String::new() };
-        output::line(format_args!(
-            "{rows} rows were read: {created} channels are new, {updated} were known{items}, {refused} rows were left out."
-        ))
     }
 }

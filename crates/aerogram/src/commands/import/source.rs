@@ -83,14 +83,6 @@ pub(super) fn open(path: &Path, n_bytes: &BytesRead) -> Result<Box<dyn BufRead>>
     })
 }
 
-/// The size of the files together; `None` if one of them is no file.
-pub(super) fn size_of(files: &[PathBuf]) -> Option<u64> {
-    let sizes = files
-        .iter()
-        .map(|file| std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file).map(|found| found.len()));
-    sizes.sum()
-}
-
 /// The lines of files that are not blank, each with its place.
 pub(super) fn lines(files: &[PathBuf], n_bytes: &BytesRead) -> impl Iterator<Item = Result<(String, Vec<u8>)>> + use<> {
     let (files, n_bytes) = (files.to_vec(), n_bytes.clone());

@@ -1,0 +1,78 @@
+//! What became of all rows of an import.
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::documents::Taken;
+use crate::output;
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Total {
+    /// Rows that were read, without those that an earlier run has done.
+    pub(super) rows: u64,
+    pub(super) created: u64,
+    pub(super) updated: u64,
+    /// Named users, lists, segments and the like.
+    pub(super) items: u64,
+    /// Of these, schedules and pipelines that came paused or disabled.
+    pub(super) inactive: u64,
+    /// Schedules that cannot be paused, and were not made.
+    pub(super) withheld: u64,
+    /// Of the items, schedules and pipelines that send here and were not changed.
+    pub(super) kept: u64,
+    /// Rows that are no channels, in a dry run.
+    pub(super) unchecked: u64,
+    pub(super) refused: u64,
+}
+
+impl Total {
+    pub(super) fn count_item(&mut self, taken: &Taken) {
+        match taken {
+            Taken::AsItIs => self.items += 1,
+            Taken::Inactive => {
+                self.items += 1;
+                self.inactive += 1;
+            }
+            Taken::Withheld => self.withheld += 1,
+            Taken::Kept => {
+                self.items += 1;
+                self.kept += 1;
+            }
+        }
+    }
+
+    pub(super) fn show(&self, is_json: bool) -> Result<()> {
+        if is_json {
+            return output::line(format_args!(
+                "{}",
+                serde_json::to_string(self).context("The total cannot be written")?
+            ));
+        }
+        let Self { rows, created, updated, items, inactive, withheld, kept, unchecked, refused } = self;
+        let items = if *items > 0 { format!(", {items} other things are there") } else { String::new() };
+        output::line(format_args!(
+            "{rows} rows were read: {created} channels are new, {updated} were known{items}, {refused} rows were left out."
+        ))?;
+        if *unchecked > 0 {
+            output::line(format_args!("{unchecked} rows are no channels, which a dry run does not check."))?;
+        }
+        if *inactive > 0 {
+            output::line(format_args!(
+                "{inactive} schedules and pipelines came paused or disabled. Repeat the import with --active when nothing else \
+                 sends the same any more, or resume and enable them one by one."
+            ))?;
+        }
+        if *withheld > 0 {
+            output::line(format_args!(
+                "{withheld} schedules were not made, because one that sends once cannot be paused; --active makes them."
+            ))?;
+        }
+        if *kept > 0 {
+            output::line(format_args!(
+                "{kept} schedules and pipelines send here and were not changed, although the source has them otherwise; --active \
+                 changes them."
+            ))?;
+        }
+        Ok(())
+    }
+}
