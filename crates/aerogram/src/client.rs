@@ -1,6 +1,8 @@
 //! The HTTP client behind the commands: one request to the server named by `url`, with its answer or a sentence that
 //! says what to do.
 
+mod once;
+
 use std::fmt;
 use std::path::Path;
 use std::pin::Pin;
@@ -9,12 +11,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bytes::{Bytes, BytesMut};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use bytes::{Buf, Bytes, BytesMut};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::response::Parts;
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode, request};
+use model::time::Clock;
 use providers::Complaint;
-use providers::http::{AddressPolicy, SendError, Streaming, Timeouts};
+use providers::http::{AddressPolicy, Outgoing, SendError, Streaming, Timeouts};
+use providers::outcome::retry_after;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -22,7 +26,10 @@ use crate::config::{AppLogin, Authorities, BaseUrl, Data, Remote};
 use crate::data::DataFolder;
 use crate::output;
 
+pub(crate) use once::new_key;
+
 const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
+/// How long nothing may move before the server is taken for gone.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(crate) struct Client {
@@ -51,6 +58,14 @@ pub(crate) struct Refused {
     pub(crate) text: String,
     /// When to ask again, if the server says so.
     pub(crate) retry_after: Option<Duration>,
+}
+
+/// There is no answer, or not all of it: a sentence about that.
+#[derive(Debug)]
+pub(crate) struct NoAnswer {
+    text: String,
+    /// Whether a server that is started again, or a network that recovers, would answer.
+    pub(crate) may_recover: bool,
 }
 
 /// The error body of the API, as far as a person needs it.
@@ -129,20 +144,31 @@ impl Client {
     }
 
     /// Sends JSON lines.
-    pub(crate) async fn send_lines(&self, path: &str, lines: Bytes) -> Result<Reply> {
-        self.call(Method::POST, path, Some(("application/x-ndjson", lines))).await
+    pub(crate) fn send_lines<'a>(&'a self, path: &'a str, lines: Bytes) -> Calling<'a> {
+        let n_bytes = lines.len() as u64;
+        self.upload(Method::POST, path, "application/x-ndjson", Outgoing::new(lines.reader(), Some(n_bytes)))
     }
 
-    /// Sends a file that is not JSON.
-    pub(crate) async fn upload(&self, path: &str, content_type: &'static str, body: Bytes) -> Result<Reply> {
-        self.call(Method::PUT, path, Some((content_type, body))).await
+    /// Sends what is not JSON and may be of any size, for as long as it moves.
+    pub(crate) fn upload<'a>(
+        &'a self,
+        method: Method,
+        path: &'a str,
+        content_type: &'static str,
+        body: Outgoing,
+    ) -> Calling<'a> {
+        Box::pin(async move {
+            let request = self.request(method, path, Some(content_type)).body(body);
+            let answer = self.http.upload(request.context("The request cannot be built")?).await;
+            self.reply(answer.map_err(|error| self.unreachable(&error))?).await
+        })
     }
 
     /// A streamed answer: its body is read piece by piece.
     pub(crate) async fn stream(&self, path: &str) -> Result<Streaming> {
         let (head, body) = self.open(Method::GET, path, None).await?.into_parts();
         if !head.status.is_success() {
-            return Err(Refused::new(&head, &collect(body).await?).into());
+            return Err(Refused::new(&head, &self.collect(body).await?).into());
         }
         Ok(body)
     }
@@ -153,42 +179,65 @@ impl Client {
     }
 
     async fn exchange(&self, method: Method, path: &str, body: Option<Typed>) -> Result<Reply> {
-        let exchange = async {
-            let (head, body) = self.open(method, path, body).await?.into_parts();
-            let body = collect(body).await?;
-            if !head.status.is_success() {
-                return Err(Refused::new(&head, &body).into());
-            }
-            Ok(Reply(body))
-        };
-        let answer = tokio::time::timeout(PATIENCE, exchange).await;
-        answer.unwrap_or_else(|_| Err(anyhow!("{} did not answer within {} s.", self.base, PATIENCE.as_secs())))
+        let answer = self.open(method, path, body).await?;
+        self.reply(answer).await
     }
 
     async fn open(&self, method: Method, path: &str, body: Option<Typed>) -> Result<Response<Streaming>> {
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
-        request = request.header(ACCEPT, "application/json");
-        if let Some(authorization) = &self.authorization {
-            request = request.header(AUTHORIZATION, authorization);
-        }
-        let mut bytes = Bytes::new();
-        if let Some((content_type, body)) = body {
-            request = request.header(CONTENT_TYPE, content_type);
-            bytes = body;
-        }
-        let request = request.body(bytes).context("The request cannot be built")?;
+        let (content_type, bytes) =
+            body.map_or((None, Bytes::new()), |(content_type, body)| (Some(content_type), body));
+        let request = self.request(method, path, content_type).body(bytes).context("The request cannot be built")?;
         self.http.open(request).await.map_err(|error| self.unreachable(&error))
     }
 
-    fn unreachable(&self, error: &SendError) -> anyhow::Error {
-        match error {
-            SendError::Refused(_) | SendError::Timeout => anyhow!("{}: {error}", self.base),
-            SendError::Untrusted(complaint) => anyhow!("{}: {error} {}", self.base, remedy(complaint)),
-            SendError::Connection(_) => anyhow!(
-                "No server answers at {}. Start one with `aerogram serve`, or set --url or AEROGRAM_URL. {error}",
-                self.base
-            ),
+    fn request(&self, method: Method, path: &str, content_type: Option<&str>) -> request::Builder {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        request = request.header(ACCEPT, JSON);
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization);
         }
+        match content_type {
+            Some(content_type) => request.header(CONTENT_TYPE, content_type),
+            None => request,
+        }
+    }
+
+    async fn reply(&self, answer: Response<Streaming>) -> Result<Reply> {
+        let (head, body) = answer.into_parts();
+        let body = self.collect(body).await?;
+        if !head.status.is_success() {
+            return Err(Refused::new(&head, &body).into());
+        }
+        Ok(Reply(body))
+    }
+
+    async fn collect(&self, mut body: Streaming) -> Result<Bytes> {
+        let mut whole = BytesMut::new();
+        loop {
+            let chunk = tokio::time::timeout(PATIENCE, body.chunk()).await.unwrap_or(Err(SendError::Timeout));
+            let Some(chunk) = chunk.map_err(|error| self.unreachable(&error))? else { return Ok(whole.freeze()) };
+            if whole.len() + chunk.len() > MOST_BODY_BYTES {
+                bail!("The answer is longer than {MOST_BODY_BYTES} bytes; ask for less.");
+            }
+            whole.extend_from_slice(&chunk);
+        }
+    }
+
+    fn unreachable(&self, error: &SendError) -> anyhow::Error {
+        let base = &self.base;
+        let text = match error {
+            SendError::Refused(_) => format!("{base}: {error}"),
+            SendError::Timeout => format!("{base} did not answer within {} s.", PATIENCE.as_secs()),
+            SendError::Untrusted(complaint) => format!("{base}: {error} {}", remedy(complaint)),
+            SendError::Unreachable(_) | SendError::Connection(_) => format!(
+                "No server answers at {base}. Start one with `aerogram serve`, or set --url or AEROGRAM_URL. {error}"
+            ),
+        };
+        NoAnswer {
+            text,
+            may_recover: matches!(error, SendError::Timeout | SendError::Unreachable(_) | SendError::Connection(_)),
+        }
+        .into()
     }
 }
 
@@ -258,21 +307,9 @@ impl Reply {
     }
 }
 
-async fn collect(mut body: Streaming) -> Result<Bytes> {
-    let mut whole = BytesMut::new();
-    while let Some(chunk) = body.chunk().await? {
-        if whole.len() + chunk.len() > MOST_BODY_BYTES {
-            bail!("The answer is longer than {MOST_BODY_BYTES} bytes; ask for less.");
-        }
-        whole.extend_from_slice(&chunk);
-    }
-    Ok(whole.freeze())
-}
-
 impl Refused {
     fn new(head: &Parts, body: &[u8]) -> Self {
-        let seconds = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let (status, retry_after) = (head.status, seconds.map(Duration::from_secs));
+        let (status, retry_after) = (head.status, retry_after(&head.headers, Clock::System.now()));
         match serde_json::from_slice(body) {
             Ok(ErrorBody { error, error_code }) => Self { status, code: error_code, text: error, retry_after },
             Err(_) => {
@@ -291,22 +328,33 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for NoAnswer {}
+
 #[cfg(test)]
 mod tests {
+    use http::header::RETRY_AFTER;
+
     use super::*;
 
-    fn refused(status: StatusCode, body: &[u8]) -> Refused {
-        let (head, ()) = Response::builder().status(status).header(RETRY_AFTER, "7").body(()).unwrap().into_parts();
+    fn refused(status: StatusCode, wait: &str, body: &[u8]) -> Refused {
+        let (head, ()) = Response::builder().status(status).header(RETRY_AFTER, wait).body(()).unwrap().into_parts();
         Refused::new(&head, body)
     }
 
     #[test]
     fn refusals_say_what_and_where() {
         let body = br#"{"ok":false,"error":"notification.x: There is no key 'x'.","error_code":40000}"#;
-        let found = refused(StatusCode::BAD_REQUEST, body);
+        let found = refused(StatusCode::BAD_REQUEST, "7", body);
         assert_eq!(found.to_string(), "The server answered 400 Bad Request: notification.x: There is no key 'x'.");
         assert_eq!((found.code, found.retry_after), (Some(40000), Some(Duration::from_secs(7))));
-        let plain = refused(StatusCode::BAD_GATEWAY, b"<html>\n");
+        let plain = refused(StatusCode::BAD_GATEWAY, "Sun, 06 Nov 1994 08:49:37 GMT", b"<html>\n");
+        assert_eq!(plain.retry_after, Some(Duration::ZERO), "a date that has passed");
         assert_eq!(plain.to_string(), "The server answered 502 Bad Gateway: <html>");
     }
 }

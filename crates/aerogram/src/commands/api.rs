@@ -16,7 +16,7 @@ pub(crate) struct Api {
     /// GET, POST, PUT, PATCH or DELETE
     #[arg(value_name = "METHOD", value_parser = method)]
     method: Method,
-    /// Such as /api/channels or /operator/apps; the latter with the operator token, all else as the app
+    /// Such as /api/channels or /operator/apps; the latter and /metrics with the operator token, all else as the app
     #[arg(value_name = "PATH", value_parser = path)]
     path: String,
     /// The body: JSON, `@PATH` for that of a file, or `@-` for standard input
@@ -33,7 +33,7 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        let client = if self.path.starts_with("/operator/") {
+        let client = if is_of_operator(&self.path) {
             Client::operator(&self.remote, &self.files)?
         } else {
             Client::app(&self.remote, &self.login)?
@@ -53,6 +53,10 @@ impl Api {
             Some((text, None)) => Ok(Some(text.to_owned().into())),
         }
     }
+}
+
+fn is_of_operator(path: &str) -> bool {
+    path.starts_with("/operator/") || path.split('?').next() == Some("/metrics")
 }
 
 fn method(text: &str) -> Result<Method, &'static str> {

@@ -27,6 +27,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("app mode", &["aerogram app mode KEY production"]),
     ("app named-users", &["aerogram app named-users KEY --associate servers --tags signed"]),
     ("app web-origins", &["aerogram app web-origins KEY --add https://shop.example"]),
+    ("app proof-key", &["aerogram app proof-key KEY --set public.pem"]),
     ("app demo", &["aerogram app demo KEY"]),
     ("token create", &["aerogram token create KEY 'Order service' --role sender --days 90"]),
     ("token list", &["aerogram token list KEY"]),
@@ -172,7 +173,10 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("import csv", &["aerogram import csv devices.csv --ios --map token=push_address,plan=attribute:plan"]),
     ("import onesignal", &["aerogram import onesignal players.csv --dry-run"]),
     ("import pinpoint", &["aerogram import pinpoint part-0.jsonl part-1.jsonl --limit 100 --dry-run"]),
-    ("import airship", &["aerogram import airship --airship-key KEY --airship-secret SECRET"]),
+    (
+        "import airship",
+        &["AEROGRAM_AIRSHIP_KEY=KEY AEROGRAM_AIRSHIP_SECRET=\"$(cat airship-secret.txt)\" aerogram import airship"],
+    ),
     ("export", &["aerogram export shop.jsonl"]),
     (
         "api",

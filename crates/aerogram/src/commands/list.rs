@@ -1,12 +1,17 @@
 //! `aerogram list`: uploaded lists, filled from and read as CSV.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
+use http::Method;
+use providers::http::Outgoing;
 
 use super::noun::{self, One, Verb};
+use super::progress::Progress;
 use crate::client::Client;
 use crate::config::{AppLogin, Remote};
 use crate::output;
@@ -52,18 +57,44 @@ impl List {
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn upload(&self, client: &Client, one: &One, file: &std::path::Path) -> Result<()> {
-        let rows = super::read_input(file)?;
-        let reply = client.upload(&format!("/api/lists/{}/csv", one.id.segment()), "text/csv", rows).await?;
+    async fn upload(&self, client: &Client, one: &One, file: &Path) -> Result<()> {
+        let (rows, n_bytes) = opened(file)?;
+        let sent = rows.sent();
+        let path = format!("/api/lists/{}/csv", one.id.segment());
+        let upload = client.upload(Method::PUT, &path, "text/csv", rows);
+        let progress = Progress::of_bytes(n_bytes)?;
+        let reply = progress.following(&format!("uploading {}", file.display()), || sent.get(), upload).await?;
+        drop(progress);
         if self.remote.json { reply.print() } else { output::line(format_args!("uploaded")) }
     }
 }
 
-/// Piece by piece: a list may have ten million rows.
+/// The rows of a file, or of standard input for `-`, and their size if it is known. They are read while they are sent: a list may
+/// have ten million.
+fn opened(file: &Path) -> Result<(Outgoing, Option<u64>)> {
+    if file == Path::new("-") {
+        return Ok((Outgoing::new(io::stdin(), None), None));
+    }
+    let unreadable = || format!("{} cannot be read", file.display());
+    let rows = File::open(file).with_context(unreadable)?;
+    let found = rows.metadata().with_context(unreadable)?;
+    anyhow::ensure!(!found.is_dir(), "{} is a folder.", file.display());
+    let n_bytes = found.is_file().then_some(found.len());
+    Ok((Outgoing::new(rows, n_bytes), n_bytes))
+}
+
+/// Piece by piece, as they come.
 async fn print(client: &Client, one: &One, part: &str) -> Result<()> {
     let mut rows = client.stream(&format!("/api/lists/{}/{part}", one.id.segment())).await?;
+    // Rows that appear on the screen show by themselves how far it has got.
+    let progress = if io::stdout().is_terminal() { None } else { Some(Progress::of_unknown()?) };
+    let mut n_bytes = 0;
     while let Some(piece) = rows.chunk().await? {
         output::bytes(&piece)?;
+        n_bytes += piece.len() as u64;
+        if let Some(progress) = &progress {
+            progress.show(n_bytes, format!("{} MB", n_bytes / 1_000_000));
+        }
     }
     Ok(())
 }

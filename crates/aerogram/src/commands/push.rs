@@ -14,7 +14,6 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use bytes::Bytes;
 use clap::{Args, Subcommand};
-use http::Method;
 use model::ids::PushId;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,6 +25,8 @@ use look::Look;
 
 /// A word that is as much unlike a subcommand is a text: fewer changes make one of the other.
 const ALIKE: usize = 2;
+
+const MAY_BE_SENT: &str = "It may have been sent: see `aerogram pushes` before you send it again";
 
 /// Shows whom it reaches and what they would see, and asks before it sends.
 #[derive(Args, Debug)]
@@ -89,7 +90,7 @@ impl Push {
             output::note(format_args!("Nothing was sent."));
             return Ok(ExitCode::FAILURE);
         }
-        let reply = client.send_raw(Method::POST, "/api/push", body).await?;
+        let reply = client.post_once("/api/push", body, MAY_BE_SENT).await?;
         let Accepted { push_ids } = reply.read()?;
         if self.remote.json {
             reply.print()?;

@@ -14,8 +14,13 @@ const NONSENSE: &str = "\u{7f} no such value";
 const HYPHENS: [&str; 2] = ["-hyphen-at-the-start-0", "--hyphens-at-the-start"];
 
 fn parsed(words: &[String]) -> Result<Cli, Refusal> {
+    parsed_with(words, &[])
+}
+
+fn parsed_with(words: &[String], environment: &[(String, String)]) -> Result<Cli, Refusal> {
     let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
-    parse::<Cli>(&arguments, []).map(|parsed| parsed.cli)
+    let environment = environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    parse::<Cli>(&arguments, environment).map(|parsed| parsed.cli)
 }
 
 /// Every command with the words that lead to it, with all its arguments built as when it runs.
@@ -168,18 +173,31 @@ fn every_command_has_an_example_that_can_be_read() {
     for (words, command) in all.iter().filter(|(_, command)| !command.is_hide_set()) {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let first = help.lines().nth(1).unwrap_or_default().trim();
-        assert!(first.starts_with(&words.join(" ")), "{words:?} has no example in examples.rs");
+        let (_, shown) = of_shell(first);
+        assert!(shown.starts_with(words), "{words:?} has no example in examples.rs");
     }
     for (of, lines) in EXAMPLES {
         let command = format!("aerogram {of}");
         assert!(all.iter().any(|(words, _)| words.join(" ") == command), "there is no command '{command}'");
         for line in *lines {
-            assert!(line.starts_with(&command), "{line}");
-            if let Err(refusal) = parsed(&as_words(line)) {
+            let (environment, words) = of_shell(line);
+            assert!(words.join(" ").starts_with(&command), "{line}");
+            if let Err(refusal) = parsed_with(&words, &environment) {
                 panic!("{line}: {refusal:?}");
             }
         }
     }
+}
+
+/// The settings before an example and its words, as a shell takes them apart.
+fn of_shell(line: &str) -> (Vec<(String, String)>, Vec<String>) {
+    let words = as_words(line);
+    let begin = words.iter().position(|word| !word.starts_with("AEROGRAM_")).unwrap_or(words.len());
+    let settings = words[..begin].iter().filter_map(|word| word.split_once('='));
+    // What another command would print is a value like any other.
+    let value =
+        |text: &str| if text == "KEY" || text.starts_with('$') { HYPHENS[0].to_owned() } else { text.to_owned() };
+    (settings.map(|(name, text)| (name.to_owned(), value(text))).collect(), words[begin..].to_vec())
 }
 
 /// The words of an example as a shell passes them on, with values for the words in capitals.
@@ -188,7 +206,7 @@ fn as_words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for c in line.split(['<', '>']).next().unwrap_or(line).trim().chars().chain([' ']) {
         match (quote, c) {
-            (None, '\'') => quote = Some(c),
+            (None, '\'' | '"') => quote = Some(c),
             (Some(open), _) if open == c => quote = None,
             (None, ' ') => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
             _ => word.push(c),

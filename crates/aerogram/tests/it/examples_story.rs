@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::operator_story::{KEY, MASTER_SECRET, Story, register};
+use crate::web_story::PUBLIC_KEY;
 
 /// Examples that cannot run here, by their beginnings, and why.
 const NOT_RUN: [(&str, &str); 11] = [
@@ -18,7 +19,7 @@ const NOT_RUN: [(&str, &str); 11] = [
     ("aerogram migrate", "needs a database that no server uses"),
     ("aerogram secrets accept", "needs a database that no server uses"),
     ("aerogram copy", "needs PostgreSQL"),
-    ("aerogram import airship", "needs another service; `import_story` runs it"),
+    ("AEROGRAM_AIRSHIP_KEY", "needs another service; `import_story` runs it"),
     ("aerogram webhook test", "needs somebody who takes events"),
     ("aerogram push resume", "needs a push that is held back"),
 ];
@@ -119,6 +120,7 @@ fn write_files(folder: &Path) {
         ("players.csv", "id,identifier,device_type\n00000000-0000-4000-8000-000000000001,abc,1\n".to_owned()),
         ("part-0.jsonl", format!("{endpoint}\n")),
         ("part-1.jsonl", format!("{endpoint}\n")),
+        ("public.pem", PUBLIC_KEY.to_owned()),
     ]);
     for (name, text) in texts {
         std::fs::write(folder.join(name), text).unwrap();

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::lossy::{Loss, Lossy};
 use crate::operator_story::{Story, register};
 use crate::terminal::Terminal;
 
@@ -93,6 +94,41 @@ fn a_push_is_followed_until_it_is_done() {
         Terminal::start(story.command(&[&["push", "Hello", "--yes", "--follow"][..], &ALL].concat())).end();
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("done"), "{shown}");
+}
+
+#[test]
+fn a_push_whose_answer_is_lost_is_not_sent_twice() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let way = Lossy::to(&story.server.url);
+    let send = [&["push", "Hello", "--yes", "--url", &way.url][..], &ALL].concat();
+    way.lose(&[Loss::Broken]);
+    let id = story.says(&send);
+    let pushes = story.json(&["pushes"])["pushes"].clone();
+    assert_eq!(pushes.as_array().unwrap().len(), 1, "it was sent again");
+    assert_eq!(pushes[0]["push_id"], id.trim());
+    way.lose(&[Loss::Unknown]);
+    let id = story.says(&send);
+    assert!(way.has_lost_all() && story.json(&["pushes"]).to_string().contains(id.trim()), "{id}");
+    assert_eq!(n_pushes(&story), 2, "it was sent again");
+    let ways = [
+        [Loss::Broken, Loss::Broken],
+        [Loss::Broken, Loss::Unknown],
+        [Loss::Unknown, Loss::Broken],
+        [Loss::Unknown, Loss::Unknown],
+    ];
+    for (n, losses) in ways.iter().enumerate() {
+        way.lose(losses);
+        let doubt = story.refused(&send);
+        assert!(doubt.starts_with("aerogram: It may have been sent: see `aerogram pushes`"), "{doubt}");
+        assert_eq!(doubt.contains("503 Service Unavailable"), matches!(losses[1], Loss::Unknown), "{doubt}");
+        assert_eq!(n_pushes(&story), 3 + n);
+    }
+    let wrong = ["push", "Hello", "--yes", "--url", &way.url, "--audience", r#"{"tag": 7}"#];
+    let refused = story.refused(&wrong);
+    assert!(refused.contains("400 Bad Request") && !refused.contains("may have been sent"), "{refused}");
+    let away = story.refused(&[&["push", "Hello", "--yes", "--url", "http://127.0.0.1:1"][..], &ALL].concat());
+    assert!(away.contains("No server answers") && !away.contains("may have been sent"), "{away}");
 }
 
 #[test]

@@ -5,6 +5,9 @@ use std::io::{Read, Write};
 use std::process::{Child, Command};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+const SIZE: Winsize = Winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
 
 pub(crate) struct Terminal {
     screen: File,
@@ -18,6 +21,7 @@ impl Terminal {
         let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&screen).unwrap();
         unlockpt(&screen).unwrap();
+        tcsetwinsize(&screen, SIZE).unwrap();
         let name = ptsname(&screen, Vec::new()).unwrap().into_string().unwrap();
         let open = || OpenOptions::new().read(true).write(true).open(&name).unwrap();
         let child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
@@ -26,9 +30,17 @@ impl Terminal {
 
     /// Reads until a text is shown.
     pub(crate) fn wait_for(&mut self, text: &str) {
+        assert!(self.shows(text), "it ended without '{text}':\n{}", self.shown);
+    }
+
+    /// The same; false if it ends without showing the text.
+    pub(crate) fn shows(&mut self, text: &str) -> bool {
         while !self.shown.contains(text) {
-            assert!(self.read_some(), "it ended without '{text}':\n{}", self.shown);
+            if !self.read_some() {
+                return false;
+            }
         }
+        true
     }
 
     pub(crate) fn types(&mut self, line: &str) {
