@@ -234,7 +234,8 @@ pub(crate) struct AppLogin {
     pub(crate) master_secret: Option<Secret>,
 }
 
-/// An app to create when the service starts without it: all three or none.
+/// An app to create when the service starts without it: all three or none. A shell in which commands are used has two of them in
+/// its environment.
 #[derive(Args, Debug)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct FirstApp {
@@ -307,7 +308,25 @@ impl Unusable {
 }
 
 impl FirstApp {
-    pub(crate) fn credentials(&self) -> Result<Option<AppCredentials>, Unusable> {
+    /// Whether the environment has a part of them, which is what commands need in the same shell, and nothing else names an app.
+    /// No command needs the app secret.
+    pub(crate) fn is_for_commands(&self, sources: &Sources) -> bool {
+        let given = self.given();
+        let is_exported = |name: &str| sources.from_environment.iter().any(|exported| exported == name);
+        self.app_secret.is_none()
+            && given.iter().any(|(_, is_set)| *is_set)
+            && given.iter().all(|(name, is_set)| !is_set || is_exported(name))
+    }
+
+    fn given(&self) -> [(&'static str, bool); 3] {
+        [
+            ("app_key", self.login.app_key.is_some()),
+            ("app_secret", self.app_secret.is_some()),
+            ("master_secret", self.login.master_secret.is_some()),
+        ]
+    }
+
+    pub(crate) fn credentials(&self, sources: &Sources) -> Result<Option<AppCredentials>, Unusable> {
         let Self { login: AppLogin { app_key, master_secret }, app_secret } = self;
         match (app_key, app_secret, master_secret) {
             (None, None, None) => Ok(None),
@@ -316,12 +335,9 @@ impl FirstApp {
                 app_secret: app_secret.clone(),
                 master_secret: master_secret.clone(),
             })),
+            _ if self.is_for_commands(sources) => Ok(None),
             _ => {
-                let given = [
-                    ("app_key", app_key.is_some()),
-                    ("app_secret", app_secret.is_some()),
-                    ("master_secret", master_secret.is_some()),
-                ];
+                let given = self.given();
                 let missing: Vec<&str> = given.iter().filter(|(_, is_set)| !is_set).map(|(name, _)| *name).collect();
                 Err(Unusable(format!(
                     "The settings app_key, app_secret and master_secret go together; {} is not set.",

@@ -30,12 +30,12 @@ const FAILURE: u8 = 1;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Whoever reads answers as JSON reads errors so, too.
-    let complain = match arguments.iter().any(|argument| argument == "--json") {
-        true => complain_in_json,
-        false => complain_in_words,
-    };
+    let is_json = arguments.iter().any(|argument| argument == "--json");
+    let complain = if is_json { complain_in_json } else { complain_in_words };
     let Parsed { cli, sources } = match config::parse::<Cli>(&arguments, std::env::vars_os()) {
         Ok(parsed) => parsed,
+        // Help and the version are what was asked for.
+        Err(Refusal::Usage(error)) if is_json && error.use_stderr() => return complain(&misuse(&error), USAGE),
         Err(Refusal::Usage(error)) => error.exit(),
         Err(Refusal::Setting(error)) => return complain(&error, USAGE),
     };
@@ -45,6 +45,12 @@ fn main() -> ExitCode {
         Err(error) if error.is::<Unusable>() => complain(&error, USAGE),
         Err(error) => complain(&error, FAILURE),
     }
+}
+
+/// What clap says of a command line, without its colors.
+fn misuse(error: &clap::Error) -> anyhow::Error {
+    let text = error.render().to_string();
+    anyhow::anyhow!(text.trim().trim_start_matches("error: ").to_owned())
 }
 
 fn complain_in_words(error: &anyhow::Error, code: u8) -> ExitCode {

@@ -1,5 +1,6 @@
 //! Composition: opens the resources of a node, runs its parts, and stops them in order.
 
+mod huge_pages;
 mod limits;
 mod parts;
 
@@ -31,13 +32,20 @@ pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
         let names = sources.unknown_variables.join(", no ");
         tracing::warn!("there is no setting {names}: without effect; `aerogram serve --help` lists the settings");
     }
+    if node.app.is_for_commands(sources) {
+        tracing::warn!(
+            "the environment has credentials of an app for commands (AEROGRAM_APP_KEY, AEROGRAM_MASTER_SECRET), which the service \
+             ignores; with AEROGRAM_APP_SECRET as well it would make sure that there is such an app"
+        );
+    }
     limits::raise_open_files();
+    huge_pages::hold_back();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(run(node, sources))
 }
 
 async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
-    let credentials = node.app.credentials()?;
+    let credentials = node.app.credentials(sources)?;
     let (tls, trust) = (node.tls.read()?, node.authorities.trust()?);
     if let Some(tls) = &tls {
         let hangup = signal(SignalKind::hangup()).context("SIGHUP cannot be waited for")?;
@@ -52,6 +60,8 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     }
     let folder = DataFolder::of(&node.data);
     folder.refuse_lost_database(&node.data.database)?;
+    // Before anything is made, so that a start that fails because the port is in use leaves nothing behind.
+    let socket = bind(node.listen)?;
     let operator_token = prepare(&folder, node, sources)?;
     let database = &node.data.database;
     let request = tenancy::request_of_command(Clock::System.now(), "database.migrate");
@@ -61,7 +71,7 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
         bail!("The database {database} is not spread over several servers: stop all nodes and run `aerogram migrate`");
     }
     // Listen before creating the first app: its secrets are shown once, which must not happen in a start that fails.
-    let (listener, address) = listen(node.listen)?;
+    let (listener, address) = listen(socket, node.listen)?;
     let settings = engine_settings(node, &folder, &store, address, &trust).await?;
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
@@ -76,6 +86,7 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let outside = Outside { listener, tls, trust };
     let mut parts = Parts::start(node, engine.clone(), outside, &operator_token)?;
     tokio::spawn(read_atlas(engine));
+    tokio::spawn(huge_pages::allow_when_useful());
     let mut signals = StopSignals::catch()?;
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(listen = %address, %database, roles = ?node.roles, version, "serving");
@@ -132,20 +143,27 @@ fn prepare(folder: &DataFolder, node: &Node, sources: &Sources) -> Result<Token>
 /// back at once, and those that find no room try again only a second later.
 const BACKLOG: u32 = 4096;
 
-fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
-    let listener = bound(address).with_context(|| {
-        format!("The address {address} cannot be listened on; choose another with --listen or AEROGRAM_LISTEN")
-    })?;
+/// Reserves the address. Callers are refused until somebody listens on it.
+fn bind(address: SocketAddr) -> Result<TcpSocket> {
+    let bind = || -> io::Result<TcpSocket> {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        // A process that is restarted gets its address back at once.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        Ok(socket)
+    };
+    bind().with_context(|| unusable(address))
+}
+
+/// Another process may have bound the same address and been quicker to listen on it.
+fn listen(socket: TcpSocket, address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let listener = socket.listen(BACKLOG).with_context(|| unusable(address))?;
     let address = listener.local_addr().context("The address listened on is unknown")?;
     Ok((listener, address))
 }
 
-fn bound(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A process that is restarted gets its address back at once.
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+fn unusable(address: SocketAddr) -> String {
+    format!("The address {address} cannot be listened on; choose another with --listen or AEROGRAM_LISTEN")
 }
 
 async fn engine_settings(

@@ -1,6 +1,7 @@
 //! `aerogram app`: the tenants of the service.
 
 mod named_users;
+mod proof_key;
 mod web_origins;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use serde::Deserialize;
 use serde_json::{Map, json};
 
 use self::named_users::NamedUsers;
+use self::proof_key::ProofKey;
 use self::web_origins::WebOrigins;
 use super::Operator;
 use crate::client::{Client, Reply};
@@ -81,6 +83,8 @@ enum Action {
     NamedUsers(NamedUsers),
     /// Show, add or remove the origins whose web pages may register browsers
     WebOrigins(WebOrigins),
+    /// Show, set or remove the public key of those who sign who the user of a device is
+    ProofKey(ProofKey),
     /// Print the link to a page that shows a push arriving, for an app in development
     Demo {
         /// Key of the app
@@ -209,6 +213,7 @@ impl Action {
             }
             Action::NamedUsers(rules) => rules.ask(client).await,
             Action::WebOrigins(origins) => origins.ask(client).await,
+            Action::ProofKey(key) => key.ask(client).await,
             Action::Demo { app } => client.get(&format!("/operator/apps/{app}/demo")).await,
         }
     }
@@ -246,6 +251,7 @@ impl Action {
             Action::Mode { app, mode } => output::line(format_args!("{app} is in {} mode.", mode.name())),
             Action::NamedUsers(_) => NamedUsers::show(reply),
             Action::WebOrigins(_) => WebOrigins::show(reply),
+            Action::ProofKey(_) => ProofKey::show(reply),
             Action::Demo { .. } => output::line(format_args!("{}", reply.read::<Demo>()?.link)),
         }
     }

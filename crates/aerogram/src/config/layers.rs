@@ -8,7 +8,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, Parser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, Parser};
 
 use super::file::SettingsFile;
 use super::{CONFIG, HEADING, SECRET};
@@ -36,6 +37,8 @@ pub(crate) struct Parsed<Cli> {
 pub(crate) struct Sources {
     /// Variables that are named like settings and are none.
     pub(crate) unknown_variables: Vec<String>,
+    /// The settings of this command whose value is that of a variable.
+    pub(crate) from_environment: Vec<String>,
     /// The settings file, if a secret stands in it.
     pub(crate) secrets_file: Option<PathBuf>,
 }
@@ -54,7 +57,15 @@ pub(crate) fn parse<Cli: Parser>(
         command.try_get_matches_from_mut(arguments).map_err(|error| layers.explain(&command, arguments, error))?;
     let cli = Cli::from_arg_matches(&matches).map_err(Refusal::Usage)?;
     let secrets_file = layers.file.holds_secrets().then(|| layers.file.path().to_owned());
-    Ok(Parsed { cli, sources: Sources { unknown_variables: layers.unknown_variables, secrets_file } })
+    let from_environment = layers.environment.into_keys().filter(|name| !is_on_command_line(&matches, name)).collect();
+    Ok(Parsed { cli, sources: Sources { unknown_variables: layers.unknown_variables, from_environment, secrets_file } })
+}
+
+/// Whether the command, or the subcommand below it, was given a setting as a flag.
+fn is_on_command_line(matches: &ArgMatches, name: &str) -> bool {
+    let is_given =
+        matches.try_contains_id(name).is_ok() && matches.value_source(name) == Some(ValueSource::CommandLine);
+    is_given || matches.subcommand().is_some_and(|(_, below)| is_on_command_line(below, name))
 }
 
 const PREFIX: &str = "AEROGRAM_";
@@ -147,7 +158,10 @@ impl Layers {
         let help = arg.get_help().cloned().unwrap_or_default();
         let arg = arg.help(format!("{help} [{}]", environment_name(&name)));
         match self.get(&name) {
-            Some((value, _)) => arg.default_value(value.to_owned()).hide_default_value(SECRET.contains(&name.as_str())),
+            // Clap asks for a required argument even when it has a default.
+            Some((value, _)) => {
+                arg.required(false).default_value(value.to_owned()).hide_default_value(SECRET.contains(&name.as_str()))
+            }
             None => arg,
         }
     }

@@ -68,7 +68,7 @@ fn nothing_set_gives_the_defaults() {
     assert_eq!(node.roles, [Role::Api, Role::Worker]);
     assert_eq!(node.public_url, None);
     assert!(!node.allow_private_addresses);
-    assert!(node.app.credentials().unwrap().is_none());
+    assert!(node.app.credentials(&Sources::default()).unwrap().is_none());
     assert_eq!(node.logging.log, LogFormat::Text);
     assert_eq!(node.database.settings(), store::PostgresSettings::default());
     assert_eq!(node.database.page_checks(), engine::PageCheckTimes::default());
@@ -269,15 +269,43 @@ fn a_named_file_must_exist() {
 #[test]
 fn the_credentials_of_the_first_app_go_together() {
     let key = "abcdefghijklmnopqrstuv";
-    let node = serve("").env("AEROGRAM_APP_KEY", key).env("AEROGRAM_MASTER_SECRET", key).node();
-    let Err(error) = node.app.credentials() else { panic!("accepted") };
-    assert_eq!(
-        error.to_string(),
-        "The settings app_key, app_secret and master_secret go together; app_secret is not set."
-    );
-    let file = format!("app_secret = \"{key}\"");
-    let node = serve(&file).env("AEROGRAM_APP_KEY", key).env("AEROGRAM_MASTER_SECRET", key).node();
-    assert_eq!(node.app.credentials().unwrap().unwrap().key.as_str(), key);
+    let credentials = |given: &Given| given.node().app.credentials(&given.sources());
+    let exported = |file: &str| serve(file).env("AEROGRAM_APP_KEY", key).env("AEROGRAM_MASTER_SECRET", key);
+    let flag = format!("--app-key={key}");
+    for incomplete in [
+        serve(&format!("app_key = \"{key}\"\nmaster_secret = \"{key}\"")),
+        serve(&format!("app_key = \"{key}\"")).env("AEROGRAM_MASTER_SECRET", key),
+        exported("").flag(&flag),
+    ] {
+        assert!(!incomplete.node().app.is_for_commands(&incomplete.sources()));
+        let Err(error) = credentials(&incomplete) else { panic!("accepted") };
+        assert_eq!(
+            error.to_string(),
+            "The settings app_key, app_secret and master_secret go together; app_secret is not set."
+        );
+    }
+    for (names, missing) in [
+        (&["APP_KEY", "APP_SECRET"][..], "master_secret"),
+        (&["APP_SECRET", "MASTER_SECRET"][..], "app_key"),
+        (&["APP_SECRET"][..], "app_key and master_secret"),
+    ] {
+        let incomplete = names.iter().fold(serve(""), |given, name| given.env(&format!("AEROGRAM_{name}"), key));
+        assert!(!incomplete.node().app.is_for_commands(&incomplete.sources()), "{names:?}");
+        let Err(error) = credentials(&incomplete) else { panic!("accepted") };
+        assert!(error.to_string().ends_with(&format!("go together; {missing} is not set.")), "{error}");
+    }
+    let complete = exported(&format!("app_secret = \"{key}\""));
+    assert_eq!(credentials(&complete).unwrap().unwrap().key.as_str(), key);
+    assert!(!complete.node().app.is_for_commands(&complete.sources()));
+}
+
+#[test]
+fn credentials_that_commands_need_do_not_stop_the_service() {
+    let key = "abcdefghijklmnopqrstuv";
+    let exported = serve("").env("AEROGRAM_APP_KEY", key).env("AEROGRAM_MASTER_SECRET", key);
+    assert!(exported.node().app.credentials(&exported.sources()).unwrap().is_none());
+    assert!(exported.node().app.is_for_commands(&exported.sources()));
+    assert!(!serve("").node().app.is_for_commands(&Sources::default()));
 }
 
 #[test]
@@ -339,4 +367,14 @@ fn what_is_decided_anew_each_time_is_no_setting() {
         let ignored = copy(serve("").env(&environment_name(name), "true")).parse().unwrap();
         assert!(format!("{ignored:?}").contains(&format!("{name}: false")), "{ignored:?}");
     }
+}
+
+#[test]
+fn a_setting_that_a_command_cannot_do_without_may_come_from_the_environment() {
+    let mut given =
+        serve("").env("AEROGRAM_AIRSHIP_KEY", &"k".repeat(22)).env("AEROGRAM_AIRSHIP_SECRET", &"s".repeat(22));
+    given.arguments = ["aerogram", "import", "airship"].map(OsString::from).to_vec();
+    assert!(matches!(given.parse().unwrap().command, Command::Import(_)));
+    given.environment.pop();
+    assert!(matches!(given.parse(), Err(Refusal::Usage(_))));
 }

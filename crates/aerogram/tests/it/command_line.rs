@@ -2,6 +2,8 @@
 
 use std::process::Output;
 
+use serde_json::Value;
+
 use crate::server::aerogram;
 
 fn stderr(output: &Output) -> String {
@@ -56,6 +58,22 @@ fn commands_say_what_they_miss() {
     let no_server = aerogram(folder.path()).args(away).output().unwrap();
     assert_eq!(no_server.status.code(), Some(1));
     assert!(stderr(&no_server).contains("No server answers at http://127.0.0.1:1"), "{}", stderr(&no_server));
+}
+
+#[test]
+fn a_command_line_that_is_wrong_is_told_in_json_to_those_who_read_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| aerogram(folder.path()).args(arguments).output().unwrap();
+    for wrong in [&["push", "--json"][..], &["push", "Hello", "--audiance", "all", "--json"], &["pussh", "--json"]] {
+        let output = run(wrong);
+        assert_eq!(output.status.code(), Some(2));
+        let told: Value = serde_json::from_str(&stderr(&output)).unwrap_or_else(|why| panic!("{why}: {output:?}"));
+        let text = told["error"].as_str().unwrap();
+        assert!(told["ok"] == false && !text.starts_with("error") && !text.contains('\u{1b}'), "{told}");
+        assert_eq!(run(&wrong[..wrong.len() - 1]).status.code(), Some(2));
+    }
+    let help = run(&["push", "--json", "--help"]);
+    assert!(help.status.success() && String::from_utf8(help.stdout).unwrap().contains("Usage: aerogram push"));
 }
 
 #[test]

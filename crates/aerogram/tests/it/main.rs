@@ -9,6 +9,8 @@ mod audience_story;
 #[cfg(test)]
 mod backup_story;
 #[cfg(test)]
+mod certificate_story;
+#[cfg(test)]
 mod command_line;
 #[cfg(test)]
 mod copy_story;
@@ -25,6 +27,10 @@ mod import_story;
 #[cfg(test)]
 mod live_crash_story;
 #[cfg(test)]
+mod lossy;
+#[cfg(test)]
+mod moving_story;
+#[cfg(test)]
 mod nodes_story;
 #[cfg(test)]
 mod noun_story;
@@ -37,7 +43,13 @@ mod privacy_story;
 #[cfg(test)]
 mod push_story;
 #[cfg(test)]
+mod release_story;
+#[cfg(test)]
 mod report_story;
+#[cfg(test)]
+mod resume_story;
+#[cfg(test)]
+mod scripted;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
@@ -58,6 +70,8 @@ mod timeline_story;
 mod tls_story;
 #[cfg(test)]
 mod token_story;
+#[cfg(test)]
+mod transcripts_story;
 #[cfg(test)]
 mod web_story;
 #[cfg(test)]

@@ -44,6 +44,28 @@ fn a_url_with_several_hosts_is_migrated_served_and_looked_at() {
 }
 
 #[test]
+fn the_doctor_tells_a_server_that_refuses_us_from_one_that_is_away() {
+    if !databases().contains(&Database::Postgres) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let doctor = |url: &str| {
+        let away = ["doctor", "--url", "http://127.0.0.1:1", "--database", url];
+        let output = aerogram(folder.path()).args(away).output().unwrap();
+        let report = String::from_utf8(output.stdout).unwrap();
+        assert!(!report.contains("hunter2"), "{report}");
+        report.lines().find(|line| line.contains(" database ")).unwrap_or_else(|| panic!("{report}")).to_owned()
+    };
+    let stranger = cluster().fresh_database().replacen("aerogram@", "stranger:hunter2@", 1);
+    let refused = doctor(&stranger);
+    assert!(refused.starts_with("FAIL") && refused.contains("stranger") && !refused.contains("not asked"), "{refused}");
+    let refused = doctor(&stranger.replacen('@', "@%2Fnowhere,", 1));
+    assert!(refused.starts_with("FAIL") && refused.contains("no host of the database URL"), "{refused}");
+    let away = doctor("postgres://aerogram:hunter2@%2Fnowhere/aerogram");
+    assert!(away.starts_with("note") && away.contains("was not asked"), "{away}");
+}
+
+#[test]
 fn a_node_with_another_operator_token_says_so() {
     if !databases().contains(&Database::Postgres) {
         return;

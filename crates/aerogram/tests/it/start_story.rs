@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::operator_story::Story;
 use crate::server::{Server, aerogram};
+use crate::terminal::Terminal;
 
 #[test]
 fn the_first_start_writes_credentials_down_once_and_sigterm_ends_in_order() {
@@ -113,6 +114,7 @@ fn what_keeps_it_from_starting_is_said_once_with_a_way_out() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let said = serve(&["--listen", &taken.local_addr().unwrap().to_string()]);
     assert!(said.contains("choose another with --listen"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "it has made nothing");
     let said = serve(&["--listen", "localhost:1"]);
     assert!(said.contains("a name such as localhost is none"), "{said}");
     std::fs::write(folder.path().join("text.db"), "not a database at all, but long enough to be looked at".repeat(100))
@@ -140,6 +142,35 @@ fn a_misspelled_variable_is_pointed_out() {
         log.contains("there is no setting AEROGRAM_EVNT_DAYS, no AEROGRAM_LISTN:") && !log.contains("a-value"),
         "{log}"
     );
+}
+
+#[test]
+fn the_log_has_colors_on_a_terminal_unless_nobody_wants_them() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("folder")).unwrap();
+    let shown = |no_color: &str| {
+        let mut command = aerogram(folder.path());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--database", "sqlite:folder"]);
+        command.env("AEROGRAM_EVNT_DAYS", "9").env("NO_COLOR", no_color);
+        Terminal::start(command).end().1
+    };
+    let (colored, plain) = (shown(""), shown("1"));
+    assert!(colored.contains("there is no setting") && colored.contains("\u{1b}["), "{colored}");
+    assert!(plain.contains("there is no setting") && !plain.contains('\u{1b}'), "{plain}");
+}
+
+#[test]
+fn credentials_exported_for_commands_do_not_stop_the_service() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = aerogram(folder.path());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--log", "json"]);
+    command.env("AEROGRAM_APP_KEY", "k".repeat(22)).env("AEROGRAM_MASTER_SECRET", "SECRETSECRETSECRETSECR");
+    let server = Server::start_command(command);
+    server.signal("TERM");
+    let (code, _, log) = server.wait();
+    assert_eq!(code, Some(0), "{log}");
+    assert_eq!(log.matches("credentials of an app for commands").count(), 1, "{log}");
+    assert!(!log.contains("SECRETSECRET"), "{log}");
 }
 
 #[test]

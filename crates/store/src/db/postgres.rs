@@ -5,7 +5,7 @@ mod batch;
 mod bulk;
 mod catalog;
 mod citus;
-pub(super) mod failure;
+pub(crate) mod failure;
 mod link;
 pub(crate) mod listener;
 mod planned;

@@ -155,17 +155,23 @@ impl SqliteConnection {
 
     pub(super) fn execute_many(&mut self, sql: &str, rows: &mut Rows<'_>) -> Result<u64> {
         let mut statement = self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
-        let mut changed = 0;
+        let (places, mut changed) = (places(&statement)?, 0);
         for row in rows {
-            bind(&mut statement, (*row).as_ref())?;
+            bind_in(&mut statement, &places, (*row).as_ref())?;
             changed += statement.raw_execute().map_err(|error| self.failed(error))? as u64;
         }
         Ok(changed)
     }
 
     pub(super) fn for_each_of_many(&mut self, sql: &str, rows: &mut Rows<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
+        let places = places(&statement)?;
         for row in rows {
-            self.for_each(sql, (*row).as_ref(), visit)?;
+            bind_in(&mut statement, &places, (*row).as_ref())?;
+            let mut found = statement.raw_query();
+            while let Some(row) = found.next().map_err(|error| self.failed(error))? {
+                visit(&Row::sqlite(row))?;
+            }
         }
         Ok(())
     }
@@ -248,23 +254,35 @@ impl SqliteConnection {
     }
 }
 
-/// Binds by the number in each placeholder: for SQLite `$1` is a name, numbered in order of appearance.
 fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
-    let mut used = 0;
-    for position in 1..=statement.parameter_count() {
+    let places = places(statement)?;
+    bind_in(statement, &places, params)
+}
+
+/// Which value belongs to each parameter of a statement, by the number in its placeholder: for SQLite `$1` is a name, and
+/// parameters are numbered in order of appearance.
+fn places(statement: &Statement<'_>) -> Result<Vec<usize>> {
+    let place = |position| {
         let name = statement.parameter_name(position).unwrap_or_default();
-        let number = name.strip_prefix('$').and_then(|digits| digits.parse().ok()).unwrap_or(0_usize);
-        let Some(value) = number.checked_sub(1).and_then(|index| params.get(index)) else {
-            return Err(Error::corrupt(format!("a statement has the parameter {name:?} but {} values", params.len())));
-        };
+        let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
+        number
+            .and_then(|number| number.checked_sub(1))
+            .ok_or_else(|| Error::corrupt(format!("a statement has the parameter {name:?}")))
+    };
+    (1..=statement.parameter_count()).map(place).collect()
+}
+
+fn bind_in(statement: &mut Statement<'_>, places: &[usize], params: &[Value]) -> Result<()> {
+    let used = places.iter().max().map_or(0, |last| last + 1);
+    if used != params.len() {
+        return Err(Error::corrupt(format!("a statement uses {used} parameters but has {} values", params.len())));
+    }
+    for (position, place) in (1..).zip(places) {
+        let value = &params[*place];
         if matches!(value, Value::Text(text) if text.contains('\0')) {
             return Err(Error::corrupt("a text holds the character NUL, which cannot be stored"));
         }
         statement.raw_bind_parameter(position, value).map_err(failure::opening)?;
-        used = used.max(number);
-    }
-    if used != params.len() {
-        return Err(Error::corrupt(format!("a statement uses {used} parameters but has {} values", params.len())));
     }
     Ok(())
 }

@@ -81,17 +81,25 @@ pub(in crate::db) fn is_timeout(error: &Error) -> bool {
     has_state(error, &[SqlState::QUERY_CANCELED, SqlState::LOCK_NOT_AVAILABLE])
 }
 
+/// Whether a server has answered, and what it says is the error.
+pub(crate) fn is_answer(error: &Error) -> bool {
+    driver_error(error).is_some_and(|error| error.code().is_some())
+}
+
 /// Whether the other side does not speak the protocol as a server of PostgreSQL does.
 pub(super) fn is_of_protocol(error: &Error) -> bool {
     has_state(error, &[SqlState::PROTOCOL_VIOLATION])
 }
 
 fn has_state(error: &Error, states: &[SqlState]) -> bool {
-    let source = match error {
-        Error::Unavailable(cause) | Error::Corrupt(cause) => cause.source::<tokio_postgres::Error>(),
+    driver_error(error).and_then(tokio_postgres::Error::code).is_some_and(|state| states.contains(state))
+}
+
+fn driver_error(error: &Error) -> Option<&tokio_postgres::Error> {
+    match error {
+        Error::Unavailable(cause) | Error::Corrupt(cause) => cause.source(),
         Error::Conflict(_) => None,
-    };
-    source.and_then(tokio_postgres::Error::code).is_some_and(|state| states.contains(state))
+    }
 }
 
 /// The error in one line. The driver keeps the interesting half in the source.

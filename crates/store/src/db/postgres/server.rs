@@ -171,7 +171,15 @@ fn refused(mut refusals: Vec<(&String, Unusable)>) -> Error {
         });
     }
     let hosts: Vec<String> = refusals.iter().map(|(host, unusable)| format!("{host}: {unusable}")).collect();
-    Error::unavailable(format!("no host of the database URL can be used: {}", hosts.join("; ")))
+    let message = format!("no host of the database URL can be used: {}", hosts.join("; "));
+    let answer = refusals.into_iter().find_map(|(_, unusable)| match unusable {
+        Unusable::Failed(error) if error.code().is_some() => Some(error),
+        Unusable::Failed(_) | Unusable::TimedOut | Unusable::Standby | Unusable::ReadOnly => None,
+    });
+    Error::Unavailable(match answer {
+        Some(error) => Cause::new(message, error),
+        None => Cause::from(message),
+    })
 }
 
 impl std::fmt::Display for Unusable {
