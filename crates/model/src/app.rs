@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::channel::Change;
 use crate::json::At;
 use crate::json::body::{Body, Read, Words};
+use crate::p256::PublicKey;
 use crate::{limits, name};
 
 pub use user_rules::{UserAspect, UserRule, UserRules, UserRulesChange};
@@ -77,6 +78,8 @@ pub struct AppChange {
     /// The origins whose web pages may register browsers with the key of the app. They replace those that there were.
     #[body(length = 0..=limits::WEB_ORIGINS)]
     pub web_origins: Option<Vec<WebOrigin>>,
+    /// The public key of those who sign with ES256 who the user of a device is. `null` if nobody does.
+    pub proof_public_key: Change<PublicKey>,
 }
 
 /// The choice of secrets to replace.

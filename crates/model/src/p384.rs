@@ -27,11 +27,7 @@ pub struct PublicKey(Vec<u8>);
 
 impl PublicKey {
     pub fn new(pem: &str) -> Option<Self> {
-        let (before, after) = (format!("-----BEGIN {PUBLIC_KEY}-----"), format!("-----END {PUBLIC_KEY}-----"));
-        let body: String = pem.trim().strip_prefix(&before)?.strip_suffix(&after)?.split_whitespace().collect();
-        let der = BASE64.decode(body).ok()?;
-        let point = der.strip_prefix(&BEFORE_POINT)?;
-        (point.len() == POINT_BYTES && point[0] == 4).then(|| Self(point.to_vec()))
+        pem_point(pem, &BEFORE_POINT, POINT_BYTES).map(Self)
     }
 
     pub fn parse(at: &At<'_>) -> Option<Self> {
@@ -46,7 +42,20 @@ impl PublicKey {
 
 /// The PEM form of a key that is given as a point.
 pub fn public_key_pem(point: &[u8]) -> String {
-    pem(PUBLIC_KEY, &[&BEFORE_POINT, point].concat())
+    point_pem(&BEFORE_POINT, point)
+}
+
+/// The uncompressed point of a public key as PEM, whose DER form begins with `before` on its curve.
+pub(crate) fn pem_point(pem: &str, before: &[u8], n_bytes: usize) -> Option<Vec<u8>> {
+    let (begin, end) = (format!("-----BEGIN {PUBLIC_KEY}-----"), format!("-----END {PUBLIC_KEY}-----"));
+    let body: String = pem.trim().strip_prefix(&begin)?.strip_suffix(&end)?.split_whitespace().collect();
+    let der = BASE64.decode(body).ok()?;
+    let point = der.strip_prefix(before)?;
+    (point.len() == n_bytes && point[0] == 4).then(|| point.to_vec())
+}
+
+pub(crate) fn point_pem(before: &[u8], point: &[u8]) -> String {
+    pem(PUBLIC_KEY, &[before, point].concat())
 }
 
 pub fn pem(label: &str, der: &[u8]) -> String {

@@ -2,6 +2,7 @@
 
 use model::app::{AppKey, Mode, UserRule, UserRules, WebOrigin};
 use model::ids::{AppId, Ordinal, TermId};
+use model::p256::PublicKey;
 use model::time::UtcMillis;
 
 use crate::{Constraint, Error, Result, Row, Signal, Tx, Value, accounts, app_numbers, inbox_users, server_tokens};
@@ -21,6 +22,8 @@ pub struct App {
     pub approval_above: Option<u32>,
     /// The origins whose web pages may register browsers with the key alone.
     pub web_origins: Vec<WebOrigin>,
+    /// Of those who sign who the user of a device is, beside the servers that have the key that we make.
+    pub proof_public_key: Option<PublicKey>,
     pub created: UtcMillis,
     /// When the data that its devices download last changed, in whole seconds; 0 for an app that has none.
     pub data_changed: UtcMillis,
@@ -77,6 +80,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
         user_rules: UserRules::default(),
         approval_above: None,
         web_origins: Vec::new(),
+        proof_public_key: None,
         created: new.created,
         data_changed: UtcMillis::default(),
     })
@@ -84,14 +88,14 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, web_origins, data_changed, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, proof_public_key, data_changed, app_secret_hash, master_secret_hash
                from app where key = $1";
     tx.query_opt(sql, &[key.into()], read_app)
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, web_origins, data_changed, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, proof_public_key, data_changed, app_secret_hash, master_secret_hash
                from app where id = $1";
     tx.query_opt(sql, &[app.into()], read_app)
 }
@@ -108,19 +112,19 @@ pub(crate) fn keys(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey)>> {
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
     let sql = "select id, key, name, mode, created, users_associate, users_tags, users_attributes, users_subscriptions,
-                 approval_above, web_origins, data_changed, app_secret_hash, master_secret_hash
+                 approval_above, web_origins, proof_public_key, data_changed, app_secret_hash, master_secret_hash
                from app order by id";
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
 
-/// Writes the fields that the operator can change: the name, the mode, what devices and web pages may do, and what needs
-/// approval.
+/// Writes the fields that the operator can change: the name, the mode, what devices and web pages may do, who signs
+/// for users, and what needs approval.
 pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
     let UserRules { associate, tags, attributes, subscriptions } = app.user_rules;
     let rule = |rule: Option<UserRule>| Value::from(rule.map(|rule| rule.word().to_owned()));
     tx.write(
         "update app set name = $2, mode = $3, users_associate = $4, users_tags = $5, users_attributes = $6,
-           users_subscriptions = $7, approval_above = $8, web_origins = $9
+           users_subscriptions = $7, approval_above = $8, web_origins = $9, proof_public_key = $10
          where id = $1",
         &[
             app.id.into(),
@@ -132,6 +136,7 @@ pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
             rule(subscriptions),
             app.approval_above.into(),
             written(&app.web_origins).into(),
+            app.proof_public_key.as_ref().map(|key| key.point().to_vec()).into(),
         ],
     )?;
     tx.signal(Signal::Apps);
@@ -204,6 +209,7 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("log_posting", "bucket, section"),
     ("follower", "id"),
     ("seen_event", "hour, id"),
+    ("seen_upload", "hour, ordinal, first"),
     ("event_counter", "hour, name, conversion, push"),
     ("event_counter_day", "day, name, conversion"),
     ("session", "ordinal"),
@@ -229,6 +235,7 @@ pub(crate) const OWNED_TABLES: &[(&str, &str)] = &[
     ("term_set", "term, slice"),
     ("live_presence", "node"),
     ("live_token", "kind, name, ordinal"),
+    ("uninstalled", "at, ordinal"),
     ("last_place", "ordinal"),
     ("place_day", "place, day, block"),
     ("legacy_tag", "tag"),
@@ -311,6 +318,7 @@ fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
         },
         approval_above: read_count(row.next()?)?,
         web_origins: read_origins(row.next()?)?,
+        proof_public_key: read_point(row.next()?)?,
         data_changed: row.next()?,
     };
     Ok((app, SecretHashes { app: read_hash(row.next()?)?, master: read_hash(row.next()?)? }))
@@ -343,6 +351,11 @@ fn written(origins: &[WebOrigin]) -> Option<String> {
 fn read_origins(words: Option<&str>) -> Result<Vec<WebOrigin>> {
     let origins = words.unwrap_or_default().split_whitespace().map(str::parse).collect::<Result<_, _>>();
     origins.map_err(|_| Error::corrupt("an origin of an app"))
+}
+
+fn read_point(bytes: Option<&[u8]>) -> Result<Option<PublicKey>> {
+    let key = |bytes| PublicKey::of_point(bytes).ok_or_else(|| Error::corrupt("a public key of an app"));
+    bytes.map(key).transpose()
 }
 
 pub(crate) fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {

@@ -47,6 +47,10 @@ const STEPS: &[Step] = &[
     Step { name: "0029_bulk_and_journeys", sql: include_str!("../migrations/0029_bulk_and_journeys.sql") },
     Step { name: "0030_remote_data", sql: include_str!("../migrations/0030_remote_data.sql") },
     Step { name: "0031_live_tokens", sql: include_str!("../migrations/0031_live_tokens.sql") },
+    Step { name: "0032_proof_keys", sql: include_str!("../migrations/0032_proof_keys.sql") },
+    Step { name: "0033_attribute_expiry", sql: include_str!("../migrations/0033_attribute_expiry.sql") },
+    Step { name: "0034_uninstalled", sql: include_str!("../migrations/0034_uninstalled.sql") },
+    Step { name: "0035_seen_uploads", sql: include_str!("../migrations/0035_seen_uploads.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

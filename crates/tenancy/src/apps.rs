@@ -8,6 +8,7 @@ use boxed::boxed;
 use jobs::{ClaimedJob, Job, Stop};
 use model::app::{AppChange, AppKey, Mode, NewApp, Rotation, Secret, SecretChoice};
 use model::ids::{AppId, OperationId};
+use model::p256::PublicKey;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
@@ -123,6 +124,7 @@ impl Tenancy {
                 if let Some(origins) = &change.web_origins {
                     changed.web_origins = origins.clone();
                 }
+                change.proof_public_key.update(&mut changed.proof_public_key);
                 note_change(tx, &current, &changed);
                 store::apps::change(tx, &changed)?;
                 Ok::<_, Error>(())
@@ -231,12 +233,14 @@ impl Job for EraseApp {
     }
 }
 
-/// Tells the audit log what an app is called, which mode it has, what needs approval and which pages it allows, before and after.
+/// Tells the audit log what an app is called, which mode it has, what needs approval, which pages it allows and who
+/// signs for its users, before and after.
 fn note_change(tx: &mut Tx<'_>, before: &App, after: &App) {
     let shown = |app: &App| {
-        let App { name, mode, approval_above, web_origins, .. } = app;
+        let App { name, mode, approval_above, web_origins, proof_public_key, .. } = app;
         serde_json::json!({
-            "name": name, "mode": mode.word(), "approval_above": approval_above, "web_origins": web_origins
+            "name": name, "mode": mode.word(), "approval_above": approval_above, "web_origins": web_origins,
+            "proof_public_key": proof_public_key.as_ref().map(PublicKey::pem)
         })
     };
     tx.note_detail("before", shown(before));

@@ -1,12 +1,14 @@
 //! Proofs that servers of an app give to devices: that the person who uses a device is a named user. A proof is a JSON web token
-//! (HS256) for the app, signed with a key that only the service and servers of the app know. The key follows from that of the
-//! installation and from the master secret: who reads the database cannot make it, and replacing the secret ends all proofs.
+//! for the app, signed with a key that only the service and servers of the app know (HS256), or with one of theirs, of which the
+//! operator has entered the public one (ES256). The former follows from that of the installation and from the master secret: who
+//! reads the database cannot make it, and replacing the secret ends all proofs that were signed with it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
 use model::app::AppKey;
 use model::ids::{ChannelId, NamedUserId};
 use ring::hmac::{self, HMAC_SHA256};
+use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use serde::Deserialize;
 
 use crate::{Caller, Tenancy};
@@ -28,7 +30,7 @@ pub struct UserProof {
 pub enum ProofRefusal {
     /// It is no JSON web token with the claims that are needed.
     Malformed,
-    /// It is not signed with HS256 and the key of the app.
+    /// It is not signed with a key of the app.
     Wrong,
     /// It is meant for another app, or does not say for which.
     OfAnotherApp,
@@ -89,17 +91,14 @@ impl Tenancy {
         let (header, claims) = signed.split_once('.').ok_or(ProofRefusal::Malformed)?;
         let part = |text: &str| BASE64_URL.decode(text.trim_end_matches('=')).map_err(|_| ProofRefusal::Malformed);
         let header: Header = serde_json::from_slice(&part(header)?).map_err(|_| ProofRefusal::Malformed)?;
-        // The token does not choose how it is checked.
-        if header.alg != "HS256" {
-            return Err(ProofRefusal::Wrong);
-        }
-        let signature = part(signature)?;
-        let has_signed = |master: &[u8; 32]| {
-            let key = hmac::Key::new(HMAC_SHA256, self.proof_key_of(caller, master).as_bytes());
-            hmac::verify(&key, signed.as_bytes(), &signature).is_ok()
+        let (text, signature) = (signed.as_bytes(), part(signature)?);
+        // Each algorithm has keys of its own: a token that chooses one cannot have a key taken for something that it is not.
+        let is_signed = match header.alg.as_str() {
+            "HS256" => self.is_signed_with_secret(caller, text, &signature),
+            "ES256" => is_signed_with_own_key(caller, text, &signature),
+            _ => false,
         };
-        let (current, former) = caller.master_hashes(self.0.clock.now());
-        if !has_signed(current) && !former.is_some_and(has_signed) {
+        if !is_signed {
             return Err(ProofRefusal::Wrong);
         }
         let claims: Claims = serde_json::from_slice(&part(claims)?).map_err(|_| ProofRefusal::Malformed)?;
@@ -116,4 +115,19 @@ impl Tenancy {
         let user = NamedUserId::new(&claims.sub).map_err(|_| ProofRefusal::Malformed)?;
         Ok(UserProof { user, channel: claims.channel })
     }
+
+    fn is_signed_with_secret(&self, caller: &Caller, text: &[u8], signature: &[u8]) -> bool {
+        let has_signed = |master: &[u8; 32]| {
+            let key = hmac::Key::new(HMAC_SHA256, self.proof_key_of(caller, master).as_bytes());
+            hmac::verify(&key, text, signature).is_ok()
+        };
+        let (current, former) = caller.master_hashes(self.0.clock.now());
+        has_signed(current) || former.is_some_and(has_signed)
+    }
+}
+
+fn is_signed_with_own_key(caller: &Caller, text: &[u8], signature: &[u8]) -> bool {
+    caller.app().proof_public_key.as_ref().is_some_and(|key| {
+        UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key.point()).verify(text, signature).is_ok()
+    })
 }

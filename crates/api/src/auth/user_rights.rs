@@ -145,7 +145,10 @@ fn refused(refusal: ProofRefusal) -> Error {
         ProofRefusal::Malformed => {
             "must be a JSON web token with the claims 'aud', the key of the app, 'sub', the named user, and 'exp'"
         }
-        ProofRefusal::Wrong => "must be signed with HS256 and the key that GET /api/auth/proof-key shows to servers",
+        ProofRefusal::Wrong => {
+            "must be signed with HS256 and the key that GET /api/auth/proof-key shows to servers, or with ES256 and the private key \
+             whose public one the operator has set with 'aerogram app proof-key'"
+        }
         ProofRefusal::OfAnotherApp => "must have the key of this app as 'aud'",
         ProofRefusal::TooLong => "must end within a day; 'exp' is in seconds since 1970",
         ProofRefusal::Expired => "has expired; get a new one from the server of the app",

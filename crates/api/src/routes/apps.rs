@@ -4,6 +4,7 @@ use axum::extract::State;
 use http::StatusCode;
 use model::app::{AppChange, AppKey, Mode, NewApp, Rotation, UserAspect, UserRules, WebOrigin};
 use model::ids::OperationId;
+use model::p256::PublicKey;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::{App, CreatedApp, RotatedSecrets, SecretKind};
@@ -28,6 +29,8 @@ pub(super) struct AppRecord {
     /// The origins whose web pages may register browsers; an app in development allows those of the same machine as well.
     #[schemars(with = "Vec<String>")]
     web_origins: Vec<WebOrigin>,
+    /// The public key of those who sign with ES256 who the user of a device is, as PEM; `null` if nobody does.
+    proof_public_key: Option<String>,
     created: String,
 }
 
@@ -104,6 +107,7 @@ pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input)
         named_users,
         approval_above: None,
         web_origins: Vec::new(),
+        proof_public_key: None,
         created: created.to_api(),
     };
     let answer = Answer::changed(operation_id, Created { app, app_secret, master_secret })?;
@@ -172,6 +176,7 @@ impl From<&App> for AppRecord {
             named_users: NamedUserRules::of(&app.user_rules, app.mode),
             approval_above: app.approval_above,
             web_origins: app.web_origins.clone(),
+            proof_public_key: app.proof_public_key.as_ref().map(PublicKey::pem),
             created: app.created.to_api(),
         }
     }

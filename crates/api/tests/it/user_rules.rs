@@ -5,6 +5,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::Method;
 use model::app::Mode;
+use model::p256::PublicKey;
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use ring::{digest, hmac};
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
@@ -38,9 +41,29 @@ pub(crate) fn signed(key: &str, algorithm: &str, claims: &Value) -> String {
     signed_with(key.as_bytes(), algorithm, claims)
 }
 
-fn signed_with(key: &[u8], algorithm: &str, claims: &Value) -> String {
+fn unsigned(algorithm: &str, claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-    let text = format!("{}.{}", part(&json!({"alg": algorithm, "typ": "JWT"})), part(claims));
+    format!("{}.{}", part(&json!({"alg": algorithm, "typ": "JWT"})), part(claims))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test plays a server of the app")]
+fn random() -> SystemRandom {
+    SystemRandom::new()
+}
+
+fn key_pair() -> EcdsaKeyPair {
+    let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random()).unwrap();
+    EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random()).unwrap()
+}
+
+fn signed_by(pair: &EcdsaKeyPair, claims: &Value) -> String {
+    let text = unsigned("ES256", claims);
+    let signature = pair.sign(&random(), text.as_bytes()).unwrap();
+    format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature))
+}
+
+fn signed_with(key: &[u8], algorithm: &str, claims: &Value) -> String {
+    let text = unsigned(algorithm, claims);
     let key = hmac::Key::new(hmac::HMAC_SHA256, key);
     format!("{text}.{}", URL_SAFE_NO_PAD.encode(hmac::sign(&key, text.as_bytes())))
 }
@@ -235,6 +258,44 @@ async fn a_server_signs_who_the_user_of_a_device_is() {
         set(&app, json!({"named_users": {"associate": "servers"}})).await;
         let still_good = signed(&key, "HS256", &json!({"aud": aud, "sub": "kim", "exp": now + 600}));
         expect_rule(&post(&app, path, &still_good, &joined(&own)).await, "associate");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_signs_with_a_key_whose_public_one_the_operator_has_set() {
+    on_each_database(async |app| {
+        let operator_path = format!("/operator/apps/{}", app.app.key);
+        set(&app, json!({"mode": "production"})).await;
+        let (own, _) = Library::of(&app).channel(&address(1)).await;
+        let claims = json!({"aud": app.app.key, "sub": "kim", "exp": app.clock().now().seconds() + 60});
+        let (pair, other) = (key_pair(), key_pair());
+        let (proof, of_another) = (signed_by(&pair, &claims), signed_by(&other, &claims));
+        let pem = PublicKey::of_point(pair.public_key().as_ref()).unwrap().pem();
+        let (path, joined) = ("/api/named_users/associate", json!({"channel_id": own, "named_user_id": "kim"}));
+        post(&app, path, &proof, &joined).await.expect(403);
+        for wrong in [json!("x"), json!(1), json!(pem.replace("PUBLIC", "PRIVATE"))] {
+            let refused = app.operator().patch(&operator_path, json!({"proof_public_key": wrong})).await.expect(400);
+            assert_eq!(refused["details"]["path"], "proof_public_key");
+        }
+        let changed = app.operator().patch(&operator_path, json!({"proof_public_key": pem})).await.expect(200);
+        assert_eq!(changed["app"]["proof_public_key"], pem);
+        post(&app, path, &proof, &joined).await.expect(200);
+        assert_eq!(user_of(&app, &own).await, "kim");
+        // The key that the service makes goes on being good. The public key is no secret to sign with.
+        let with_key_of_service = signed(&proof_key(&app).await, "HS256", &claims);
+        post(&app, path, &with_key_of_service, &joined).await.expect(200);
+        let known = [pem.as_bytes(), pair.public_key().as_ref()];
+        let forged = known.iter().flat_map(|key| ["HS256", "ES256"].map(|alg| signed_with(key, alg, &claims)));
+        for wrong in forged.chain([of_another]) {
+            post(&app, path, &wrong, &joined).await.expect(403);
+        }
+        let stranger = app.another_app(Mode::Production).await;
+        let of_stranger = app.operator().get(&format!("/operator/apps/{}", stranger.key)).await.expect(200);
+        assert_eq!(of_stranger["app"]["proof_public_key"], Value::Null);
+        let removed = app.operator().patch(&operator_path, json!({"proof_public_key": null})).await.expect(200);
+        assert_eq!(removed["app"]["proof_public_key"], Value::Null);
+        post(&app, path, &proof, &joined).await.expect(403);
     })
     .await;
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Barrier};
 
 use model::app::{Mode, UserRule, UserRules};
 use model::ids::AppId;
+use model::p256::PublicKey;
 use model::time::UtcMillis;
 use store::apps::{self, App, SecretHashes};
 use store::documents::{self, DocumentKind};
@@ -25,6 +26,7 @@ fn expected(n: u8, id: AppId) -> App {
         user_rules,
         approval_above,
         web_origins: Vec::new(),
+        proof_public_key: None,
         created: new.created,
         data_changed: UtcMillis::default(),
     }
@@ -84,7 +86,9 @@ async fn an_app_can_be_changed() {
         let name = "Neu".to_owned();
         let approval_above = Some(10_000);
         let web_origins = ["https://shop.example", "http://localhost:3000"].map(|text| text.parse().unwrap()).to_vec();
-        let wanted = App { name, mode: Mode::Production, user_rules, approval_above, web_origins, ..expected(1, app) };
+        let proof_public_key = PublicKey::of_point(&[4; 65]);
+        let (mode, before) = (Mode::Production, expected(1, app));
+        let wanted = App { name, mode, user_rules, approval_above, web_origins, proof_public_key, ..before };
         let new = wanted.clone();
         let changed: Result<(), Error> = store
             .write(app, move |tx| {

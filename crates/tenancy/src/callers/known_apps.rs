@@ -93,6 +93,7 @@ mod tests {
             user_rules: UserRules::default(),
             approval_above: None,
             web_origins: Vec::new(),
+            proof_public_key: None,
             created: UtcMillis(0),
             data_changed: UtcMillis(0),
         };
