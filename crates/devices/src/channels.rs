@@ -4,6 +4,7 @@
 mod browser;
 mod by_type;
 mod counting;
+mod feedback;
 mod import;
 mod keys;
 mod lookup;
@@ -17,6 +18,7 @@ mod uninstall;
 
 pub use browser::RegisteredBrowser;
 pub use by_type::DeviceCount;
+pub use feedback::first_feedback;
 pub use import::{ImportReport, ImportRow, RefusedRow};
 pub use lookup::ChannelView;
 pub use open::RegisteredOpen;

@@ -128,7 +128,10 @@ impl From<ChannelView> for ChannelRecord {
             subscription_lists: view.subscriptions,
             ios: profile.ios,
             android: profile.android,
-            web: profile.web,
+            web: profile.web.map(|WebDetails { subscription, user_agent_string, .. }| {
+                // The rest is among the device attributes.
+                WebDetails { subscription, user_agent_string, ..WebDetails::default() }
+            }),
         }
     }
 }

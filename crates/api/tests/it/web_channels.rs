@@ -125,6 +125,52 @@ async fn with_the_key_alone_only_browsers_register_and_not_too_many() {
 }
 
 #[tokio::test]
+async fn the_registration_of_the_web_library_is_taken_whole() {
+    on_each_database(async |app| {
+        let keys = json!({
+            "p256dh": "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU=",
+            "auth": "AAAAAAAAAAAAAAAAAAAAAA==",
+        });
+        let body = json!({"channel": {
+            "device_type": "web", "opt_in": true, "push_address": "https://push.example/abc", "set_tags": true,
+            "tags": ["news"], "timezone": "Europe/Oslo", "locale_country": "NO", "locale_language": "nb",
+            "web": {
+                "user_agent_string": "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0",
+                "browser_name": "chrome", "browser_type": "desktop", "browser_version": "chrome-141",
+                "web_sdk_version": "2.5.0", "subscription": {"subscription_type": "vapid", "keys": keys},
+            },
+        }});
+        for caller in [app.device(), app.master()] {
+            let made = caller.post("/api/web-channels", &body).await;
+            let id = made.json()["channel_id"].as_str().unwrap().to_owned();
+            let shown = app.master().get(&format!("/api/channels/{id}")).await.expect(200)["channel"].clone();
+            let told = json!({
+                "ua_browser_name": "chrome", "ua_browser_type": "desktop", "ua_browser_version": "chrome-141",
+                "ua_sdk_version": "2.5.0", "ua_country": "NO", "ua_language": "nb", "ua_local_tz": "Europe/Oslo",
+            });
+            assert_eq!(shown["device_attributes"], told);
+            let mut keys: Vec<&String> = shown["web"].as_object().unwrap().keys().collect();
+            keys.sort();
+            assert_eq!(keys, ["subscription", "user_agent_string"]);
+            // An update need not have the subscription again.
+            let update =
+                json!({"channel": {"device_type": "web", "opt_in": true, "web": {"browser_version": "chrome-142"}}});
+            caller.put(&format!("/api/web-channels/{id}"), update).await.expect(200);
+            let after = app.master().get(&format!("/api/channels/{id}")).await.expect(200)["channel"].clone();
+            assert_eq!(after["web"], shown["web"]);
+            assert_eq!(after["device_attributes"]["ua_browser_version"], "chrome-142");
+
+            let mut safari = body.clone();
+            safari["channel"]["web"]["subscription"] = json!({"subscription_type": "apns"});
+            let refused = caller.post("/api/web-channels", safari).await.expect(400);
+            assert_eq!(refused["details"]["path"], "channel.web.subscription.subscription_type");
+            assert!(refused["error"].as_str().unwrap().contains("Safari"), "{refused}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_registration_that_is_repeated_makes_one_channel() {
     on_each_database(async |app| {
         let send = async |key: &str| {
@@ -185,6 +231,34 @@ async fn the_secret_of_a_channel_is_good_for_this_channel() {
             .await
             .expect(202);
         of_own.get("/api/auth/device").await.expect(401);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_credentials_of_a_browser_give_it_no_other_channel() {
+    on_each_database(async |app| {
+        let phone = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "of-another"}});
+        let victim = app.device().post("/api/channels", &phone).await.expect(201)["channel_id"].clone();
+        let (own, secret) = register(&app).await;
+        let of_secret = app.nobody().basic(&own, &secret);
+        let of_token = app.nobody().bearer(&token(&of_secret).await);
+        let paths = ["/api/channels", "/api/web-channels"];
+        for (caller, path) in [&of_secret, &of_token].into_iter().flat_map(|caller| paths.map(|path| (caller, path))) {
+            caller.post(path, &phone).await.expect(409);
+            assert_eq!(caller.post(path, browser()).await.expect(200)["channel_id"], own);
+        }
+        of_token.delete(&format!("/api/channels/{own}")).await.expect(204);
+        for path in paths {
+            of_token.post(path, &phone).await.expect(409);
+            of_token.post(path, browser()).await.expect(409);
+            of_secret.post(path, browser()).await.expect(401);
+        }
+        let shown = app.master().get("/api/channels").await.expect(200);
+        let phones = shown["channels"].as_array().unwrap().iter().filter(|shown| shown["device_type"] == "android");
+        assert_eq!(phones.count(), 1, "{shown}");
+        let kept = app.master().get(&format!("/api/channels/{}", victim.as_str().unwrap())).await.expect(200);
+        assert_eq!(kept["channel"]["push_address"], "of-another");
     })
     .await;
 }

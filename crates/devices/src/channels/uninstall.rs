@@ -12,8 +12,8 @@ use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
 use store::{Tx, live_tokens, sessions, unknown_users};
 
-use super::keys;
 use super::state::State;
+use super::{feedback, keys};
 use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::journal::NewEvent;
@@ -98,9 +98,11 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     tx.note_object("channel_id", row.id);
     let mut opened = context.open(tx, row)?;
     opened.row.installed = false;
-    // No personal data is kept with the channel; the sets of places by day expire with their days.
+    // No personal data is kept with the channel, but for a month what feedback tells of it; the sets of places by day expire with
+    // their days.
     let nothing = State::nothing(opened.row.device_type.clone());
     let user = opened.state.named_user.clone();
+    feedback::note(tx, context, &opened.row, &opened.state)?;
     let row = context.save(tx, opened, nothing)?;
     attributes::forget(tx, context.app, &Owner::Channel(row.ordinal))?;
     unknown_users::delete(tx, context.app, row.ordinal)?;

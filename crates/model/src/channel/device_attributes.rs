@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Browser, Profile};
+use super::Profile;
 use crate::device_type::DeviceType;
 
 impl Profile {
@@ -34,13 +34,13 @@ impl Profile {
     }
 
     fn of_browser(&self) -> Vec<(&'static str, Option<String>)> {
-        let agent = self.web.as_ref().and_then(|web| web.user_agent_string.as_deref());
-        let Some(Browser { name, version, is_mobile }) = agent.and_then(Browser::of) else { return Vec::new() };
-        let kind = if is_mobile { "mobile" } else { "desktop" };
+        let Some(web) = &self.web else { return Vec::new() };
+        let [name, kind, version] = web.browser();
         vec![
-            ("ua_browser_name", Some(name.to_owned())),
-            ("ua_browser_type", Some(kind.to_owned())),
-            ("ua_browser_version", Some(format!("{name}-{version}"))),
+            ("ua_browser_name", name),
+            ("ua_browser_type", kind),
+            ("ua_browser_version", version),
+            ("ua_sdk_version", web.web_sdk_version.clone().or_else(|| self.sdk_version.clone())),
         ]
     }
 }

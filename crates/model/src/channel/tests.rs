@@ -145,11 +145,12 @@ fn both_forms_of_a_web_subscription() {
     for subscription in [
         json!({"p256dh": point, "auth": secret}),
         json!({"keys": {"p256dh": point, "auth": secret}}),
-        json!({"keys": {"p256dh": format!("{point}="), "auth": format!("{secret}==")}}),
+        json!({"subscription_type": "vapid", "keys": {"p256dh": format!("{point}="), "auth": format!("{secret}==")}}),
     ] {
         let web = json!({"subscription": subscription, "user_agent_string": "Browser/1"});
         let profile = registration(&json!({"device_type": "web", "web": web})).apply(None);
-        let details = WebDetails { subscription: Some(wanted.clone()), user_agent_string: Some("Browser/1".into()) };
+        let (subscription, agent) = (Some(wanted.clone()), Some("Browser/1".to_owned()));
+        let details = WebDetails { subscription, user_agent_string: agent, ..WebDetails::default() };
         assert_eq!(profile.web, Some(details));
         let update = registration(&json!({"device_type": "web", "web": {"user_agent_string": "Browser/2"}}));
         assert_eq!(update.apply(Some(&profile)).web.unwrap().subscription, Some(wanted.clone()));
