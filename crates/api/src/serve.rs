@@ -78,7 +78,7 @@ pub async fn serve(listener: TcpListener, engine: Engine, mut settings: Settings
     let (drain, limits, metrics) = (settings.drain, settings.limits, engine.metrics().clone());
     let listen_on = LISTEN_ON.min(drain / 2);
     let patience = Patience { rest: REST, drain: listen_on, last_call: drain - listen_on, stop: STOP, limits };
-    let live = engine.live().clone();
+    let (live, told) = (engine.live().clone(), engine.clone());
     let server = Server {
         router: router(engine, settings),
         stopping: Stopping(Some(shutdown.clone())),
@@ -99,7 +99,7 @@ pub async fn serve(listener: TcpListener, engine: Engine, mut settings: Settings
     match tls {
         Some(tls) => tokio::select! {
             _ = stopped => {}
-            never = tls.follow() => match never {},
+            never = tls.follow(&told) => match never {},
         },
         None => drop(stopped.await),
     }

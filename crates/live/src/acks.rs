@@ -13,22 +13,53 @@ use targeting::types_of;
 
 use crate::Live;
 use crate::hub::Hub;
+use crate::message::Message;
 use crate::received::{Received, mark_received};
 
 /// Devices whose last acknowledgement is remembered; when there are more, all are forgotten, and repeats are written again.
 const MOST_REMEMBERED: usize = 200_000;
+/// Devices whose messages from before the backlog are remembered. When there are more, all are forgotten, and these messages do not
+/// count as received.
+const MOST_WITH_OLDER: usize = 10_000;
 /// Rows written in one transaction.
 const AT_ONCE: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct Acks {
-    /// How far each device has acknowledged.
+    /// How far each device has acknowledged, or is not told what has come.
     up_to: HashMap<u32, Offset>,
+    /// What devices that came back were told from the log, because it is older than the backlog, and have not acknowledged.
+    older: HashMap<u32, Vec<(Offset, PushId)>>,
     /// What is not written yet.
     received: HashMap<(PushId, u32), RoaringBitmap>,
 }
 
 impl Acks {
+    /// Notes how far a device has got. Returns how far it was before, if that is less.
+    fn advance(&mut self, ordinal: Ordinal, up_to: Offset) -> Option<Offset> {
+        if self.up_to.len() >= MOST_REMEMBERED {
+            self.up_to.clear();
+        }
+        let known = self.up_to.entry(ordinal.0).or_default();
+        (up_to > *known).then(|| std::mem::replace(known, up_to))
+    }
+
+    fn receive(&mut self, ordinal: Ordinal, push: PushId) {
+        let block = u32::from(Block::of(ordinal).0);
+        self.received.entry((push, block)).or_default().insert(ordinal.0);
+    }
+
+    fn receive_older(&mut self, ordinal: Ordinal, up_to: Offset) {
+        let Some(mut older) = self.older.remove(&ordinal.0) else { return };
+        let later = older.split_off(older.partition_point(|(at, _)| *at <= up_to));
+        for (_, push) in older {
+            self.receive(ordinal, push);
+        }
+        if !later.is_empty() {
+            self.older.insert(ordinal.0, later);
+        }
+    }
+
     fn take_some(&mut self) -> Vec<((PushId, u32), RoaringBitmap)> {
         let keys: Vec<_> = self.received.keys().take(AT_ONCE).copied().collect();
         keys.into_iter().filter_map(|key| self.received.remove_entry(&key)).collect()
@@ -48,17 +79,26 @@ impl Hub {
         let backlog = self.backlog.read();
         let up_to = up_to.min(backlog.seen());
         let mut acks = self.acks.lock();
-        if acks.up_to.len() >= MOST_REMEMBERED {
-            acks.up_to.clear();
-        }
-        let before = acks.up_to.get(&ordinal.0).copied().unwrap_or_default();
-        if up_to <= before {
-            return;
-        }
-        acks.up_to.insert(ordinal.0, up_to);
-        let block = u32::from(Block::of(ordinal).0);
+        acks.receive_older(ordinal, up_to);
+        let Some(before) = acks.advance(ordinal, up_to) else { return };
         for message in backlog.to(ordinal, before).take_while(|message| message.at <= up_to) {
-            acks.received.entry((message.push, block)).or_default().insert(ordinal.0);
+            acks.receive(ordinal, message.push);
+        }
+    }
+
+    /// A device that comes back is told these messages of those up to an offset, and acknowledges no others: not those that have
+    /// expired, nor the oldest of too many.
+    pub(crate) fn expect_acks(&self, ordinal: Ordinal, missed: &[Message], up_to: Offset) {
+        let floor = self.backlog.read().floor();
+        let older = missed.iter().take_while(|message| message.at <= floor);
+        let older: Vec<_> = older.map(|message| (message.at, message.push)).collect();
+        let mut acks = self.acks.lock();
+        acks.advance(ordinal, missed.first().map_or(up_to, |first| Offset(first.at.0 - 1)));
+        if !older.is_empty() {
+            if acks.older.len() >= MOST_WITH_OLDER {
+                acks.older.clear();
+            }
+            acks.older.insert(ordinal.0, older);
         }
     }
 }

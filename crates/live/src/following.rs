@@ -39,7 +39,10 @@ impl Live {
         let mut news = self.0.tenancy.news(hub.app);
         let (mut swept, mut used) = (Instant::now(), Instant::now());
         loop {
-            let mut done = self.catch_up(&hub).await;
+            // Page by page, so that the connections are looked at in time however much comes.
+            let read = self.read_on(&hub).await;
+            let is_end = read.as_ref().map_or(true, |page| page.is_end);
+            let mut done = read.map(drop);
             if swept.elapsed() >= SWEEP_EVERY {
                 swept = Instant::now();
                 done = done.and(self.sweep(&hub).await);
@@ -60,7 +63,9 @@ impl Live {
                 let _ = self.forget_presence(&hub).await;
                 return;
             }
-            self.0.tenancy.something_new(&mut news).await;
+            if is_end {
+                self.0.tenancy.something_new(&mut news).await;
+            }
         }
     }
 
@@ -81,37 +86,49 @@ impl Live {
 impl Live {
     /// Takes in every message that is committed by now.
     pub(crate) async fn catch_up(&self, hub: &Arc<Hub>) -> Result<()> {
+        let mut read = self.read_on(hub).await?;
+        let head = read.head;
+        while !read.is_end && read.looked < head {
+            read = self.read_on(hub).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes in the next messages. Everybody who wants some waits for their turn, so that no one reads what another has read.
+    async fn read_on(&self, hub: &Arc<Hub>) -> Result<Read> {
         let mut reading = hub.reading.lock().await;
-        loop {
-            let (app, now, n_rewrites) = (hub.app, self.0.clock.now(), reading.n_rewrites);
-            let is_loaded = hub.is_loaded.load(Ordering::Acquire);
-            let seen =
-                Seen { messages: is_loaded.then(|| hub.backlog.read().seen()), inboxes: hub.inboxes.lock().seen() };
-            let page = self.0.store.read(move |tx| next_page(tx, app, seen, n_rewrites, now)).await?;
-            if page.is_new_log || !is_loaded {
-                *hub.backlog.write() = Backlog::after(page.after);
-                *reading = Reading { n_rewrites: page.n_rewrites };
-                let connected = hub.lines.lock().connected.clone();
-                hub.inboxes.lock().restart(page.head, page.after, &connected);
-                hub.is_loaded.store(true, Ordering::Release);
-            }
-            for (message, channels) in &page.found {
-                hub.backlog.write().add(message, channels);
-                if !message.is_expired(now) {
-                    hub.fan_out(message, channels).await;
-                }
-            }
-            {
-                let mut backlog = hub.backlog.write();
-                backlog.advance(page.looked);
-                backlog.forget_before(now.minus(KEPT));
-            }
-            self.note_inboxes(hub, &page.inboxes, page.looked);
-            if page.is_end {
-                return Ok(());
+        let (app, now, n_rewrites) = (hub.app, self.0.clock.now(), reading.n_rewrites);
+        let is_loaded = hub.is_loaded.load(Ordering::Acquire);
+        let seen = Seen { messages: is_loaded.then(|| hub.backlog.read().seen()), inboxes: hub.inboxes.lock().seen() };
+        let page = self.0.store.read(move |tx| next_page(tx, app, seen, n_rewrites, now)).await?;
+        if page.is_new_log || !is_loaded {
+            *hub.backlog.write() = Backlog::after(page.after);
+            *reading = Reading { n_rewrites: page.n_rewrites };
+            let connected = hub.lines.lock().connected.clone();
+            hub.inboxes.lock().restart(page.head, page.after, &connected);
+            hub.is_loaded.store(true, Ordering::Release);
+        }
+        for (message, channels) in &page.found {
+            hub.backlog.write().add(message, channels);
+            if !message.is_expired(now) {
+                hub.fan_out(message, channels).await;
             }
         }
+        {
+            let mut backlog = hub.backlog.write();
+            backlog.advance(page.looked);
+            backlog.forget_before(now.minus(KEPT));
+        }
+        self.note_inboxes(hub, &page.inboxes, page.looked);
+        Ok(Read { head: page.head, looked: page.looked, is_end: page.is_end })
     }
+}
+
+/// How far the log was read, of what is there.
+struct Read {
+    head: Offset,
+    looked: Offset,
+    is_end: bool,
 }
 
 /// How far the log was read.

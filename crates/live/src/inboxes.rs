@@ -61,6 +61,10 @@ impl Inboxes {
         self.seen
     }
 
+    pub(crate) const fn handed_out(&self) -> Offset {
+        self.handed_out
+    }
+
     fn add(&mut self, changed: &RoaringBitmap, seen: Offset) {
         (self.seen, self.handed_out) = (self.seen.max(seen), seen);
         if changed.is_empty() {

@@ -61,10 +61,12 @@ pub struct Opened {
     missed: Vec<Message>,
     /// How its inbox is, if something has changed there.
     inbox: Option<InboxNews>,
-    /// Where the missed messages begin.
+    /// Where the missed messages begin, or how far there are none.
     start: Offset,
     /// Where they end.
     at: Offset,
+    /// Whether the position that the device gave can be one of this log.
+    is_ours: bool,
     is_complete: bool,
 }
 
@@ -95,12 +97,13 @@ impl Live {
         }
         let mut opened = self.find_missed(&hub, opening, known).await?;
         opened.leave_out_canceled().await?;
-        if let Some(after) = opened.opening.after {
+        if let Some(after) = opened.opening.after.filter(|_| opened.is_ours) {
             hub.acknowledge(opened.ordinal, after);
+            hub.expect_acks(opened.ordinal, &opened.missed, opened.at);
+            // Read before the changes are, so that all up to there are among them.
+            let looked = hub.inboxes.lock().handed_out();
             let inbox = self.missed_in_inbox(&hub, opened.ordinal, after).await?;
-            // A device that says later that it has this has all messages up to there, and none that came meanwhile.
-            let most = opened.at;
-            opened.inbox = inbox.map(|news| InboxNews { at: news.at.min(most).max(opened.position()), ..news });
+            opened.take_inbox(inbox, looked);
         }
         hub.written.lock().seen.insert(opened.ordinal.0);
         self.follow(&hub);
@@ -115,7 +118,9 @@ impl Live {
         };
         let hub = self.hub(app);
         self.catch_up(&hub).await?;
-        hub.acknowledge(known.ordinal, at);
+        if at <= known.head {
+            hub.acknowledge(known.ordinal, at);
+        }
         // It writes what was acknowledged, a second later at most.
         self.follow(&hub);
         Ok(Ok(()))
@@ -157,6 +162,7 @@ impl Live {
             inbox: None,
             start,
             at,
+            is_ours,
             is_complete,
         })
     }
@@ -177,6 +183,11 @@ impl Opened {
     /// The position of a device that has the missed messages.
     pub fn position(&self) -> Offset {
         self.missed.last().map_or(self.start, |message| message.at)
+    }
+
+    /// The position of a device that has none of them.
+    pub fn start(&self) -> Offset {
+        self.start
     }
 
     /// The first message of the connection.
@@ -200,6 +211,17 @@ impl Opened {
         let line = self.join(None);
         let missed = self.missed();
         Reader::new(self.live, self.hub, line, missed, self.at)
+    }
+
+    /// Takes how the inbox is, if something has changed in it, where the changes up to an offset are known.
+    fn take_inbox(&mut self, inbox: Option<InboxNews>, looked: Offset) {
+        if let Some(news) = inbox {
+            // A device that says later that it has this has all messages up to there, and none that came meanwhile.
+            self.inbox = Some(InboxNews { at: news.at.min(self.at).max(self.position()), ..news });
+        } else if self.missed.is_empty() {
+            // Nothing up to there is for this device, which need not ask for it again.
+            self.start = self.at.min(looked).max(self.start);
+        }
     }
 
     fn join(&self, socket: Option<Socket>) -> Arc<Line> {

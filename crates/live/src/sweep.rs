@@ -84,6 +84,8 @@ impl Live {
 
     /// Tells every device that the node stops, and waits until all of them have gone.
     pub async fn stop(&self) {
+        // As long as somebody has them, they are not let go before what was acknowledged is written.
+        let kept = self.hubs();
         self.0.is_stopping.store(true, Ordering::Relaxed);
         for hub in self.hubs() {
             for some in hub.all_lines().chunks(SLICE) {
@@ -103,6 +105,7 @@ impl Live {
                 tracing::warn!(error, "what devices have acknowledged, or that they are gone, could not be written");
             }
         }
+        drop(kept);
     }
 }
 

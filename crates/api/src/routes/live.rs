@@ -83,8 +83,9 @@ pub(super) async fn connect(
     if headers.contains_key(UPGRADE) {
         return upgrade::connect(&edge, opening, request).await;
     }
-    let permit = edge.admit_live(opening.caller.app().id)?;
-    let turn = edge.begin_handshake().await?;
+    let app = opening.caller.app().id;
+    let permit = edge.admit_live(app)?;
+    let turn = edge.begin_handshake(app).await?;
     let opened = edge.engine.live().open(opening).await?.map_err(refusal)?;
     drop(turn);
     // From here on it only waits, and counts as a live connection alone.

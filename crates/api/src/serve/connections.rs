@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Metrics;
+use http::HeaderMap;
+use http::header::FORWARDED;
 use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 
@@ -27,6 +29,14 @@ impl CallerAddress {
             }
             address @ IpAddr::V4(_) => Self(address),
         }
+    }
+
+    /// Whether a request was made on the machine of the service. A proxy there brings callers from elsewhere, and says so.
+    pub(crate) fn is_here(self, headers: &HeaderMap) -> bool {
+        let Self(peer) = self;
+        let is_proxied = headers.contains_key("x-forwarded-for") || headers.contains_key(FORWARDED);
+        // What is kept of the address of an IPv6 host leaves nothing of the loopback address.
+        (peer.is_loopback() || peer.is_unspecified()) && !is_proxied
     }
 }
 

@@ -7,6 +7,7 @@ mod inbox;
 mod limits;
 mod model;
 mod nodes;
+mod positions;
 mod presence;
 
 use std::time::Duration;

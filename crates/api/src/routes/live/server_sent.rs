@@ -25,7 +25,7 @@ struct OpenStream {
 }
 
 pub(super) fn stream(opened: Opened, permit: Permit<AppId>, stopping: Stopping, ping: Duration) -> Response {
-    let first = Some(format!("event: hello\ndata: {}\n\n", opened.hello()).into());
+    let first = Some(format!("id: {}\nevent: hello\ndata: {}\n\n", opened.start().0, opened.hello()).into());
     let open = OpenStream { first, reader: opened.reader(), stopping, ping, _permit: permit };
     let pieces = stream::unfold(Some(open), |open| async {
         let mut open = open?;

@@ -26,9 +26,10 @@ pub(super) async fn connect(edge: &Edge, opening: Opening, mut request: Request)
     let response = handshake(request.headers())?;
     let live = edge.engine.live().clone();
     let seat = request.extensions_mut().remove::<Seat>().ok_or_else(no_socket)?;
-    let opened = match (edge.admit_live(opening.caller.app().id), seat.admit_live()) {
+    let app = opening.caller.app().id;
+    let opened = match (edge.admit_live(app), seat.admit_live()) {
         (Ok(of_app), Some(of_address)) => {
-            let _turn = edge.begin_handshake().await?;
+            let _turn = edge.begin_handshake(app).await?;
             live.open(opening).await?.map(|opened| (opened, of_app, of_address))
         }
         (Err(_), _) | (_, None) => Err(Refused(End::TooMany)),

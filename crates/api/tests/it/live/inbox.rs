@@ -147,7 +147,7 @@ async fn a_device_that_comes_back_is_told_if_something_has_changed() {
         drop(socket);
 
         let polled = poll(&app, &phone, &format!("after={at}&wait=0")).await;
-        assert_eq!((&polled["messages"], &polled["at"]), (&json!([]), &json!(at)), "nothing is new");
+        assert_eq!(polled["messages"], json!([]), "nothing is new");
         let query = format!("after={at}&wait=60");
         let (polled, ()) = tokio::join!(poll(&app, &phone, &query), mark(&app, &inbox, "unread", &id));
         assert_eq!((&polled["messages"][0]["type"], &polled["messages"][0]["unread"]), (&json!("inbox"), &json!(0)));
