@@ -3,7 +3,7 @@
 
 (() => {
   const key = new URL(self.location).searchParams.get('app') ?? self.aerogramApp;
-  const MOST_SEEN = 100;
+  const [MOST_SEEN, MOST_QUEUED, NO_PATH] = [100, 500, 40400];
   const done = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -29,13 +29,20 @@
     return fetch(service.url + path.replace('{id}', channel.id), { method, headers, body: JSON.stringify(body), keepalive: true });
   };
 
-  // A receipt that cannot be sent waits in the queue of the page.
+  // A receipt that cannot be sent waits in the queue of the page. An answer without a number of the service is a proxy's.
   const tell = async (type, { push_id: push }, more) => {
     if (!push) return;
     const event = { type, event_id: crypto.randomUUID(), time: (Date.now() / 1000).toFixed(3), data: { push_id: push, ...more } };
     const answer = await send('POST', '/api/web-events', [event]).catch(() => undefined);
-    if (answer?.status < 500 && answer.status !== 429) return;
-    await done((await open()).transaction('queue', 'readwrite').objectStore('queue').add({ event }));
+    if (answer?.ok) return;
+    const { error_code: code } = await answer?.json().catch(() => {}) ?? {};
+    if (code && code !== NO_PATH && answer.status < 500 && answer.status !== 429) return;
+    const both = (await open()).transaction(['state', 'queue'], 'readwrite');
+    const queue = both.objectStore('queue');
+    // Of a browser that was forgotten nothing is kept.
+    if (!await done(both.objectStore('state').get('channel'))) return;
+    await done(queue.add({ event }));
+    if (await done(queue.count()) > MOST_QUEUED) (await done(queue.openCursor())).delete();
   };
 
   const pages = () => self.clients.matchAll({ type: 'window', includeUncontrolled: true });
@@ -51,9 +58,10 @@
   };
 
   const show = async (push) => {
-    const seen = await get('seen') ?? [];
+    const state = (await open()).transaction('state', 'readwrite').objectStore('state');
+    const seen = await done(state.get('seen')) ?? [];
     const isSeen = seen.includes(push.push_id);
-    if (push.push_id && !isSeen) await put('seen', [...seen, push.push_id].slice(-MOST_SEEN));
+    if (push.push_id && !isSeen) await done(state.put([...seen, push.push_id].slice(-MOST_SEEN), 'seen'));
     // The browser shows a notice of its own if nothing is shown, so a push that a page has shown already is shown quietly.
     await self.registration.showNotification(push.title ?? self.aerogramTitle ?? self.location.hostname, {
       body: push.alert ?? '', icon: push.icon?.url, image: push.image?.url,
@@ -81,12 +89,13 @@
   };
 
   const click = async (push, action) => {
-    await put('click', { push: push.push_id, at: Date.now() });
-    // Told first: a browser may refuse to open a page.
+    if (await get('channel')) await put('click', { push: push.push_id, at: Date.now() });
+    // Told first, because a browser may refuse to open a page; not waited for, because it refuses soon after the click.
     const told = tell('push_click', push, action ? { button_id: action } : {});
-    await Promise.all([told, toPages({ type: 'click', push, button: action || undefined })]);
+    const shown = toPages({ type: 'click', push, button: action || undefined });
     const button = push.buttons?.find(({ id }) => id === action);
     await visit(target(button?.actions) ?? target(push.actions)).catch(() => {});
+    await Promise.all([told, shown]);
   };
 
   self.addEventListener('push', (event) => event.waitUntil(show(read(event.data))));
@@ -96,7 +105,10 @@
   });
   self.addEventListener('notificationclose', (event) => event.waitUntil(tell('push_dismiss', event.notification.data ?? {})));
   self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil((async () => {
-    const options = event.oldSubscription?.options ?? { userVisibleOnly: true };
+    // The page has kept the key of the service: not every browser says how the old subscription was made.
+    const applicationServerKey = await get('push');
+    if (!applicationServerKey) return;
+    const options = { userVisibleOnly: true, applicationServerKey };
     const { endpoint, keys } = (event.newSubscription ?? await self.registration.pushManager.subscribe(options)).toJSON();
     const channel = { device_type: 'web', opt_in: true, push_address: endpoint, web: { subscription: keys } };
     await send('PUT', '/api/channels/{id}', { channel });

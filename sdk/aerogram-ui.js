@@ -80,14 +80,15 @@ class Bell extends Part {
     const box = make('div', { className: 'box', part: 'box', hidden: true });
     Object.assign(this, { bell, box, count });
     this.show(bell, box);
-    box.addEventListener('change', () => this.refresh());
+    box.addEventListener('change', () => this.refresh(push.inbox.unread));
     box.addEventListener('keydown', ({ key }) => key === 'Escape' && this.toggle());
-    for (const type of ['inbox', 'message', 'push']) push.addEventListener(type, () => this.refresh(), options);
+    push.addEventListener('inbox', ({ detail }) => this.refresh(detail.unread), options);
     this.refresh();
   }
-  async refresh() {
-    await this.push.inbox.list().catch(() => {});
-    const { unread } = this.push.inbox;
+  // The list is asked for only where nobody has told how many are unread.
+  async refresh(known) {
+    if (known === undefined) await this.push.inbox.list().catch(() => {});
+    const unread = known ?? this.push.inbox.unread;
     Object.assign(this.count, { textContent: unread > 99 ? '99+' : unread, hidden: !unread });
     Object.assign(this.bell, { ariaLabel: `${this.text('label', 'Messages')}: ${unread}`, ariaExpanded: String(!this.box.hidden) });
   }
@@ -107,10 +108,10 @@ class InboxList extends Part {
     this.list();
   }
   async list() {
-    if (this.isOpen) return;
     const messages = await this.push.inbox.list().catch(() => undefined);
-    if (!messages) return this.show(make('p', { part: 'empty', textContent: this.text('offline', 'Messages cannot be shown now.') }));
-    if (!messages.length) return this.show(make('p', { part: 'empty', textContent: this.text('empty', 'No messages') }));
+    if (this.isOpen) return;
+    if (!messages) return this.say('offline', 'Messages cannot be shown now.');
+    if (!messages.length) return this.say('empty', 'No messages');
     this.show(make('ul', { part: 'list' }, ...messages.map((message) => this.line(message))));
   }
   line({ id, title, sent, unread }) {
@@ -120,9 +121,12 @@ class InboxList extends Part {
     const remove = make('button', { part: 'remove', textContent: '×', ariaLabel: label, onclick: () => this.remove(id) });
     return make('li', { className: unread ? 'unread' : '', part: unread ? 'item unread' : 'item' }, open, remove);
   }
+  say(name, usual) { this.show(make('p', { part: 'empty', textContent: this.text(name, usual) })); }
   async open(id) {
+    const message = await this.push.inbox.get(id).catch(() => undefined);
+    if (!message) return this.list();
     this.isOpen = true;
-    const { title, body = '', type } = await this.push.inbox.get(id);
+    const { title, body = '', type } = message;
     const leave = () => { this.isOpen = false; this.list(); };
     const back = make('button', { part: 'back', textContent: this.text('back', 'Back'), onclick: leave });
     // What somebody else has written cannot run anything, and reaches nothing of the page.
@@ -131,16 +135,14 @@ class InboxList extends Part {
     frame.src = URL.createObjectURL(new Blob([body], { type: `${type ?? 'text/html'}; charset=utf-8` }));
     this.show(back, make('h2', { part: 'title', textContent: title }), frame);
     back.focus();
-    await this.push.inbox.read(id);
-    this.changed();
+    this.change(this.push.inbox.read(id));
   }
-  async remove(id) {
-    await this.push.inbox.remove(id);
-    this.changed();
-  }
-  changed() {
+  remove(id) { this.change(this.push.inbox.remove(id)); }
+  // What could not be changed is still there.
+  async change(changing) {
+    await changing.catch(() => {});
+    await this.list();
     this.dispatchEvent(new Event('change', { bubbles: true, composed: true }));
-    return this.list();
   }
 }
 

@@ -72,6 +72,8 @@ export interface AerogramEvents {
   permission: { permission: NotificationPermission };
   prompt: { accept(): Promise<NotificationPermission>; dismiss(): Promise<unknown> };
   registered: { channelId: string };
+  /** Whose browser it is has changed, in this tab or in another. */
+  user: { user?: string };
   forgotten: Record<string, never>;
   error: { error: Error & { status?: number } };
 }
@@ -97,7 +99,7 @@ export class Aerogram extends EventTarget {
   unsubscribe(list: string): Promise<void>;
   track(name: string, properties?: { value?: number; [key: string]: unknown }): Promise<void>;
   consent(given: boolean): Promise<void>;
-  /** Uninstalls the channel and forgets everything about it in this browser. */
+  /** Uninstalls the channel, or has the next page do it, and forgets everything about it in this browser. */
   forget(): Promise<void>;
   addEventListener<K extends keyof AerogramEvents>(
     type: K, listener: (event: CustomEvent<AerogramEvents[K]>) => void, options?: boolean | AddEventListenerOptions,

@@ -6,6 +6,8 @@ const MOST_QUEUED = 500;
 const MOST_AT_ONCE = 100;
 const MOST_SEEN = 100;
 const LONGEST_WAIT = 300_000;
+// The service's own numbers: a proxy in between answers 401, 404 and 409 as well, which say nothing about a channel.
+const [REFUSED, NO_PATH, NOT_FOUND, CONFLICT] = [40100, 40400, 40401, 40900];
 
 const done = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result);
@@ -32,8 +34,8 @@ class State {
     if (extra > 0) for (const key of await done(queue.getAllKeys(null, extra))) queue.delete(key);
   }
   async first() {
-    const queue = this.store('queue', 'readonly');
-    const [keys, items] = await Promise.all([done(queue.getAllKeys(null, MOST_AT_ONCE)), done(queue.getAll(null, MOST_AT_ONCE))]);
+    const queue = this.store('queue');
+    const [keys, items] = await Promise.all([queue.getAllKeys(null, MOST_AT_ONCE), queue.getAll(null, MOST_AT_ONCE)].map(done));
     return { keys, items };
   }
   async drop(keys) {
@@ -43,23 +45,26 @@ class State {
   clear() { return Promise.all(['state', 'queue'].map((name) => done(this.store(name).clear()))); }
 }
 
-const failure = (status, text, retryAfter) => Object.assign(new Error(text), { status, retryAfter });
-const passes = ({ status }) => !status || status === 429 || status >= 500;
+// Not what is too large, for whatever stands in between.
+const passes = ({ status, code }) => !status || (!code && status !== 413) || code === NO_PATH || status === 429 || status >= 500;
 // Pages with a policy about script addresses allow the name 'aerogram'.
 let trusted;
 const basic = (name, secret) => `Basic ${btoa(`${name}:${secret}`)}`;
 const backOff = (tries, least = 1000) => Math.random() * Math.min(LONGEST_WAIT, least * 2 ** tries) + least / 2;
 const uuid = () => crypto.randomUUID();
+const forgotten = () => new Error('This channel was forgotten.');
 const one = (id) => `/message/${encodeURIComponent(id)}`;
 const message = ({ message_id: id, title, message: body, content_type: type, message_sent: sent, unread, extra }) => (
   { id, title, body, type, sent: new Date(`${sent}Z`), unread, extra }
 );
 
 export class Aerogram extends EventTarget {
-  #options; #name; #state; #url; #user; #consent; #start; #isConnected = false; #timer; #tries = 0; #tabs; #socket; #line;
-  #stop = new AbortController(); #session = uuid(); #fail = (error) => this.#emit('error', { error });
+  #options; #name; #state; #url; #consent; #start; #timer; #tries = 0; #tabs; #socket; #line;
+  #stop; #session = uuid(); #fail = (error) => this.#emit('error', { error });
 
   channelId;
+  namedUser;
+  connected = false;
   inbox = {
     unread: 0,
     list: async () => {
@@ -72,11 +77,7 @@ export class Aerogram extends EventTarget {
     remove: async (id) => void await this.#ask('DELETE', one(id)),
   };
 
-  static async init(options) {
-    const push = new Aerogram(options);
-    await push.#open();
-    return push;
-  }
+  static async init(options) { return new Aerogram(options).#open(); }
 
   constructor(options) {
     super();
@@ -89,30 +90,36 @@ export class Aerogram extends EventTarget {
   }
 
   get permission() { return globalThis.Notification?.permission ?? 'denied'; }
-  get namedUser() { return this.#user; }
-  get connected() { return this.#isConnected; }
 
   async #open() {
-    const { appKey, consent } = this.#options;
     this.#state = await State.open(this.#name);
-    await this.#state.put('service', { url: this.#url, appKey });
-    this.#user = await this.#state.get('user');
+    this.namedUser = await this.#state.get('user');
     this.channelId = (await this.#state.get('channel'))?.id;
     this.#tabs = new BroadcastChannel(this.#name);
     this.#tabs.onmessage = ({ data }) => this.#hear(data);
-    const { signal } = this.#stop;
+    await this.#wait();
+    this.#uninstall().catch(this.#fail);
+    if (this.#options.consent !== 'required' || await this.#state.get('consent')) {
+      this.#consent();
+      await this.#start.catch(() => {});
+    }
+    return this;
+  }
+
+  // For consent, at first and again after the channel was forgotten.
+  #wait() {
+    const { signal } = this.#stop = new AbortController();
+    this.#start = new Promise((resolve) => { this.#consent = resolve; }).then(() => this.#begin());
+    this.#start.catch(this.#fail);
     navigator.serviceWorker?.addEventListener('message', ({ data }) => data?.aerogram && this.#hear(data.aerogram), { signal });
     addEventListener('online', () => this.#flush(), { signal });
     addEventListener('pagehide', () => this.#leave(), { signal });
     addEventListener('pageshow', ({ persisted }) => persisted && this.#line && this.#follow(), { signal });
-    const given = consent !== 'required' || await this.#state.get('consent');
-    const asked = new Promise((resolve) => { this.#consent = resolve; });
-    this.#start = (given ? Promise.resolve() : asked).then(() => this.#begin());
-    this.#start.catch(this.#fail);
-    if (given) await this.#start.catch(() => {});
+    return this.#state.put('service', { url: this.#url, appKey: this.#options.appKey });
   }
 
   async #begin() {
+    if (this.#stop.signal.aborted) throw forgotten();
     const visits = (await this.#state.get('visits') ?? 0) + 1;
     await this.#state.put('visits', visits);
     if (this.#options.worker && (await this.#state.get('push'))) await this.#worker().catch(this.#fail);
@@ -126,39 +133,57 @@ export class Aerogram extends EventTarget {
 
   async #ready(isStart) {
     if (!isStart) await this.#start;
-    if (this.#stop.signal.aborted) throw new Error('This channel was forgotten.');
+    if (this.#stop.signal.aborted) throw forgotten();
     if (!this.channelId) await this.#channel();
   }
 
   // One tab at a time.
-  #alone(what, options, work) { return navigator.locks.request(`${this.#name}-${what}`, options, work); }
-
-  #channel() { return this.#once('channel', () => this.#create()); }
+  #alone(what, work, options = {}) { return navigator.locks.request(`${this.#name}-${what}`, options, work); }
 
   // What is made once and kept, by one tab for all of them.
   #once(key, make) {
-    return this.#alone(key, {}, async () => {
+    return this.#alone(key, async () => {
       let kept = await this.#state.get(key);
       if (!kept) await this.#state.put(key, kept = await make());
-      if (key === 'channel') this.channelId = kept.id;
       return kept;
+    });
+  }
+
+  // The channel of this browser: a new one if there is none, or if this one is gone.
+  #channel(gone) {
+    return this.#alone('channel', async () => {
+      let channel = await this.#state.get('channel');
+      // Another tab may have forgotten it, and not said so yet.
+      if (this.#stop.signal.aborted || (!channel && this.channelId)) throw forgotten();
+      if (!channel || channel.id === gone) {
+        channel = await this.#create();
+        await Promise.all(['inbox', 'at', 'user'].map((key) => this.#state.put(key)));
+        await this.#state.put('channel', channel);
+        this.#tell({ type: 'registered', channelId: channel.id });
+        if (gone) this.#tell({ type: 'user' });
+      }
+      this.channelId = channel.id;
+      return channel;
     });
   }
 
   async #create() {
     // The same for all tries, so that a lost answer does not leave a second channel behind.
-    const headers = { 'X-UA-App-Key': this.#options.appKey, 'Idempotency-Key': await this.#once('attempt', uuid) };
-    const channel = this.#facts();
-    const { channel_id: id, channel_secret: secret } = await this.#send('POST', '/api/web-channels', { channel }, headers);
-    await this.#state.put('attempt');
+    const { key, channel } = await this.#once('creation', async () => ({ key: uuid(), channel: await this.#facts() }));
+    const headers = { 'X-UA-App-Key': this.#options.appKey, 'Idempotency-Key': key };
+    const { channel_id: id, channel_secret: secret } = await this.#send('POST', '/api/web-channels', { channel }, headers)
+      .catch(async (error) => {
+        if (!passes(error)) await this.#state.put('creation');
+        throw error;
+      });
+    await this.#state.put('creation');
     await this.#state.put('registered', { text: JSON.stringify(channel), id, at: Date.now() });
-    this.#emit('registered', { channelId: id });
     return { id, secret };
   }
 
-  #facts(subscription) {
+  async #facts() {
     const [language, country] = navigator.language.split('-');
-    const { endpoint, keys } = subscription?.toJSON() ?? {};
+    const { endpoint, keys } = ((await this.#state.get('push')) ? await this.#subscription() : null)?.toJSON() ?? {};
     const { live } = this.#options;
     return {
       device_type: 'web', opt_in: Boolean(endpoint) || live, live, push_address: endpoint ?? null,
@@ -169,63 +194,56 @@ export class Aerogram extends EventTarget {
 
   // Nothing is sent when nothing has changed, except once a day.
   async #register() {
-    const subscription = (await this.#state.get('push')) && await this.#subscription();
-    const facts = this.#facts(subscription);
+    const facts = await this.#facts();
     const [text, last] = [JSON.stringify(facts), await this.#state.get('registered')];
     if (last?.text === text && last.id === this.channelId && Date.now() - last.at < DAY) return;
-    await this.#call('PUT', (id) => `/api/channels/${id}`, { channel: facts });
+    await this.#call('PUT', '/api/channels/{id}', { channel: facts });
     await this.#state.put('registered', { text, id: this.channelId, at: Date.now() });
   }
 
   async #send(method, path, body, headers, keepalive) {
-    let answer;
-    try {
-      const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
-      answer = await fetch(this.#url + path, {
-        method, keepalive, headers: { ...type, ...headers }, body: body && JSON.stringify(body), credentials: 'omit',
-      });
-    } catch (error) {
-      throw failure(0, error.message);
-    }
+    const content = body && { headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) };
+    const answer = await fetch(this.#url + path, { method, keepalive, headers, credentials: 'omit', ...content }).catch(({ message: text }) => { throw Object.assign(new Error(text), { status: 0 }); });
     const told = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
     if (answer.ok) return told;
-    throw failure(answer.status, told.error ?? `${method} ${path}: ${answer.status}`, Number(answer.headers.get('Retry-After')) * 1000);
+    const { status } = answer;
+    throw Object.assign(new Error(told.error ?? `${method} ${path}: ${status}`), {
+      status, code: told.error_code, retryAfter: Number(answer.headers.get('Retry-After')) * 1000,
+    });
   }
 
-  async #secret() {
-    const { id, secret } = await this.#channel();
-    return { 'X-UA-App-Key': this.#options.appKey, Authorization: basic(id, secret) };
-  }
+  #secret({ id, secret }) { return { 'X-UA-App-Key': this.#options.appKey, Authorization: basic(id, secret) }; }
 
-  async #token() {
+  // The channel and a token of it. A channel whose secret the service refuses is gone.
+  async #token(gone) {
+    const channel = await this.#channel(gone);
     const kept = await this.#state.get('token');
-    if (kept && kept.id === this.channelId && kept.ends - Date.now() > 60_000) return kept.text;
-    const { token, expires_in: left } = await this.#send('GET', '/api/auth/device', undefined, await this.#secret());
-    await this.#state.put('token', { text: token, id: this.channelId, ends: Date.now() + left });
-    return token;
-  }
-
-  // As the channel of this browser. A token that is refused is replaced once, and a channel that is gone, too.
-  async #call(method, path, body, { headers, how, keepalive } = {}) {
-    for (let tries = 0; ; tries++) {
-      try {
-        const own = how === 'secret' ? await this.#secret() : { Authorization: `Bearer ${await this.#token()}` };
-        const where = typeof path === 'function' ? path(this.channelId) : path;
-        return await this.#send(method, where, body, { ...own, ...headers }, keepalive);
-      } catch (error) {
-        if (tries > 1 || ![401, 404, 409].includes(error.status)) throw error;
-        const isOver = error.status !== 401 || !(await this.#state.get('token'));
-        await this.#state.put('token');
-        if (isOver) await this.#lose();
-      }
+    if (kept?.id === channel.id && kept.ends - Date.now() > 60_000) return { ...channel, token: kept.text };
+    try {
+      const { token, expires_in: left } = await this.#send('GET', '/api/auth/device', undefined, this.#secret(channel));
+      await this.#state.put('token', { text: token, id: channel.id, ends: Date.now() + left });
+      return { ...channel, token };
+    } catch (error) {
+      if (gone || error.code !== REFUSED) throw error;
+      return this.#token(channel.id);
     }
   }
 
-  // The channel is gone: the next call makes a new one.
-  async #lose() {
-    await Promise.all(['channel', 'registered', 'inbox', 'at', 'user'].map((key) => this.#state.put(key)));
-    this.#user = undefined;
-    await this.#channel();
+  // As the channel of this browser. What the service does not accept is tried again with a new token, or as a new channel.
+  async #call(method, path, body, { headers, how, keepalive } = {}) {
+    for (let tries = 0; ; tries++) {
+      const channel = await this.#token();
+      try {
+        const own = how === 'secret' ? this.#secret(channel) : { Authorization: `Bearer ${channel.token}` };
+        const about = typeof body === 'function' ? body(channel.id) : body;
+        return await this.#send(method, path.replace('{id}', channel.id), about, { ...own, ...headers }, keepalive);
+      } catch (error) {
+        if (tries > 1 || ![REFUSED, NOT_FOUND, CONFLICT].includes(error.code)) throw error;
+        await this.#state.put('token');
+        const { id } = await this.#token();
+        if (id === channel.id && error.code !== REFUSED) throw error;
+      }
+    }
   }
 
   // Notifications of this browser
@@ -257,7 +275,8 @@ export class Aerogram extends EventTarget {
       await (await this.#subscription())?.unsubscribe();
       return pushManager.subscribe(asked);
     });
-    await this.#state.put('push', true);
+    // The worker subscribes with it when the browser drops the subscription.
+    await this.#state.put('push', key);
     await this.#register();
     return permission;
   }
@@ -271,9 +290,10 @@ export class Aerogram extends EventTarget {
 
   async #prompt(visits) {
     const { prompt } = this.#options;
-    const { visits: least = 1, seconds = 0, againAfterDays = 30 } = prompt ?? {};
+    if (!prompt) return;
+    const { visits: least = 1, seconds = 0, againAfterDays = 30 } = prompt;
     const isLate = Date.now() - (await this.#state.get('dismissed') ?? 0) > againAfterDays * DAY;
-    if (!prompt || visits < least || this.permission !== 'default' || !isLate) return;
+    if (visits < least || this.permission !== 'default' || !isLate) return;
     setTimeout(() => this.#emit('prompt', {
       accept: () => this.enablePush(), dismiss: () => this.#state.put('dismissed', Date.now()),
     }), seconds * 1000);
@@ -283,14 +303,14 @@ export class Aerogram extends EventTarget {
   async #ask(method, path, isAgain) {
     await this.#ready();
     const { id, password } = await this.#once('inbox', async () => {
-      const made = await this.#call('POST', '/api/user', { web_channels: [this.channelId] });
+      const made = await this.#call('POST', '/api/user', (channel) => ({ web_channels: [channel] }));
       return { id: made.user_id, password: made.password };
     });
     try {
       return await this.#send(method, `/api/user/${id}/messages${path}`, undefined, { Authorization: basic(id, password) });
     } catch (error) {
-      if (error.status !== 401 || isAgain) throw error;
-      await this.#state.put('inbox');
+      if (error.code !== REFUSED || isAgain) throw error;
+      if ((await this.#state.get('inbox'))?.id === id) await this.#state.put('inbox');
       return this.#ask(method, path, true);
     }
   }
@@ -299,31 +319,33 @@ export class Aerogram extends EventTarget {
 
   async #contact(action, headers) {
     await this.#ready();
-    return this.#call('POST', '/api/contacts/identify/v2', { device_info: { device_type: 'web' }, action }, { how: 'secret', headers });
+    const about = { device_info: { device_type: 'web' }, action };
+    await this.#call('POST', '/api/contacts/identify/v2', about, { how: 'secret', headers });
+    const user = action.named_user_id;
+    await this.#state.put('user', user);
+    this.#tell({ type: 'user', user });
   }
 
   async identify(user, proof) {
-    if (user === this.#user) return;
+    // Another tab may have changed it, and not said so yet.
+    if (user === await this.#state.get('user')) return;
     await this.#contact({ type: 'identify', named_user_id: user }, proof && { 'X-UA-Named-User-Proof': proof });
-    await this.#state.put('user', this.#user = user);
   }
 
-  async reset() {
-    await this.#contact({ type: 'reset' });
-    await this.#state.put('user', this.#user = undefined);
-  }
+  reset() { return this.#contact({ type: 'reset' }); }
 
   // What is kept and sent together
 
-  addTags(tags, group = 'device') { return this.#queue({ tags: [].concat(tags), group, add: true }); }
-  removeTags(tags, group = 'device') { return this.#queue({ tags: [].concat(tags), group, add: false }); }
+  addTags(tags, group) { return this.#tag('add', tags, group); }
+  removeTags(tags, group) { return this.#tag('remove', tags, group); }
+  #tag(kind, tags, group = 'device') { return this.#queue({ tags: [].concat(tags).map((tag) => ({ kind, group, tag })) }); }
   setAttributes(values) {
     const plain = (value) => (value instanceof Date ? value.toISOString().slice(0, 19) : value);
     const change = ([key, value]) => (value === null ? { action: 'remove', key } : { action: 'set', key, value: plain(value) });
     return this.#queue({ attributes: Object.entries(values).map(change) });
   }
-  subscribe(list) { return this.#queue({ list, action: 'subscribe' }); }
-  unsubscribe(list) { return this.#queue({ list, action: 'unsubscribe' }); }
+  subscribe(list) { return this.#queue({ lists: { action: 'subscribe', list_id: list } }); }
+  unsubscribe(list) { return this.#queue({ lists: { action: 'unsubscribe', list_id: list } }); }
   track(name, { value, ...properties } = {}) {
     return this.#event('enhanced_custom_event', {
       event_name: name, properties, ...(value === undefined ? {} : { event_value: String(Math.round(value * 1e6)) }),
@@ -341,53 +363,53 @@ export class Aerogram extends EventTarget {
     this.#later(200);
   }
 
-  #later(time) { this.#timer ??= setTimeout(() => this.#flush(), time); }
+  #later(time) { if (!this.#stop.signal.aborted) this.#timer ??= setTimeout(() => this.#flush(), time); }
 
-  #flush(keepalive = false) {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    return this.#alone('queue', { ifAvailable: !keepalive }, async (lock) => {
-      if (!lock) return this.#later(1000);
+  async #flush(keepalive = false) {
+    this.#timer = clearTimeout(this.#timer);
+    try {
+      // Before the lock: a tab that waits for consent must not hold it.
       await this.#ready();
-      for (let sent = MOST_AT_ONCE; sent === MOST_AT_ONCE;) {
-        const { keys, items } = await this.#state.first();
-        await this.#deliver(items, keepalive);
-        await this.#state.drop(keys);
-        sent = keys.length;
-      }
-      this.#tries = 0;
-    }).catch((error) => {
+      await this.#alone('queue', async (lock) => {
+        if (!lock) return this.#later(1000);
+        for (let sent = MOST_AT_ONCE; sent === MOST_AT_ONCE;) {
+          const { keys, items } = await this.#state.first();
+          await this.#deliver(items, keepalive);
+          await this.#state.drop(keys);
+          sent = keys.length;
+        }
+        this.#tries = 0;
+      }, { ifAvailable: !keepalive });
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
       this.#fail(error);
       this.#later(error.retryAfter || backOff(this.#tries++));
-    });
+    }
   }
 
   async #deliver(items, keepalive) {
-    const events = items.flatMap(({ event }) => event ?? []);
-    const batch = {
-      tags: {}, attributes: items.flatMap(({ attributes }) => attributes ?? []),
-      subscription_lists: items.flatMap(({ list, action }) => (list ? { action, list_id: list } : [])),
-    };
-    // Of a tag that was added and removed only the last counts.
-    const last = new Map(items.flatMap(({ tags, group, add }) => (tags ?? []).map((tag) => [JSON.stringify([group, tag]), add])));
-    for (const [text, add] of last) {
-      const [[group, tag], kind] = [JSON.parse(text), add ? 'add' : 'remove'];
-      ((batch.tags[kind] ??= {})[group] ??= []).push(tag);
-    }
-    if (!last.size) delete batch.tags;
-    const has = last.size || batch.attributes.length || batch.subscription_lists.length;
-    const calls = [
-      has && ['PUT', (id) => `/api/channels/sdk/batch/${id}`, batch],
-      events.length && ['POST', '/api/web-events', events],
-    ];
+    const all = (key) => items.flatMap((item) => item[key] ?? []);
     // Clocks of devices differ, and the service puts times right by this.
-    const headers = { 'X-UA-Sent-At': String(Date.now() / 1000) };
-    for (const call of calls.filter(Boolean)) {
-      await this.#call(...call, { keepalive, headers }).catch((error) => {
-        if (passes(error)) throw error;
-        // What the service refuses it refuses again.
-        this.#fail(error);
-      });
+    const call = (...what) => this.#call(...what, { keepalive, headers: { 'X-UA-Sent-At': String(Date.now() / 1000) } });
+    const [events, batches] = [all('event'), [{ attributes: all('attributes'), subscription_lists: all('lists') }]];
+    // Of a tag that was added and removed only the last counts.
+    const last = new Map(all('tags').map((one) => [JSON.stringify([one.group, one.tag]), one]));
+    for (const { kind, group, tag } of last.values()) {
+      let batch = batches.find(({ tags }) => !(tags?.[kind]?.[group]?.length >= MOST_AT_ONCE));
+      if (!batch) batches.push(batch = {});
+      (((batch.tags ??= {})[kind] ??= {})[group] ??= []).push(tag);
+    }
+    try {
+      for (const batch of batches) {
+        if (Object.values(batch).some(({ length }) => length !== 0)) await call('PUT', '/api/channels/sdk/batch/{id}', batch);
+      }
+      if (events.length) await call('POST', '/api/web-events', events);
+    } catch (error) {
+      if (passes(error)) throw error;
+      // What the service refuses it refuses again, and not what only came with it.
+      const middle = items.length >> 1;
+      if (!middle) return this.#fail(error);
+      for (const half of [items.slice(0, middle), items.slice(middle)]) await this.#deliver(half, keepalive);
     }
   }
 
@@ -397,18 +419,18 @@ export class Aerogram extends EventTarget {
     const { signal } = this.#line = new AbortController();
     // A page that is left may be kept by the browser as it is, and must not keep the others waiting.
     const left = new Promise((resolve) => { signal.addEventListener('abort', resolve); });
-    this.#alone('live', { signal }, () => Promise.race([this.#lead(signal), left])).catch(() => {});
+    this.#alone('live', () => Promise.race([this.#lead(signal), left]), { signal }).catch(() => {});
     this.#tabs.postMessage({ type: 'status?' });
   }
 
   async #lead(signal) {
     for (let tries = 0; !signal.aborted; tries++) {
-      const { code, retry, lasted } = await this.#connect().catch(() => ({}));
+      const { code, retry, lasted, id } = await this.#connect().catch(() => ({}));
       if (signal.aborted) return;
       this.#status(false);
       if (code === 4403) return;
       if (code === 4401) await this.#state.put('token');
-      if (code === 4410) await this.#lose().catch(() => {});
+      if (code === 4410) await this.#channel(id).catch(() => {});
       if (lasted > 10_000) tries = 0;
       await this.#pause(retry ?? backOff(tries, code === 4429 ? 30_000 : 500), signal);
     }
@@ -423,7 +445,7 @@ export class Aerogram extends EventTarget {
   }
 
   async #connect() {
-    const [token, at] = [await this.#token(), await this.#state.get('at')];
+    const [{ id, token }, at] = [await this.#token(), await this.#state.get('at')];
     const query = at ? `?after=${encodeURIComponent(at)}` : '';
     const socket = new WebSocket(`${this.#url.replace(/^http/, 'ws')}/live${query}`, ['aerogram.live.1', `token.${token}`]);
     this.#socket = socket;
@@ -438,30 +460,35 @@ export class Aerogram extends EventTarget {
       if (told.type === 'hello') this.#status(true, told.complete);
       if (told.type === 'bye') retry = told.retry;
       if (told.at) work = work.then(() => this.#take(told)).then(() => { acked ||= setTimeout(ack, 1000); });
+      // What could not be kept is told again, and what comes after it is left until then.
+      work.catch(() => socket.close());
     };
     const { code } = await new Promise((resolve) => { socket.onclose = resolve; });
     await work;
-    return { code, retry, lasted: Date.now() - began };
+    return { code, retry, lasted: Date.now() - began, id };
   }
 
   async #take({ type, at, push, unread }) {
+    if (type === 'inbox') this.#tell({ type, unread });
+    if (type === 'push' && !await this.#isSeen(push.push_id)) {
+      this.#tell({ type: 'message', push });
+      // Before the page has asked for its inbox, the service does not count what is in it.
+      if (push._uamid && !await this.#state.get('inbox')) this.#tell({ type: 'inbox' });
+    }
     await this.#state.put('at', at);
-    if (type === 'inbox') this.#tell({ type: 'inbox', unread });
-    if (type !== 'push' || await this.#isSeen(push.push_id)) return;
-    this.#tell({ type: 'message', push });
-    if (push._uamid) this.#tell({ type: 'inbox' });
   }
 
   // Live and by web push, the same push is shown once.
   async #isSeen(id) {
-    const seen = await this.#state.get('seen') ?? [];
+    const state = this.#state.store('state');
+    const seen = await done(state.get('seen')) ?? [];
     if (seen.includes(id)) return true;
-    await this.#state.put('seen', [...seen, id].slice(-MOST_SEEN));
+    await done(state.put([...seen, id].slice(-MOST_SEEN), 'seen'));
     return false;
   }
 
   #status(isConnected, complete = true) {
-    if (isConnected !== this.#isConnected) this.#tell({ type: 'live', connected: isConnected });
+    if (isConnected !== this.connected) this.#tell({ type: 'live', connected: isConnected });
     if (!complete) this.#tell({ type: 'inbox' });
   }
 
@@ -471,12 +498,17 @@ export class Aerogram extends EventTarget {
   }
 
   #hear({ type, ...detail }) {
+    if (this.#stop.signal.aborted) return;
     const isOpen = this.#socket?.readyState === WebSocket.OPEN;
     if (type === 'status?') return void (isOpen && this.#tabs.postMessage({ type: 'live', connected: true }));
+    if (type === 'consent') return this.#consent();
     if (type === 'forgotten') this.#end();
-    if (type === 'live') this.#isConnected = detail.connected;
+    if (type === 'live') this.connected = detail.connected;
+    if (type === 'user') this.namedUser = detail.user;
+    if (type === 'registered') this.channelId = detail.channelId;
     if (type === 'inbox' && detail.unread !== undefined) this.inbox.unread = detail.unread;
     this.#emit(type, detail);
+    if (type === 'push' && detail.push._uamid && !this.connected) this.#emit('inbox', {});
   }
 
   #emit(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
@@ -486,7 +518,7 @@ export class Aerogram extends EventTarget {
   #hangUp() {
     this.#line?.abort();
     this.#socket?.close();
-    this.#isConnected = false;
+    this.connected = false;
   }
 
   #leave() {
@@ -497,24 +529,37 @@ export class Aerogram extends EventTarget {
   #end() {
     this.#stop.abort();
     this.#hangUp();
-    this.channelId = this.#user = undefined;
-    clearTimeout(this.#timer);
+    this.channelId = this.namedUser = undefined;
+    this.#timer = clearTimeout(this.#timer);
   }
 
   async consent(given) {
     if (!given) return this.forget();
+    if (this.#stop.signal.aborted) await this.#wait();
     await this.#state.put('consent', true);
-    this.#consent();
+    this.#tell({ type: 'consent' });
     await this.#start;
   }
 
   async forget() {
     await (await this.#subscription())?.unsubscribe();
-    const id = this.channelId;
-    const remove = () => this.#secret().then((own) => this.#send('DELETE', `/api/channels/${id}`, undefined, own));
-    // What is on its way arrives before the channel is deleted, and nothing is sent after.
-    if (id) await this.#alone('queue', {}, () => remove().catch(this.#fail).then(() => this.#state.clear()));
-    else await this.#state.clear();
+    // What is on its way arrives before, and nothing is sent after.
+    await this.#alone('queue', () => this.#alone('channel', async () => {
+      const [channel, gone] = [await this.#state.get('channel'), await this.#state.get('gone')];
+      await this.#state.clear();
+      await this.#state.put('gone', channel ?? gone);
+    }));
     this.#tell({ type: 'forgotten' });
+    await this.#uninstall().catch(this.#fail);
+  }
+
+  // The channel that was forgotten. If that does not work now, the next page tries again.
+  async #uninstall() {
+    const gone = await this.#state.get('gone');
+    if (!gone) return;
+    await this.#send('DELETE', `/api/channels/${gone.id}`, undefined, this.#secret(gone)).catch((error) => {
+      if (passes(error)) throw error;
+    });
+    await this.#state.put('gone');
   }
 }

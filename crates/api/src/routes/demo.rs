@@ -1,28 +1,31 @@
-//! The demonstration: a page that is a device of an app in development, sends itself a push and shows it arriving. Served on the
-//! machine that the service runs on, and elsewhere only if the operator wants it.
+//! The demonstration: a page that is a device of an app in development, or plays a phone, sends itself a push and shows it
+//! arriving. Served on the machine that the service runs on, and elsewhere only if the operator wants it.
 
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
-use http::header::{CONTENT_SECURITY_POLICY, FORWARDED, REFERRER_POLICY};
+use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use model::channel::Registration;
 use model::demo::DemoPush;
-use model::ids::PushKind;
+use model::ids::{ChannelId, PushKind};
 use model::json;
 use model::payload::Push;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
-use tenancy::App;
+use tenancy::{App, Rights};
 
 use super::push::Status;
 use crate::answer::Answer;
 use crate::asset::{Asset, Source};
-use crate::auth::basic_credentials;
+use crate::auth::{CallingRights, basic_credentials};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::path_vars::PathId;
+use crate::path_vars::{PathId, PathVars};
 use crate::serve::CallerAddress;
 
 /// Nothing from elsewhere, and no script or style inside the page.
@@ -35,9 +38,20 @@ const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 const WRONG_CODE: &str =
     "The code of this demo is wrong, or the app is not in development; `aerogram app demo KEY` prints the link.";
 
+/// The types of phones that the page plays.
+pub(super) const PHONES: [&str; 2] = ["ios", "android"];
+
 static PAGE: Asset = Asset::new(Source::Plain(include_str!("demo/index.html")), "text/html; charset=utf-8");
 static SCRIPT: Asset = Asset::new(Source::Plain(include_str!("demo/demo.js")), "text/javascript; charset=utf-8");
 static STYLE: Asset = Asset::new(Source::Plain(include_str!("demo/demo.css")), "text/css; charset=utf-8");
+
+/// The phone that the page plays, and the token by which it is this phone for a day.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PlayedPhone")]
+pub(super) struct Phone {
+    channel_id: ChannelId,
+    token: String,
+}
 
 /// Somebody to whom the demonstration is shown.
 pub(super) struct Visitor;
@@ -57,13 +71,33 @@ pub(super) async fn style(_: Visitor, headers: HeaderMap) -> Result<Response> {
     answer(&STYLE, &headers)
 }
 
+/// A channel of a phone, which the page plays over a live connection: without an address, so that no provider is asked.
+pub(super) async fn phone(
+    State(edge): State<Edge>,
+    DemoApp(app): DemoApp,
+    PathVars(device_type): PathVars<String>,
+) -> Result<Answer> {
+    if !PHONES.contains(&&*device_type) {
+        return Err(Error::NotFound("The demo plays no such phone.".to_owned()));
+    }
+    let channel = json!({"channel": {"device_type": device_type, "opt_in": true, "live": true}});
+    let registration = json::parse(channel.to_string().as_bytes(), Registration::parse)?;
+    let devices = CallingRights(Rights::Device).devices(&edge);
+    let registered = devices.register_channel(app.id, registration, None).await?;
+    let token = edge.engine.tenancy().channel_token(&app, registered.id).await?.text;
+    let phone = Phone { channel_id: registered.id, token };
+    Ok(Answer::changed(registered.operation_id, phone)?.status(StatusCode::CREATED))
+}
+
 /// Sends a push to the page, as a server of the app would.
 pub(super) async fn send(State(edge): State<Edge>, DemoApp(app): DemoApp, input: Input) -> Result<Answer> {
     let DemoPush { channel_id, alert } = input.parse(DemoPush::parse).await?;
-    let buttons = json!([{"id": "yes", "label": "Yes"}, {"id": "later", "label": "Later"}]);
+    let title = json!({"title": app.name});
     let push = json!({
-        "audience": {"channel": channel_id}, "device_types": ["web"],
-        "notification": {"alert": alert, "web": {"title": app.name, "buttons": buttons}},
+        "audience": {"channel": channel_id}, "device_types": ["web", "ios", "android"],
+        "notification": {
+            "alert": alert, "interactive": {"type": "ua_yes_no_foreground"}, "web": title, "ios": title, "android": title,
+        },
         "message": {"title": alert, "body": "<p>This message waits in the inbox of the page.</p>"},
     });
     let pushes = json::parse(push.to_string().as_bytes(), Push::parse_one_or_many)?;
@@ -82,13 +116,10 @@ pub(super) async fn status(
 impl FromRequestParts<Edge> for Visitor {
     type Rejection = Error;
 
-    /// A proxy on the same machine brings visitors from elsewhere, and says so.
     async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
-        let CallerAddress(peer) = *parts.extensions.get().ok_or_else(|| Error::internal("a caller has no address"))?;
-        // What is kept of the address of an IPv6 host leaves nothing of the loopback address.
-        let is_here = peer.is_loopback() || peer.is_unspecified();
-        let is_proxied = parts.headers.contains_key("x-forwarded-for") || parts.headers.contains_key(FORWARDED);
-        if edge.demo || (is_here && !is_proxied) {
+        let caller: &CallerAddress =
+            parts.extensions.get().ok_or_else(|| Error::internal("a caller has no address"))?;
+        if edge.demo || caller.is_here(&parts.headers) {
             return Ok(Self);
         }
         let text = "The demo is shown on the machine of the service only, unless AEROGRAM_DEMO is true.";

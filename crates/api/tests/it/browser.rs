@@ -1,8 +1,15 @@
 //! The browser SDK in Chromium, on a page of another origin under a strict policy. Run by `scripts/test browser`:
 //! `cargo test -p api --test it -- --ignored browser::`.
 
+mod demo;
+mod identity;
+mod parts;
+mod queue;
+mod receipts;
 mod recipes;
 mod site;
+mod tabs;
+mod tasks;
 
 use std::path::PathBuf;
 
@@ -102,9 +109,6 @@ async fn a_page_is_a_device() {
         assert_eq!(site.n_registered(&app).await, before);
         tab.run("push.reset()").await;
         assert_eq!(channel(&app, &tab).await["named_user_id"], Value::Null);
-        // For people to read: a busy machine makes any task long, so that nothing is asserted.
-        let tasks = tab.run("longTasks").await;
-        std::fs::write(folder().join("long-tasks.txt"), format!("{tasks} ms\n")).unwrap();
         // The end: the service knows, and the browser keeps nothing.
         let id = text(&tab.run("push.channelId").await);
         tab.run("push.forget()").await;
@@ -125,77 +129,19 @@ async fn a_page_is_offline_and_comes_back() {
         let tab = browser.tab().await;
         come(&site, &tab, "").await;
         tab.wait_for("push.connected").await;
-        let network = async |offline: bool| {
-            let conditions =
-                json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
-            tab.call("Network.emulateNetworkConditions", conditions).await;
-        };
-        network(true).await;
+        tab.offline(true).await;
         tab.run("push.setAttributes({seat: 'window'})").await;
         tab.wait_for("errors.length > 0").await;
         assert_eq!(channel(&app, &tab).await["attributes"]["seat"], Value::Null);
         // It has shown that it could not, which is what it should.
         tab.complaints();
-        network(false).await;
+        tab.offline(false).await;
         tab.run("window.dispatchEvent(new Event('online'))").await;
         while channel(&app, &tab).await["attributes"]["seat"] != json!("window") {
             tab.run("new Promise((done) => setTimeout(done, 50))").await;
         }
         send(&app, json!({"alert": "Welcome back"}), Value::Null).await;
         tab.wait_for("messages.length === 1").await;
-        app.stop().await;
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs Chromium; scripts/test browser runs it"]
-async fn two_tabs_have_one_channel_and_one_connection() {
-    let browser = Browser::start().await;
-    on_each_database(async |app| {
-        let site = Site::start(&app).await;
-        let first = browser.tab().await;
-        come(&site, &first, "").await;
-        first.wait_for("push.connected").await;
-        let second = browser.tab_beside(&first).await;
-        come(&site, &second, "").await;
-        second.wait_for("push.connected").await;
-        assert_eq!(first.run("push.channelId").await, second.run("push.channelId").await);
-        assert_eq!((first.run("sockets").await, second.run("sockets").await), (json!(1), json!(0)));
-        send(&app, json!({"alert": "For both"}), Value::Null).await;
-        for tab in [&first, &second] {
-            tab.wait_for("messages.length === 1").await;
-        }
-        // The other one takes over.
-        first.open("about:blank").await;
-        second.wait_for("sockets === 1 && push.connected").await;
-        send(&app, json!({"alert": "Again"}), Value::Null).await;
-        second.wait_for("messages.length === 2").await;
-        assert_eq!(second.complaints(), [""; 0]);
-        app.stop().await;
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs Chromium; scripts/test browser runs it"]
-async fn nothing_is_sent_without_consent() {
-    let browser = Browser::start().await;
-    on_each_database(async |app| {
-        let site = Site::start(&app).await;
-        let tab = browser.tab().await;
-        come(&site, &tab, "?consent=required").await;
-        tab.run("push.addTags('early'); push.track('looked')").await;
-        assert_eq!(app.master().get("/api/channels").await.expect(200)["channels"], json!([]));
-        tab.run("push.consent(true)").await;
-        while channel(&app, &tab).await["tags"] != json!(["early"]) {
-            tab.run("new Promise((done) => setTimeout(done, 50))").await;
-        }
-        come(&site, &tab, "?consent=required").await;
-        tab.wait_for("push.connected").await;
-        tab.run("push.consent(false)").await;
-        assert_eq!(tab.run("push.channelId ?? null").await, Value::Null);
-        assert_eq!(tab.complaints(), [""; 0]);
         app.stop().await;
     })
     .await;
@@ -311,62 +257,29 @@ async fn the_worker_shows_and_tells() {
     .await;
 }
 
+/// A page opens as long as the browser allows it after a click, however slow the network is.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
-async fn ready_made_parts_show_the_inbox() {
+async fn a_click_opens_a_page_before_it_is_told() {
     let browser = Browser::start().await;
     on_each_database(async |app| {
         let site = Site::start(&app).await;
         let tab = browser.tab().await;
-        come(&site, &tab, "?ui").await;
+        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+        come(&site, &tab, "").await;
         tab.wait_for("push.connected").await;
-        send(&app, json!({"alert": "New"}), json!({"message": {"title": "Spring", "body": "<p>It is here</p>"}})).await;
-        let bell = "document.querySelector('aerogram-bell').shadowRoot";
-        tab.wait_for(&format!("{bell}.querySelector('.count').textContent === '1'")).await;
-        tab.run(&format!("{bell}.querySelector('button').click()")).await;
-        let inbox = format!("{bell}.querySelector('aerogram-inbox').shadowRoot");
-        tab.wait_for(&format!("{inbox}.querySelector('li.unread').innerText.includes('Spring')")).await;
-        tab.run(&format!("{inbox}.querySelector('.open').click()")).await;
-        tab.wait_for(&format!("{inbox}.querySelector('iframe')")).await;
-        tab.run(&format!("{inbox}.querySelector('button').click()")).await;
-        tab.wait_for(&format!("{inbox}.querySelector('li:not(.unread)')")).await;
-        assert_eq!(tab.complaints(), [""; 0]);
-        app.stop().await;
-    })
-    .await;
-}
-
-/// From the first paint to a message that was received, at the width of a phone and of a desk, light and dark.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs Chromium; scripts/test browser runs it"]
-async fn the_demo_sends_itself_a_push() {
-    let browser = Browser::start().await;
-    let (folder, axe) = (folder(), axe());
-    on_each_database(async |app| {
-        let shown = app.operator().get(&format!("/operator/apps/{}/demo", app.app.key)).await.expect(200);
-        for (width, is_dark) in [(1280, false), (390, true), (320, false)] {
-            let tab = browser.tab().await;
-            tab.resize(width, 900).await;
-            tab.darken(is_dark).await;
-            tab.open(shown["link"].as_str().unwrap()).await;
-            tab.wait_for("document.getElementById('live').dataset.state === 'on'").await;
-            tab.fill("#text", "Written in the demo").await;
-            tab.click("#send button").await;
-            tab.wait_for("document.querySelector('[data-stage=accepted].done')").await;
-            app.step_all().await;
-            tab.wait_for("document.querySelectorAll('[data-stage].done').length === 4").await;
-            tab.wait_for("document.getElementById('shown').innerText.includes('Written in the demo')").await;
-            tab.wait_for("document.getElementById('inbox').innerText.includes('unread')").await;
-            tab.run("document.querySelector('[value=iphone]').click()").await;
-            let sticks_out = tab.run("document.documentElement.scrollWidth > document.documentElement.clientWidth").await;
-            assert_eq!(sticks_out, json!(false), "at {width}");
-            assert_eq!(tab.complaints(), [""; 0], "at {width}");
-            tab.screenshot(&folder.join(format!("screens/demo-{width}.png"))).await;
-            tab.inject(&axe).await;
-            let judged = "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.map((one) => \
-                          [one.id, one.nodes.map((node) => node.html).slice(0, 3)]))";
-            assert_eq!(tab.run(judged).await, json!([]), "at {width}");
-        }
+        tab.run("registerWorker()").await;
+        let worker = browser.worker_of(&tab).await;
+        let slow = "self.asked = 0; self.fetch = () => { self.asked += 1; return new Promise(() => {}); };
+                    self.clients.openWindow = async (url) => { self.opened = String(url); }; null";
+        worker.run(slow).await;
+        let click = "self.registration.showNotification('Sale', { data: { push_id: crypto.randomUUID(),
+                       actions: { '^u': 'https://example.com/sale' } } })
+                     .then(() => self.registration.getNotifications())
+                     .then(([notification]) => {
+                       self.dispatchEvent(new NotificationEvent('notificationclick', { notification })); })";
+        worker.run(click).await;
+        worker.wait_for("self.opened === 'https://example.com/sale' && self.asked === 1").await;
         app.stop().await;
     })
     .await;
@@ -375,10 +288,4 @@ async fn the_demo_sends_itself_a_push() {
 /// Where `scripts/browser` puts what the tests need, and finds what they leave.
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-}
-
-/// The text of axe-core, by which accessibility is judged; `scripts/browser` puts it there.
-fn axe() -> String {
-    let path = folder().join("axe/axe.min.js");
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

@@ -28,9 +28,16 @@ async fn the_code_lets_a_page_send_to_itself() {
         let path = format!("/demo/push/{}", sent["push_ids"][0].as_str().unwrap());
         assert_eq!(visitor.get(&path).await.expect(200)["push"]["total"]["delivered"], 1);
         visitor.post("/demo/push", json!({"channel_id": channel, "alert": ""})).await.expect(400);
+        let phone = visitor.post("/demo/phones/ios", json!({})).await.expect(201);
+        visitor.post("/demo/phones/web", json!({})).await.expect(404);
+        let path_of_phone = format!("/api/channels/{}", phone["channel_id"].as_str().unwrap());
+        let played = app.nobody().bearer(phone["token"].as_str().unwrap());
+        let shown = played.get(&path_of_phone).await.expect(200)["channel"].clone();
+        assert_eq!((&shown["device_type"], &shown["live"]), (&json!("ios"), &json!(true)));
         // Nobody else's credentials are a code, and the code is for nothing else.
         for caller in [app.nobody().clone(), app.master(), app.nobody().basic(&app.app.key, "AAAAAAAAAAAAAAAAAAAAAA")] {
             caller.post("/demo/push", &push).await.expect(404);
+            caller.post("/demo/phones/ios", json!({})).await.expect(404);
             caller.get(&path).await.expect(404);
         }
         visitor.get("/api/channels").await.expect(401);

@@ -10,8 +10,8 @@ use testkit::store::Database;
 
 /// Bytes as written, and packed. Pages pay for each of them.
 const MOST: [(&str, usize, usize); 4] = [
-    ("aerogram.js", 22_000, 7_200),
-    ("aerogram-sw.js", 6_000, 2_400),
+    ("aerogram.js", 25_000, 8_000),
+    ("aerogram-sw.js", 6_800, 2_700),
     ("aerogram-ui.js", 8_000, 3_000),
     ("aerogram.d.ts", 6_000, 2_400),
 ];

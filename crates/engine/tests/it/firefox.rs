@@ -11,8 +11,9 @@ async fn a_push_is_encrypted_decrypted_and_shown() {
     on_each_database(async |app| {
         let (sim, site) = (push_service(&app).await, site().await);
         let mut preferences = sim.firefox_preferences();
-        // Nobody is asked whether notifications may be shown.
+        // Nobody is asked whether notifications may be shown, and nobody has to have clicked before.
         preferences.push(("permissions.default.desktop-notification", "1".to_owned()));
+        preferences.push(("dom.webnotifications.requireuserinteraction", "false".to_owned()));
         let firefox = Firefox::start(&preferences).await;
         play(&app, &sim, &site, Page::Firefox(&firefox)).await;
     })

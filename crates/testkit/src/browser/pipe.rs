@@ -22,6 +22,9 @@ struct Shared {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Value>>>,
     /// By session.
     complaints: Mutex<Vec<(String, String)>>,
+    /// What has come of a trace.
+    traced: Mutex<Vec<Value>>,
+    trace_wanted: Mutex<Option<oneshot::Sender<Vec<Value>>>>,
 }
 
 impl Pipe {
@@ -49,6 +52,13 @@ impl Pipe {
         }
     }
 
+    pub(super) async fn end_trace(&self) -> Result<Vec<Value>, String> {
+        let (sender, whole) = oneshot::channel();
+        *self.shared.trace_wanted.lock() = Some(sender);
+        self.call(None, "Tracing.end", json!({})).await?;
+        whole.await.map_err(|_| "the browser has ended".to_owned())
+    }
+
     pub(super) fn take_complaints(&self, session: &str) -> Vec<String> {
         let mut all = self.shared.complaints.lock();
         let (own, others) = std::mem::take(&mut *all).into_iter().partition(|(of, _)| of == session);
@@ -70,15 +80,33 @@ impl Shared {
         }
         // Everybody who waits learns that there is no answer.
         self.waiting.lock().clear();
+        self.trace_wanted.lock().take();
     }
 
-    fn take(&self, message: Value) {
+    fn take(&self, mut message: Value) {
         if let Some(number) = message["id"].as_u64() {
             if let Some(waiting) = self.waiting.lock().remove(&number) {
                 // A test that has given up does not need it.
                 let _ = waiting.send(message);
             }
             return;
+        }
+        match message["method"].as_str() {
+            Some("Tracing.dataCollected") => {
+                if let Value::Array(events) = message["params"]["value"].take() {
+                    self.traced.lock().extend(events);
+                }
+                return;
+            }
+            Some("Tracing.tracingComplete") => {
+                let whole = std::mem::take(&mut *self.traced.lock());
+                if let Some(wanted) = self.trace_wanted.lock().take() {
+                    // A test that has given up does not need it.
+                    let _ = wanted.send(whole);
+                }
+                return;
+            }
+            _ => {}
         }
         let session = message["sessionId"].as_str().unwrap_or_default().to_owned();
         if let Some(complaint) = complaint(&message) {

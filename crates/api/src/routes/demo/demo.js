@@ -1,4 +1,4 @@
-// The demonstration: this page is a device by the SDK, asks for a push to itself, and shows each stage as it learns of it.
+// The demonstration: this page is a device by the SDK, or plays a phone, asks for a push to itself, and shows each stage of it.
 import { Aerogram } from '/sdk/1/aerogram.js';
 
 const at = (id) => document.getElementById(id);
@@ -50,25 +50,69 @@ const call = async (path, body) => {
   return told;
 };
 
-// What the service knows of the push, until it is over.
+// What the service knows of the push, until it is over or another one was sent. It is asked less and less often.
 const follow = async (id) => {
-  for (let n = 0; n < 200 && waited === id; n++) {
+  for (let wait = 15; waited === id; wait = Math.min(wait * 1.1, 1000)) {
     const { push } = await call(`/demo/push/${id}`);
     if (push.total.targeted) stage('chosen');
     if (push.total.delivered) stage('delivered');
-    if (push.state === 'done') return;
-    await pause(15);
+    if (push.state === 'done' || push.state === 'canceled') return;
+    await pause(wait);
   }
+};
+
+const receive = (push) => {
+  stage('received');
+  show(push);
+  note(`received "${push.alert}"`);
+};
+
+// A phone that this page plays: a channel of that type, which is uninstalled when the page plays something else.
+const phone = async (type, changed) => {
+  const { channel_id: id, token } = await call(`/demo/phones/${type}`, {});
+  const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/live`, ['aerogram.live.1', `token.${token}`]);
+  let isLive = false;
+  socket.onmessage = ({ data }) => {
+    const { type: told, at: position, push } = JSON.parse(data);
+    if (told === 'hello') changed(isLive = true);
+    if (told === 'push') {
+      receive(push);
+      socket.send(JSON.stringify({ ack: position }));
+    }
+  };
+  socket.onclose = () => changed(isLive = false);
+  const end = () => {
+    socket.close();
+    removeEventListener('pagehide', end);
+    const own = { Authorization: `Bearer ${token}` };
+    fetch(`/api/channels/${id}`, { method: 'DELETE', keepalive: true, headers: own }).catch(() => {});
+  };
+  addEventListener('pagehide', end);
+  return { type, id, end, get isLive() { return isLive; } };
 };
 
 const begin = async () => {
   const push = await Aerogram.init({ url: location.origin, appKey: key, worker: '/sdk/1/aerogram-sw.js', scope: '/demo' });
   push.addEventListener('error', ({ detail }) => trouble(detail.error.message));
+  const page = { type: 'web', end() {}, get id() { return push.channelId; }, get isLive() { return push.connected; } };
+  let device = page;
   const live = () => {
-    at('live').dataset.state = push.connected ? 'on' : 'off';
-    at('live').textContent = push.connected ? 'connected' : 'not connected';
-    document.querySelector('#send button').disabled = !push.connected;
-    if (push.connected) trouble('');
+    const { type, id, isLive } = device;
+    at('live').dataset.state = isLive ? 'on' : 'off';
+    at('live').textContent = isLive ? 'connected' : 'not connected';
+    document.querySelector('#send button').disabled = !isLive;
+    if (isLive) trouble('');
+    at('kind').textContent = type;
+    at('channel').textContent = id ?? 'none';
+    const body = { audience: { channel: id }, device_types: [type], notification: { alert: 'Hello from my server' } };
+    at('curl').textContent = `curl ${location.origin}/api/push -u "${key}:$AEROGRAM_MASTER_SECRET" -d '${JSON.stringify(body)}'`;
+  };
+  const become = async (type) => {
+    device.end();
+    device = page;
+    if (type !== page.type) device = await phone(type, live);
+    note(`this page is ${type}`);
+    live();
   };
   const refresh = async () => {
     const messages = await push.inbox.list();
@@ -77,17 +121,10 @@ const begin = async () => {
     for (const { title, unread } of messages.reverse()) line('inbox', `${title}${unread ? ' (unread)' : ''}`);
   };
   push.addEventListener('live', live);
-  push.addEventListener('message', ({ detail }) => {
-    stage('received');
-    show(detail.push);
-    note(`received "${detail.push.alert}"`);
-  });
+  push.addEventListener('message', ({ detail }) => receive(detail.push));
   push.addEventListener('inbox', refresh);
   push.addEventListener('push', ({ detail }) => note(`notification "${detail.push.alert}"`));
   push.addEventListener('click', ({ detail }) => note(`click ${detail.button ?? ''}`));
-  at('channel').textContent = push.channelId ?? 'none';
-  const body = { audience: { channel: push.channelId }, device_types: ['web'], notification: { alert: 'Hello from my server' } };
-  at('curl').textContent = `curl ${location.origin}/api/push -u "${key}:$AEROGRAM_MASTER_SECRET" -d '${JSON.stringify(body)}'`;
   if (!push.channelId) trouble('This page could not register. Is the origin of this page allowed in the app?');
   note('registered');
   live();
@@ -100,13 +137,21 @@ const begin = async () => {
     }
     began = performance.now();
     try {
-      const { push_ids: [id] } = await call('/demo/push', { channel_id: push.channelId, alert: at('text').value });
+      const { push_ids: [id] } = await call('/demo/push', { channel_id: device.id, alert: at('text').value });
       stage('accepted');
       await follow(waited = id);
     } catch (error) {
       trouble(error.message);
     }
   });
+  let turn = Promise.resolve();
+  for (const kind of document.querySelectorAll('[name=kind]')) {
+    kind.addEventListener('change', () => {
+      at('screen').className = `screen ${kind.value}`;
+      // One after the other, however quickly somebody chooses.
+      turn = turn.then(() => become(kind.value)).catch((error) => trouble(error.message));
+    });
+  }
   at('allow').addEventListener('click', async () => {
     at('allowed').textContent = await push.enablePush().catch((error) => error.message);
   });
@@ -116,9 +161,6 @@ at('copy').addEventListener('click', async () => {
   const tell = (text) => () => { at('copied').textContent = text; };
   await navigator.clipboard.writeText(at('curl').textContent).then(tell('Copied.'), tell('Not copied; mark it by hand.'));
 });
-for (const look of document.querySelectorAll('[name=look]')) {
-  look.addEventListener('change', () => { at('screen').className = `screen ${look.value}`; });
-}
 at('clock').textContent = new Date().toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 if (key) begin().catch((error) => trouble(error.message));
 else trouble('This link has no code. Open the one that the first start has printed; "aerogram app demo KEY" prints it again.');

@@ -4,11 +4,14 @@ use model::channel::{ChannelTagsLookup, OpenAddress, OpenRegistration, OpenTags,
 use model::contact::ContactChannel;
 use serde_json::json;
 
+use crate::answer::DoneExcept;
 use crate::openapi::{Area, Operation, body, query};
 use crate::page_size::PageSize;
 use crate::routes::channels::{One, Page, Registered, TagsAmong};
 use crate::routes::inbox::OfChannel;
-use crate::routes::old_devices::{ApidRecord, Apids, DevicePins, DeviceTokenCount, DeviceTokenRecord, DeviceTokens};
+use crate::routes::old_devices::{
+    ApidRecord, Apids, DevicePins, DeviceTokenCount, DeviceTokenRecord, DeviceTokens, GoneApid, GoneDeviceToken,
+};
 use crate::routes::open_channels;
 use crate::routes::timelines::Timeline;
 use crate::routes::web_channels::Browser;
@@ -81,6 +84,8 @@ pub(super) fn area() -> Area {
             "As `application/x-ndjson`: `{line, path, error}` for every line that was left out, up to 10,000 of them, and a last line \
              `{ok, operation_id, created, updated, refused}`.",
         )
+        .changed::<DoneExcept>("To an array of channels in place of lines: `warnings` tell of those that were left out.")
+        .status(202)
         .refuses(408, "Nothing arrived for a minute (40800). Lines before that may be imported.")
         .refuses(413, "The lines are larger than 8 GiB when unpacked (41300).");
     let reference = json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"});
@@ -118,13 +123,16 @@ pub(super) fn area() -> Area {
 
 const IMPORT: &str = "Lines of JSON, plain or gzip, each the channel object of a registration, with `channel_id`, `tag_groups`, \
                       `attributes` and `subscription_lists` if they are known. A channel is found by its id, or else by its address, \
-                      and updated; otherwise it is created. Repeating an import changes nothing more. It causes no events.";
+                      and updated; otherwise it is created. Repeating an import changes nothing more. It causes no events. An array of up to 5 MiB is taken as well.";
 const IMPORTED_LINE: &str = r#"{"device_type": "android", "opt_in": true, "push_address": "a-token-of-the-device", "tag_groups": {"loyalty": ["gold"]}}
 "#;
 const INBOX: &str = "The messages that the person of the device sees in the inbox, as far as they were not deleted, and which of them are read.";
 
 const TIMELINE: &str =
     "What was sent, what the device did and how it changed, newest first, as far back as events are kept.";
+
+const GONE_TOKENS: &str = "Of iOS channels that were uninstalled, unless another channel has the token by now.";
+const GONE_APIDS: &str = "Android channels that were uninstalled, by their ids.";
 
 /// The parameters and answers of a timeline.
 pub(super) fn timeline(described: &mut Operation) {
@@ -189,12 +197,21 @@ pub(super) fn old_area() -> Area {
         .bare::<DeviceTokens>("A page of device tokens.");
     area.get("/api/device_tokens/count", "Count device tokens", "Of the iOS channels that are installed.")
         .bare::<DeviceTokenCount>("How many there are, and how many are shown notifications.");
+    let since = || query::date("since", "From when on, at most 31 days ago.").required().example("2030-01-31");
+    area.get("/api/device_tokens/feedback", "List device tokens that are gone", GONE_TOKENS).takes(since()).bare::<Vec<
+        GoneDeviceToken,
+    >>(
+        "Up to 20,000 of them, in the order in which they went.",
+    );
     area.get("/api/device_tokens/{device_token}", "Look up a device token", "Of an iOS channel.")
         .bare::<DeviceTokenRecord>("The device.");
     area.get("/api/apids", "List APIDs", "The Android channels that are installed, by their ids.")
         .takes(start())
         .takes(query::limit(PageSize::CHANNELS))
         .bare::<Apids>("A page of APIDs.");
+    area.get("/api/apids/feedback", "List APIDs that are gone", GONE_APIDS)
+        .takes(since())
+        .bare::<Vec<GoneApid>>("Up to 20,000 of them, in the order in which they went.");
     area.get("/api/apids/{apid}", "Look up an APID", "By the id of an Android channel.")
         .bare::<ApidRecord>("The device.");
     area.get("/api/device_pins", "List device PINs", "There are none.")

@@ -4,6 +4,7 @@ use model::demo::DemoPush;
 use serde_json::json;
 
 use crate::openapi::{Area, body, shape::Accepted};
+use crate::routes::demo::{PHONES, Phone};
 use crate::routes::push::Status;
 
 const ELSEWHERE: &str = "The demo is not shown to this caller, or the code is wrong (40401).";
@@ -25,6 +26,15 @@ pub(super) fn area() -> Area {
             .refuses(404, ELSEWHERE);
     }
     let push = json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "alert": "Hello"});
+    area.post(
+        "/demo/phones/{device_type}",
+        "Play a phone in the demo",
+        "By HTTP Basic, with the key of the app and the code of the link. The phone is a channel that is live and has no address.",
+    )
+    .variable("device_type", json!({"type": "string", "enum": PHONES}), "The type of the phone.")
+    .changed::<Phone>("The channel, and a token of it.")
+    .status(201)
+    .refuses(404, ELSEWHERE);
     area.post(
         "/demo/push",
         "Send a push from the demo",

@@ -10,21 +10,38 @@ use tokio::net::{TcpListener, TcpStream};
 const SCRIPT: &str = "
 import { Aerogram } from '{service}/sdk/1/aerogram.js';
 const query = new URLSearchParams(location.search);
-Object.assign(window, { messages: [], shown: [], clicks: [], errors: [], sockets: 0, longTasks: [] });
-new PerformanceObserver((list) => {
-  for (const task of list.getEntries()) longTasks.push(Math.round(task.duration));
-}).observe({ type: 'longtask', buffered: true });
+Object.assign(window, { messages: [], shown: [], clicks: [], errors: [], permissions: [], asked: [] });
+Object.assign(window, { prompts: 0, sockets: 0, lists: 0 });
 const Real = window.WebSocket;
 window.WebSocket = class extends Real { constructor(...all) { super(...all); window.sockets += 1; } };
-const push = await Aerogram.init({ url: '{service}', appKey: '{key}', consent: query.get('consent') ?? undefined });
+const realFetch = window.fetch;
+window.fetch = (url, options) => {
+  asked.push(String(url));
+  window.lists += String(url).endsWith('/messages');
+  return realFetch(url, options);
+};
+if (query.has('ui')) await import('{service}/sdk/1/aerogram-ui.js');
+const days = query.get('prompt');
+const prompt = days === null ? undefined : { visits: 2, againAfterDays: Number(days) };
+const push = await Aerogram.init({ url: '{service}', appKey: '{key}', consent: query.get('consent') ?? undefined, prompt });
 push.addEventListener('message', ({ detail }) => messages.push(detail.push));
 push.addEventListener('push', ({ detail }) => shown.push(detail.push));
 push.addEventListener('click', ({ detail }) => clicks.push(detail));
 push.addEventListener('error', ({ detail }) => errors.push(detail.error.message));
+push.addEventListener('permission', ({ detail }) => permissions.push(detail.permission));
+push.addEventListener('prompt', () => { window.prompts += 1; });
 if (query.has('ui')) {
-  await import('{service}/sdk/1/aerogram-ui.js');
   for (const part of document.querySelectorAll('aerogram-bell, aerogram-prompt')) part.push = push;
 }
+// What the SDK keeps in this browser.
+const read = (store, look) => new Promise((resolve) => {
+  indexedDB.open('aerogram-{key}').onsuccess = ({ target }) => {
+    const found = look(target.result.transaction(store).objectStore(store));
+    found.onsuccess = () => { target.result.close(); resolve(found.result); };
+  };
+});
+window.kept = (key) => read('state', (state) => state.get(key));
+window.queued = () => read('queue', (queue) => queue.count());
 window.registerWorker = async () => {
   const policy = trustedTypes.createPolicy('page', { createScriptURL: (url) => url });
   await navigator.serviceWorker.register(policy.createScriptURL('/aerogram-sw.js?app={key}'));

@@ -1,27 +1,53 @@
-// Subscribes, says what the worker has shown, and unsubscribes. The test calls these functions.
+// A page that uses the SDK of the service that its address names. The test calls these functions.
 
-const registered = navigator.serviceWorker.register("worker.js").then(() => navigator.serviceWorker.ready);
+const asked = new URLSearchParams(location.search);
+const service = asked.get("service");
 
-// Resolved when the worker has shown a message.
-const received = new Promise((resolve) => {
-  navigator.serviceWorker.addEventListener("message", (event) => resolve(event.data));
+// What the SDK has told, until a function takes it.
+const told = { push: [], click: [] };
+
+const starting = import(`${service}/sdk/1/aerogram.js`).then(async ({ Aerogram }) => {
+  // Without a connection, so that all there is comes by web push.
+  const worker = `/worker.js?service=${encodeURIComponent(service)}`;
+  const push = await Aerogram.init({ url: service, appKey: asked.get("key"), live: false, worker });
+  for (const type of Object.keys(told)) push.addEventListener(type, ({ detail }) => told[type].push(detail));
+  return push;
 });
 
-async function subscribe(applicationServerKey) {
-  const registration = await registered;
-  const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
-  return subscription.toJSON();
+async function next(type) {
+  while (!told[type].length) await new Promise((done) => setTimeout(done, 20));
+  return told[type].shift();
 }
 
+async function enable() {
+  const push = await starting;
+  return { permission: await push.enablePush(), channel: push.channelId };
+}
+
+async function disable() {
+  await (await starting).disablePush();
+}
+
+// What the worker has shown of the next push.
 async function shown() {
-  await received;
-  const notifications = await (await registered).getNotifications();
-  return notifications.map(({ title, body, image, actions, data }) => ({
-    title, body, image, actions: (actions ?? []).map(({ action, title }) => [action, title]), data,
-  }));
+  const { push } = await next("push");
+  const all = await (await navigator.serviceWorker.ready).getNotifications();
+  const { title, body, image, actions, data } = all.find((notification) => notification.data.push_id === push.push_id);
+  return { title, body, image, actions: (actions ?? []).map((one) => [one.action, one.title]), data };
 }
 
+async function inWorker(name, detail) {
+  (await navigator.serviceWorker.ready).active.postMessage({ name, detail });
+}
+
+async function click(button) {
+  await inWorker("click", button);
+  const clicked = await next("click");
+  return [clicked.push.push_id, clicked.button];
+}
+
+// The browser alone, without the SDK.
 async function unsubscribe() {
-  const subscription = await (await registered).pushManager.getSubscription();
+  const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
   return subscription.unsubscribe();
 }

@@ -1,13 +1,17 @@
-// Shows what it is sent, and tells the page.
+// The worker of the SDK, as it comes from the service that the page names, and what happens to it in a browser.
 
-async function show(push) {
-  await self.registration.showNotification(push.title, {
-    body: push.alert,
-    image: push.image?.url,
-    actions: (push.buttons ?? []).map(({ id, label }) => ({ action: id, title: label })),
-    data: push,
-  });
-  for (const client of await self.clients.matchAll({ includeUncontrolled: true })) client.postMessage("shown");
-}
+importScripts(`${new URL(self.location).searchParams.get("service")}/sdk/1/aerogram-sw.js`);
 
-self.addEventListener("push", (event) => event.waitUntil(show(event.data.json())));
+const happens = {
+  async click(action) {
+    const [notification] = await self.registration.getNotifications();
+    self.dispatchEvent(new NotificationEvent("notificationclick", { notification, action }));
+  },
+  async drop() {
+    await (await self.registration.pushManager.getSubscription()).unsubscribe();
+    // No more than some browsers tell: neither the old subscription nor a new one.
+    self.dispatchEvent(new ExtendableEvent("pushsubscriptionchange"));
+  },
+};
+
+self.addEventListener("message", (event) => event.waitUntil(happens[event.data.name](event.data.detail)));

@@ -1,0 +1,88 @@
+//! What page and worker keep together: which pushes were told, and receipts that wait.
+
+use serde_json::{Value, json};
+use testkit::app::on_each_database;
+use testkit::browser::Browser;
+
+use super::identity::connected;
+use super::send;
+
+/// Notes which transactions read and write the list of pushes that were told.
+const WATCH: &str = "
+self.touched = [];
+for (const name of ['get', 'put']) {
+  const real = IDBObjectStore.prototype[name];
+  IDBObjectStore.prototype[name] = function (...all) {
+    if (all.at(-1) === 'seen') touched.push(this.transaction);
+    return real.apply(this, all);
+  };
+}
+// Hands an event to the worker and waits for all that follows.
+self.happens = async (event) => {
+  let work;
+  event.waitUntil = (promise) => { work = promise; };
+  self.dispatchEvent(event);
+  await work;
+};
+null";
+const IS_ONE: &str = "touched.length === 2 && touched[0] === touched[1] && touched[0].mode === 'readwrite'";
+
+/// A push that comes both ways at once must not be told twice: nobody looks at the list between a look and its change.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_push_is_noted_in_one_transaction() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, _) = connected(&app, &browser).await;
+        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+        tab.run("registerWorker()").await;
+        let worker = browser.worker_of(&tab).await;
+        for part in [&tab, &worker] {
+            part.run(WATCH).await;
+        }
+        send(&app, json!({"alert": "Shoes"}), Value::Null).await;
+        tab.wait_for("messages.length === 1").await;
+        assert_eq!(tab.run(IS_ONE).await, true);
+        let other = json!({"push_id": "00000000-0000-4000-8000-000000000000", "alert": "Hats"}).to_string();
+        worker.run(&format!("happens(new PushEvent('push', {{ data: {} }}))", json!(other))).await;
+        assert_eq!(worker.run(IS_ONE).await, true);
+        app.stop().await;
+    })
+    .await;
+}
+
+/// A receipt is kept when a proxy refuses it, and not when the browser was forgotten.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn receipts_wait_for_the_service_and_end_with_the_channel() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, _) = connected(&app, &browser).await;
+        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+        tab.run("registerWorker()").await;
+        let worker = browser.worker_of(&tab).await;
+        worker.run(WATCH).await;
+        worker.run("self.fetch = async () => new Response('<h1>Forbidden</h1>', { status: 403 }); null").await;
+        let id = send(&app, json!({"alert": "Shoes"}), Value::Null).await;
+        tab.wait_for("messages.length === 1").await;
+        worker.run(&format!("self.registration.showNotification('Shoes', {{ data: {{ push_id: '{id}' }} }})")).await;
+        let click = "self.registration.getNotifications()
+            .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
+        worker.run(click).await;
+        assert_eq!(tab.run("kept('click').then((click) => click.push)").await, json!(id));
+        tab.run("window.dispatchEvent(new Event('online'))").await;
+        let path = format!("/api/reports/responses/{id}");
+        while app.master().get(&path).await.expect(200)["direct_responses"] != json!(1) {
+            tokio::task::yield_now().await;
+        }
+        tab.run("push.forget()").await;
+        worker.run(&format!("self.registration.showNotification('Shoes', {{ data: {{ push_id: '{id}' }} }})")).await;
+        worker.run(click).await;
+        assert_eq!(
+            tab.run("Promise.all([queued(), kept('click')]).then(([n, click]) => [n, click ?? null])").await,
+            json!([0, null])
+        );
+        app.stop().await;
+    })
+    .await;
+}
