@@ -25,8 +25,19 @@ pub use in_use::{AttributeInUse, AttributeType, ValueCount};
 /// Attributes by their keys.
 pub type Attributes = BTreeMap<String, AttributeValue>;
 
+/// Values that are deleted in one transaction.
+const PORTION: u32 = 1000;
+
 #[boxed]
 impl Devices {
+    /// Deletes values that have ended.
+    pub async fn forget_ended_attributes(&self, app: AppId) -> Result<()> {
+        let now = self.0.clock.now();
+        let forget = move |tx: &mut Tx<'_>| attributes::forget_ended(tx, app, now, PORTION);
+        while self.0.store.write(app, forget).await? == u64::from(PORTION) {}
+        Ok(())
+    }
+
     /// Channels that are unknown or uninstalled are skipped; named users are created if necessary. Channels of another type and
     /// those without room are skipped, and each is told in a sentence.
     pub async fn change_attributes(&self, app: AppId, update: AttributeUpdate) -> Result<Vec<String>> {
@@ -151,7 +162,7 @@ impl ChangeContext<'_> {
     ) -> Result<result::Result<Changes, Full>> {
         self.admit_attributes(operations.len())?;
         let (mut current, mut set_at) = (Attributes::new(), HashMap::new());
-        for Write { name, value, at } in attributes::dated_of_owner(tx, self.app, owner)? {
+        for Write { name, value, at, .. } in attributes::dated_of_owner(tx, self.app, owner)? {
             set_at.insert(name.clone(), at);
             if let Some(value) = value {
                 current.insert(name, parse_stored(&value)?);
@@ -169,7 +180,8 @@ impl ChangeContext<'_> {
             let (name, at) = (operation.key.as_str(), operation.decided(self.journal.now()));
             let value = operation.value(current.get(name));
             let stored = value.as_ref().map(serde_json::to_string).transpose().map_err(Error::internal)?;
-            writes.push(Write { name: name.to_owned(), value: stored, at });
+            let expires = value.as_ref().and_then(|value| value.ends(self.journal.now()));
+            writes.push(Write { name: name.to_owned(), value: stored, at, expires });
             // An operation that arrives late is not carried out.
             if set_at.get(name).is_none_or(|before| *before <= at) {
                 set_at.insert(name.to_owned(), at);

@@ -11,7 +11,7 @@ mod value;
 mod tests;
 
 pub use matching::{matches, property_matches};
-pub use value::AttributeValue;
+pub use value::{AttributeValue, has_ended};
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,5 +1,6 @@
 //! Device properties: the tags that follow from the data of a channel, in groups that nobody can write to.
 
+mod attribute;
 mod locale;
 mod models;
 mod time_zone;
@@ -8,6 +9,7 @@ mod versions;
 #[cfg(test)]
 mod tests;
 
+pub use attribute::DeviceAttribute;
 pub use locale::{COUNTRIES, LANGUAGES, country_tag, language_tag};
 pub(crate) use locale::{is_same_country, is_same_language};
 pub use models::{IOS_MODELS, ios_model_name};

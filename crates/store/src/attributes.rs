@@ -4,6 +4,7 @@
 //! first. For that a removal is remembered: it is a row whose value is JSON's null, which no attribute can
 //! have.
 
+mod instances;
 mod names;
 mod of_recipients;
 
@@ -14,8 +15,9 @@ use model::time::UtcMillis;
 
 use crate::{Error, Result, Tx, Value};
 
+pub use instances::{for_each_instance, for_each_instance_of_users, is_of};
 pub use names::{Sample, first_name, sample};
-pub use of_recipients::{among, for_each_between, for_each_of_users_between};
+pub use of_recipients::{among, for_each_between, for_each_of_users_between, of_channel};
 
 /// Whose attribute it is. A channel goes by its ordinal, written so that text sorts like numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct Write {
     /// JSON of the caller's making, never null; `None` removes the attribute.
     pub value: Option<String>,
     pub at: UtcMillis,
+    /// When the value ends, if it does.
+    pub expires: Option<UtcMillis>,
 }
 
 /// Names with their values, which are JSON.
@@ -60,11 +64,13 @@ pub fn set_all<'w>(
     let rows = writes.into_iter().map(|(owner, write)| {
         let value = write.value.as_deref().unwrap_or(REMOVED);
         let [kind, id] = owner.columns();
-        [app.into(), kind, id, write.name.as_str().into(), value.into(), write.at.into()]
+        let expires = write.expires.filter(|_| write.value.is_some());
+        [app.into(), kind, id, write.name.as_str().into(), value.into(), write.at.into(), expires.into()]
     });
     tx.write_many(
-        "insert into attribute (app, owner_kind, owner, name, value, set_at) values ($1, $2, $3, $4, $5, $6)
-         on conflict (app, owner_kind, owner, name) do update set value = excluded.value, set_at = excluded.set_at
+        "insert into attribute (app, owner_kind, owner, name, value, set_at, expires) values ($1, $2, $3, $4, $5, $6, $7)
+         on conflict (app, owner_kind, owner, name)
+         do update set value = excluded.value, set_at = excluded.set_at, expires = excluded.expires
          where excluded.set_at >= attribute.set_at",
         rows,
     )?;
@@ -85,11 +91,11 @@ pub fn of_owner(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Values> {
 pub fn dated_of_owner(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Vec<Write>> {
     let [kind, id] = owner.columns();
     tx.query(
-        "select name, value, set_at from attribute where app = $1 and owner_kind = $2 and owner = $3",
+        "select name, value, set_at, expires from attribute where app = $1 and owner_kind = $2 and owner = $3",
         &[app.into(), kind, id],
         |row| {
             let (name, value): (String, String) = (row.next()?, row.next()?);
-            Ok(Write { name, value: (value != REMOVED).then_some(value), at: row.next()? })
+            Ok(Write { name, value: (value != REMOVED).then_some(value), at: row.next()?, expires: row.next()? })
         },
     )
 }
@@ -150,10 +156,11 @@ pub fn hand_over<'n>(
         [app.into(), from_kind, from_id, name.into(), kind, id]
     });
     tx.write_many(
-        "insert into attribute (app, owner_kind, owner, name, value, set_at)
-         select app, $5, $6, name, value, set_at from attribute
+        "insert into attribute (app, owner_kind, owner, name, value, set_at, expires)
+         select app, $5, $6, name, value, set_at, expires from attribute
          where app = $1 and owner_kind = $2 and owner = $3 and name = $4
-         on conflict (app, owner_kind, owner, name) do update set value = excluded.value, set_at = excluded.set_at
+         on conflict (app, owner_kind, owner, name)
+         do update set value = excluded.value, set_at = excluded.set_at, expires = excluded.expires
          where excluded.set_at >= attribute.set_at",
         rows,
     )?;
@@ -168,6 +175,15 @@ pub fn forget_some<'n>(tx: &mut Tx<'_>, app: AppId, owner: &Owner, names: impl I
     });
     tx.write_many("delete from attribute where app = $1 and owner_kind = $2 and owner = $3 and name = $4", rows)?;
     Ok(())
+}
+
+/// Deletes up to `at_most` values that have ended, and returns how many.
+pub fn forget_ended(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, at_most: u32) -> Result<u64> {
+    tx.execute(
+        "delete from attribute where app = $1 and (owner_kind, owner, name) in
+         (select owner_kind, owner, name from attribute where app = $1 and expires <= $2 order by expires limit $3)",
+        &[app.into(), now.into(), at_most.into()],
+    )
 }
 
 /// Visits every channel that has an attribute of its own, in no order, with its value. There may be millions,

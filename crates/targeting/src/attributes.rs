@@ -7,25 +7,33 @@ use base::{Error, Result};
 use devices::parse_stored_attribute as parse;
 use model::attribute::{AttributeValue, matches};
 use model::ids::Ordinal;
+use model::property::DeviceAttribute;
 use model::selector::{Atomic, Attribute, Selector};
+use model::tag::{Tag, TagGroup};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::attributes;
 
-use crate::plan::Planner;
+use crate::plan::{OneChannel, Planner};
 
 /// A selector by attribute that is being answered.
 struct Question<'s> {
     selector: &'s Attribute,
-    /// How it treats channels without the attribute. They have no row to be found by, so the channels for which it does not hold
-    /// are collected instead.
+    /// Whether channels without the attribute are meant. They have no row to be found by, so that the others are collected.
     selects_without: bool,
-    otherwise: RoaringBitmap,
+    /// Those with a value that is meant, and, where it matters, those with one that is not.
+    meant: RoaringBitmap,
+    having: RoaringBitmap,
 }
 
 impl Planner<'_, '_> {
     /// The attribute of a channel is its own, or else that of its named user.
-    pub(crate) fn attribute(&self, selector: &Attribute) -> Result<Plan> {
+    pub(crate) fn attribute(&mut self, selector: &Attribute) -> Result<Plan> {
+        // A segment from before such selectors were refused.
+        if DeviceAttribute::refusal(&selector.attribute).is_some() {
+            self.unknown.meet(format!("attribute {}", selector.attribute));
+            return Ok(Plan::Nobody);
+        }
         let asked = self.attributes.get(&selector.attribute).into_iter().flatten();
         let found = asked.into_iter().find(|(known, _)| known == selector).map(|(_, plan)| plan.clone());
         found.ok_or_else(|| Error::internal("a selector by attribute was not prepared"))
@@ -44,46 +52,122 @@ impl Planner<'_, '_> {
             }
         }
         for (name, mut questions) in by_name {
-            self.answer(name, &mut questions)?;
-            let plans = questions.into_iter().map(|question| (question.selector.clone(), question.plan()));
+            let plans: Vec<(Attribute, Plan)> = match DeviceAttribute::named(name) {
+                Some(own) => {
+                    questions.iter().map(|one| (one.selector.clone(), self.of_devices(own, one.selector))).collect()
+                }
+                None => {
+                    self.answer(name, &mut questions)?;
+                    questions.into_iter().map(|question| (question.selector.clone(), question.plan())).collect()
+                }
+            };
             self.attributes.entry(name.to_owned()).or_default().extend(plans);
         }
         Ok(())
     }
 
+    /// The values of what devices tell about themselves are tags.
+    fn of_devices(&self, attribute: &DeviceAttribute, selector: &Attribute) -> Plan {
+        if let Some(only) = &self.only {
+            let own = self.own_value(attribute, only);
+            let is_meant = attribute.satisfies(selector, own.as_deref(), self.now);
+            return if is_meant { Plan::Everyone } else { Plan::Nobody };
+        }
+        let selects_without = attribute.satisfies(selector, None, self.now);
+        let mut otherwise = Vec::new();
+        for group in attribute.groups {
+            for tag in self.index.tags(group) {
+                if attribute.satisfies(selector, Some(&tag), self.now) != selects_without
+                    && let (Ok(group), Ok(tag)) = (TagGroup::new(group), Tag::new(&tag))
+                {
+                    otherwise.push(self.tag(&group, &tag));
+                }
+            }
+        }
+        complement_if(selects_without, Plan::Or(otherwise))
+    }
+
+    /// What one channel has told about itself. Devices make up values, so that all of them together are many.
+    fn own_value(&self, attribute: &DeviceAttribute, only: &OneChannel) -> Option<String> {
+        let mut own = None;
+        self.index.visit_names(&only.terms, |_, name| {
+            if let Some((group, tag)) = name
+                && attribute.groups.contains(&group)
+            {
+                own = Some(tag.to_owned());
+            }
+        });
+        own
+    }
+
     fn answer(&mut self, name: &str, questions: &mut [Question<'_>]) -> Result<()> {
         let (app, now) = (self.app, self.now);
+        if let Some(only) = &self.only {
+            for values in &only.attributes {
+                let mut is_there = false;
+                for (_, value) in values.iter().filter(|(known, _)| attributes::is_of(name, known)) {
+                    is_there |= ask_all(questions, only.ordinal.0, value, now)?;
+                }
+                if is_there {
+                    break;
+                }
+            }
+            return Ok(());
+        }
         let mut own = RoaringBitmap::new();
-        attributes::for_each_channel(self.tx, app, name, |Ordinal(number), value| {
-            own.insert(number);
-            let value = parse(value)?;
-            questions.iter_mut().for_each(|question| question.ask(number, &value, now));
-            Ok(())
-        })?;
-        attributes::for_each_channel_of_users(self.tx, app, name, |Ordinal(number), value| {
-            if !own.contains(number) {
-                let value = parse(value)?;
-                questions.iter_mut().for_each(|question| question.ask(number, &value, now));
+        let mut ask_own = |Ordinal(number): Ordinal, value: &str| -> store::Result<()> {
+            if ask_all(questions, number, value, now)? {
+                own.insert(number);
             }
             Ok(())
-        })?;
+        };
+        attributes::for_each_channel(self.tx, app, name, &mut ask_own)?;
+        attributes::for_each_instance(self.tx, app, name, &mut ask_own)?;
+        let mut ask_user = |Ordinal(number): Ordinal, value: &str| -> store::Result<()> {
+            if !own.contains(number) {
+                ask_all(questions, number, value, now)?;
+            }
+            Ok(())
+        };
+        attributes::for_each_channel_of_users(self.tx, app, name, &mut ask_user)?;
+        attributes::for_each_instance_of_users(self.tx, app, name, &mut ask_user)?;
         Ok(())
     }
 }
 
+/// Asks whether a value is meant, and returns whether there is one: a value that has ended is none.
+fn ask_all(questions: &mut [Question<'_>], number: u32, value: &str, now: UtcMillis) -> store::Result<bool> {
+    let value = parse(value)?;
+    let is_there = !value.has_ended(now);
+    if is_there {
+        questions.iter_mut().for_each(|question| question.ask(number, &value, now));
+    }
+    Ok(is_there)
+}
+
 impl<'s> Question<'s> {
     fn new(selector: &'s Attribute, now: UtcMillis) -> Self {
-        Self { selector, selects_without: matches(selector, None, now), otherwise: RoaringBitmap::new() }
+        let selects_without = matches(selector, None, now);
+        Self { selector, selects_without, meant: RoaringBitmap::new(), having: RoaringBitmap::new() }
     }
 
     fn ask(&mut self, number: u32, value: &AttributeValue, now: UtcMillis) {
-        if matches(self.selector, Some(value), now) != self.selects_without {
-            self.otherwise.insert(number);
+        if matches(self.selector, Some(value), now) {
+            self.meant.insert(number);
+        } else if self.selects_without {
+            self.having.insert(number);
         }
     }
 
+    /// Of several instances one is enough.
     fn plan(self) -> Plan {
-        let otherwise = Plan::Set(self.otherwise);
-        if self.selects_without { Plan::Not(Box::new(otherwise)) } else { otherwise }
+        match self.selects_without {
+            true => complement_if(true, Plan::Set(self.having - self.meant)),
+            false => Plan::Set(self.meant),
+        }
     }
+}
+
+fn complement_if(is_complement: bool, plan: Plan) -> Plan {
+    if is_complement { Plan::Not(Box::new(plan)) } else { plan }
 }

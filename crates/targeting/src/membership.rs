@@ -1,4 +1,5 @@
-//! Whether one channel belongs to an audience now.
+//! Whether one channel belongs to an audience now. Devices ask about themselves, so that an answer must not cost what an
+//! audience does.
 
 use audience::plan::Plan;
 use base::Result;
@@ -6,26 +7,48 @@ use boxed::boxed;
 use model::ids::{AppId, ChannelId};
 use model::selector::{Audience, Selector};
 use roaring::RoaringBitmap;
-use store::{Tx, channels};
+use store::channels::{self, Channel};
+use store::{Tx, attributes};
 
 use crate::Targeting;
-use crate::plan::Planner;
+use crate::plan::{OneChannel, Planner};
 
 #[boxed]
 impl Targeting {
     /// A channel that is not there, or was uninstalled, belongs to no audience.
     pub async fn is_member(&self, app: AppId, selector: Selector, channel: ChannelId) -> Result<bool> {
-        let audience = Audience::Selector(selector);
-        self.ready_atlas_to_plan(app, &audience).await?;
+        Ok(self.first_of(app, vec![Some(selector)], channel).await?.is_some())
+    }
+
+    /// The first of some audiences that a channel belongs to, by its number; `None` among them is the audience of everybody.
+    pub async fn first_of(
+        &self,
+        app: AppId,
+        audiences: Vec<Option<Selector>>,
+        channel: ChannelId,
+    ) -> Result<Option<usize>> {
+        let audiences: Vec<Option<Audience>> =
+            audiences.into_iter().map(|selector| selector.map(Audience::Selector)).collect();
+        for audience in audiences.iter().flatten() {
+            self.ready_atlas_to_plan(app, audience).await?;
+        }
         let index = self.0.index.current(app).await?;
         let (known, now) = (index.clone(), self.0.clock.now());
-        let read = move |tx: &mut Tx<'_>| -> Result<Option<Plan>> {
+        let read = move |tx: &mut Tx<'_>| -> Result<Option<(Plan, Vec<Option<Plan>>)>> {
             let found = channels::by_id(tx, app, channel)?.filter(|row| row.installed);
-            let Some(row) = found else { return Ok(None) };
-            let plan = Planner::new(tx, app, &known, now, Vec::new()).audience(&audience)?;
-            Ok(Some(Plan::And(vec![Plan::Set(RoaringBitmap::from([row.ordinal.0])), plan])))
+            let Some(Channel { ordinal, terms, .. }) = found else { return Ok(None) };
+            let attributes = attributes::of_channel(tx, app, ordinal)?;
+            let planner = Planner::new(tx, app, &known, now, Vec::new());
+            let mut planner = Planner { only: Some(OneChannel { ordinal, terms, attributes }), ..planner };
+            let plans = audiences.iter().map(|audience| audience.as_ref().map(|one| planner.audience(one)).transpose());
+            Ok(Some((Plan::Set(RoaringBitmap::from([ordinal.0])), plans.collect::<Result<_>>()?)))
         };
-        let Some(plan) = self.0.store.read(read).await? else { return Ok(false) };
-        self.0.index.evaluate(move || index.count(&plan) > 0).await
+        let Some((alone, plans)) = self.0.store.read(read).await? else { return Ok(None) };
+        // Only planning needs the database: binding a long plan would keep a connection from others.
+        let first = move || {
+            let is_meant = |plan: Plan| index.count(&Plan::And(vec![alone.clone(), plan])) > 0;
+            plans.into_iter().position(|plan| plan.is_none_or(is_meant))
+        };
+        self.0.index.evaluate(first).await
     }
 }

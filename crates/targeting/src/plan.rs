@@ -12,7 +12,7 @@ use index::term_plan;
 use model::bulk::Uploaded;
 use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
-use model::ids::{AppId, BulkId, ChannelId, NamedUserId, Ordinal, SegmentId};
+use model::ids::{AppId, BulkId, ChannelId, NamedUserId, Ordinal, SegmentId, TermId};
 use model::property::selected_tag;
 use model::selector::{ActivityQuestion, Atomic, Attribute, Audience, PastPushId, Selector};
 use model::tag::{Tag, TagGroup};
@@ -20,6 +20,7 @@ use model::term::Term;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
+use store::attributes::Values;
 use store::bulk_rows;
 use store::channels::{self, Key};
 use store::documents::{self, DocumentKind};
@@ -41,9 +42,19 @@ pub struct Planner<'a, 'c> {
     pub(crate) segments: HashMap<SegmentId, PlannedSegment>,
     /// The plans of selectors by attribute, by the name of the attribute.
     pub(crate) attributes: HashMap<String, Vec<(Attribute, Plan)>>,
+    /// The one channel that is asked about, so that nothing is read or planned for others.
+    pub(crate) only: Option<OneChannel>,
     pub unknown: Unknown,
     /// The pushes that were looked up.
     pub past: PastSets,
+}
+
+/// What decides whether selectors by attribute mean a channel.
+pub(crate) struct OneChannel {
+    pub(crate) ordinal: Ordinal,
+    pub(crate) terms: Vec<TermId>,
+    /// Its attributes, and those of its named user.
+    pub(crate) attributes: [Values; 2],
 }
 
 #[derive(Clone)]
@@ -101,6 +112,7 @@ impl<'a, 'c> Planner<'a, 'c> {
             open_types,
             segments: HashMap::new(),
             attributes: HashMap::new(),
+            only: None,
             unknown: Unknown::default(),
             past: PastSets::default(),
         }

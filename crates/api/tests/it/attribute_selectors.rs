@@ -233,3 +233,73 @@ async fn attributes_of_named_users_count_for_their_channels_unless_those_have_th
     })
     .await;
 }
+
+#[tokio::test]
+async fn objects_end() {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    on_each_database(async |app| {
+        let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "android"), ("c", "ios")]).await;
+        let now = app.clock().now().seconds();
+        change(&app, &crowd, "a", json!([set("trip#1", json!({"to": "Oslo", "exp": now + 3600}))])).await;
+        change(&app, &crowd, "b", json!([set("trip#1", json!({"to": "Oslo"}))])).await;
+        change(&app, &crowd, "c", json!([set("trip#1", json!({"to": "Oslo", "exp": now + 10_000 * 24 * 3600}))])).await;
+        crowd.associate(&app, "a", Some("kim")).await;
+        change_user(&app, "kim", json!([set("trip#1", json!({"to": "Rome", "exp": now + 7200}))])).await;
+        let to = |city: &str| json!({"attribute": "trip#1", "where": {"property": "to", "operator": "equals", "value": city}});
+        let none = json!({"attribute": "trip#1", "operator": "is_empty"});
+        let personal = json!({"audience": {"ios_channel": crowd.id("a")}, "device_types": "all",
+            "notification": {"alert": "To {{trip.1.to}}"}, "options": {"personalization": true}});
+        let previewed = async || {
+            let body = json!({"push": personal, "channel": crowd.id("a")});
+            app.master().post("/api/push/preview", body).await.expect(200)["previews"][0]["shown"]["body"].clone()
+        };
+        assert_eq!((crowd.reached(&app, &to("Oslo")).await, previewed().await), ("a b c".to_owned(), json!("To Oslo")));
+        // Of the channel's own nothing is left, so that the user's counts.
+        app.advance(Duration::from_secs(3600));
+        assert_eq!(crowd.reached(&app, &to("Oslo")).await, "b c");
+        assert_eq!(crowd.reached(&app, &to("Rome")).await, "a");
+        assert_eq!(previewed().await, json!("To Rome"));
+        app.advance(Duration::from_secs(3600));
+        assert_eq!((crowd.reached(&app, &none).await, previewed().await), ("a".to_owned(), json!("To ")));
+        // They are deleted, too: without a time of its own an object lasts 90 days, and none lasts longer than two years.
+        let held = async |name: &str| crowd.look_up(&app, name).await["attributes"] != json!({});
+        app.advance(89 * DAY);
+        app.step_all().await;
+        assert_eq!((held("a").await, held("b").await, held("c").await), (false, true, true));
+        app.advance(DAY);
+        app.step_all().await;
+        assert_eq!((held("b").await, held("c").await), (false, true));
+        app.advance(700 * DAY);
+        app.step_all().await;
+        assert!(!held("c").await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_name_without_an_instance_means_any() {
+    on_each_database(async |app| {
+        let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "android"), ("c", "ios"), ("d", "web")]).await;
+        let trip = |instance: &str, city: &str| set(&format!("trip{instance}"), json!({ "to": city }));
+        change(&app, &crowd, "a", json!([trip("#1", "Oslo"), trip("#2", "Rome")])).await;
+        change(&app, &crowd, "b", json!([trip("", "Rome")])).await;
+        crowd.associate(&app, "b", Some("kim")).await;
+        crowd.associate(&app, "c", Some("kim")).await;
+        change_user(&app, "kim", json!([trip("#9", "Oslo"), set("trips", "Oslo")])).await;
+        let to = |name: &str, city: &str| {
+            json!({"attribute": name, "where": {"property": "to", "operator": "equals", "value": city}})
+        };
+        let table = [
+            (to("trip", "Oslo"), "a c"),
+            (to("trip", "Rome"), "a b"),
+            (to("trip#1", "Rome"), ""),
+            (json!({"not": to("trip", "Oslo")}), "b d"),
+            (json!({"attribute": "trip", "operator": "is_empty"}), "d"),
+            (json!({"attribute": "trip", "where": {"property": "to", "operator": "is_empty"}}), "d"),
+        ];
+        for (selector, expected) in table {
+            assert_eq!(crowd.reached(&app, &selector).await, expected, "{selector}");
+        }
+    })
+    .await;
+}

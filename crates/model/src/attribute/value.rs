@@ -1,6 +1,7 @@
 //! The value of an attribute. The type of an attribute is not declared: it follows from each value.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -21,7 +22,36 @@ pub enum AttributeValue {
     Json(BTreeMap<String, Value>),
 }
 
+/// The property of an object that says when it ends, in seconds since 1970.
+const END: &str = "exp";
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Whether a stored value says of itself that it has ended.
+pub fn has_ended(stored: &Value, now: UtcMillis) -> bool {
+    end(stored.get(END)).is_some_and(|end| end <= now)
+}
+
+fn end(told: Option<&Value>) -> Option<UtcMillis> {
+    told?.as_i64().map(|seconds| UtcMillis(seconds.saturating_mul(1000)))
+}
+
 impl AttributeValue {
+    /// When the value ends, if it is set now: objects do, and may say when.
+    pub fn ends(&self, now: UtcMillis) -> Option<UtcMillis> {
+        let AttributeValue::Json(json) = self else { return None };
+        let after = |days: u32| now.plus(DAY * days);
+        let told = end(json.get(END)).unwrap_or(after(limits::ATTRIBUTE_OBJECT_DAYS));
+        Some(told.min(after(limits::ATTRIBUTE_OBJECT_MOST_DAYS)))
+    }
+
+    /// Whether the value says of itself that it has ended.
+    pub fn has_ended(&self, now: UtcMillis) -> bool {
+        match self {
+            AttributeValue::Json(json) => end(json.get(END)).is_some_and(|end| end <= now),
+            AttributeValue::Text(_) | AttributeValue::Number(_) | AttributeValue::Date(_) => false,
+        }
+    }
+
     /// The value of the attribute of a key. `None` for the key when that cannot be read.
     pub(crate) fn parse_of(at: &At<'_>, key: Option<&AttributeKey>) -> Option<Self> {
         let value = Self::parse(at)?;
@@ -45,6 +75,10 @@ impl AttributeValue {
                 if n_bytes > limits::ATTRIBUTE_JSON_BYTES {
                     let most = limits::ATTRIBUTE_JSON_BYTES;
                     return at.invalid(format!("This object must have at most {most} bytes; it has {n_bytes}."));
+                }
+                if json.contains_key(END) && end(json.get(END)).is_none() {
+                    return at
+                        .invalid_key(END, "This must be when the object ends: a whole number of seconds since 1970.");
                 }
                 Some(AttributeValue::Json(json))
             }

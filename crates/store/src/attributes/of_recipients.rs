@@ -1,8 +1,8 @@
-//! Attributes as pushes read them: one name, for all channels of a range or for a few far apart.
+//! Attributes as pushes read them: one name, for all channels of a range or for a few far apart; and all of one channel.
 
 use model::ids::{AppId, Ordinal};
 
-use super::{CHANNEL, NAMED_USER, REMOVED, ordinal, stored};
+use super::{CHANNEL, NAMED_USER, Owner, REMOVED, Values, of_owner, ordinal, stored};
 use crate::{Result, Tx};
 
 /// Visits the channels of a range that have an attribute of their own, in no order, with its value.
@@ -68,4 +68,16 @@ pub fn among(tx: &mut Tx<'_>, app: AppId, name: &str, channels: &[Ordinal]) -> R
         all.push((ordinal(&owner)?, value));
     }
     Ok(all)
+}
+
+/// All attributes of an installed channel: its own, and those of its named user.
+pub fn of_channel(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<[Values; 2]> {
+    let of_user = tx.query(
+        "select a.name, a.value from channel c cross join attribute a
+         where c.app = $1 and c.ordinal = $2 and c.installed = 1
+         and a.app = c.app and a.owner_kind = $3 and a.owner = c.named_user and a.value <> $4",
+        &[app.into(), channel.into(), NAMED_USER.into(), REMOVED.into()],
+        |row| Ok((row.next()?, row.next()?)),
+    )?;
+    Ok([of_owner(tx, app, &Owner::Channel(channel))?, of_user.into_iter().collect()])
 }

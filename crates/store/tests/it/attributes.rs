@@ -18,11 +18,11 @@ fn user(id: &str) -> NamedUserId {
 }
 
 fn set(name: &str, value: &str, at: i64) -> Write {
-    Write { name: name.to_owned(), value: Some(value.to_owned()), at: UtcMillis(at) }
+    Write { name: name.to_owned(), value: Some(value.to_owned()), at: UtcMillis(at), expires: None }
 }
 
 fn remove(name: &str, at: i64) -> Write {
-    Write { name: name.to_owned(), value: None, at: UtcMillis(at) }
+    Write { name: name.to_owned(), value: None, at: UtcMillis(at), expires: None }
 }
 
 fn values(pairs: &[(&str, &str)]) -> Values {

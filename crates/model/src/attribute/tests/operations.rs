@@ -106,6 +106,7 @@ fn bad_operations() {
         ),
         (format!(r#"{{"action":"set","key":"k","value":"{}"}}"#, "é".repeat(256)), &["attributes.value"]),
         (format!(r##"{{"action":"set","key":"k#1","value":{{"a":"{}"}}}}"##, "x".repeat(8192)), &["attributes.value"]),
+        (r##"{"action":"set","key":"k#1","value":{"exp":"soon"}}"##.to_owned(), &["attributes.value.exp"]),
         (
             r#"{"action":"remove","key":"k","timestamp":"yesterday","type":"channel"}"#.to_owned(),
             &["attributes.timestamp", "attributes.type"],
