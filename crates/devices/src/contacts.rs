@@ -149,6 +149,22 @@ impl Devices {
         self.0.store.read(move |tx| person(tx, app, contact, &shown).map(drop)).await
     }
 
+    /// Fails unless a channel is this contact's.
+    pub async fn check_channel_of_contact(&self, app: AppId, contact: ContactId, channel: ChannelId) -> Result<()> {
+        let shown = self.users_shown(app, &[contact]).await?;
+        let is_own = move |tx: &mut Tx<'_>| -> Result<bool> {
+            let named = |row: Channel| row.named_user.filter(|_| row.installed);
+            Ok(match person(tx, app, contact, &shown)? {
+                Person::NamedUser(user) => channels::by_id(tx, app, channel)?.and_then(named) == Some(user),
+                Person::UserOf(row) => row.id == channel,
+            })
+        };
+        if self.0.store.read(is_own).await? {
+            return Ok(());
+        }
+        Err(Error::Forbidden(format!("The channel {channel} is not this contact's.")))
+    }
+
     /// Removes a channel from a contact; a channel of another contact is skipped.
     pub async fn disassociate_from_contact(&self, app: AppId, contact: ContactId, channel: ChannelId) -> Result<()> {
         let shown = self.users_shown(app, &[contact]).await?;

@@ -41,8 +41,8 @@ pub use change_lists::{
 };
 pub use channels::{
     ChannelState, ChannelView, DeviceCount, ImportReport, ImportRow, OpenedChannel, OwnChange, RefusedRow, Registered,
-    RegisteredBrowser, RegisteredOpen, address_key, apid_key, create_open, move_in, stored_profile, uninstall_gone_in,
-    uninstall_in,
+    RegisteredBrowser, RegisteredOpen, address_key, apid_key, create_open, first_feedback, move_in, stored_profile,
+    uninstall_gone_in, uninstall_in,
 };
 pub use contacts::{Contact, ContactKey};
 pub use holdings::{Holdings, Membership};
@@ -53,6 +53,7 @@ pub use mistaken::{Meant, Mistaken};
 pub use named_users::NamedUserView;
 pub use received_file::{MOST_BAD_ROWS, ReceivedFile, Receiver, Receiving};
 pub use search::with_address;
+pub use store::uninstalled::Uninstalled;
 pub use subscriptions::{SubscriptionListView, subscribers};
 
 use contacts::{ContactKeys, RememberedUsers};

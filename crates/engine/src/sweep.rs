@@ -25,8 +25,10 @@ const PORTION: u32 = 1000;
 enum Old {
     Uploads,
     BulkUploads,
+    Attributes,
     JourneyEntrances,
     LiveContent,
+    Feedback,
     ActivityDays,
     Places,
     PipelineSends,
@@ -45,11 +47,13 @@ enum Old {
 
 impl Old {
     /// Pushes come after the messages, which keep their pushes.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 20] = [
         Old::Uploads,
         Old::BulkUploads,
+        Old::Attributes,
         Old::JourneyEntrances,
         Old::LiveContent,
+        Old::Feedback,
         Old::ActivityDays,
         Old::Places,
         Old::PipelineSends,
@@ -169,8 +173,10 @@ impl Rooms {
                 self.targeting.discard_dead_uploads(app).await.map(all_gone)
             }
             Old::BulkUploads => self.sending.forget_old_bulk_uploads(app).await.map(all_gone),
+            Old::Attributes => self.devices.forget_ended_attributes(app).await.map(all_gone),
             Old::JourneyEntrances => self.campaigns.forget_old_entrances(app).await.map(all_gone),
             Old::LiveContent => self.devices.forget_old_live_content(app).await.map(all_gone),
+            Old::Feedback => self.devices.forget_old_feedback(app).await.map(all_gone),
             Old::ActivityDays => self.devices.forget_old_days(app).await.map(all_gone),
             Old::Places => self.devices.forget_old_places(app).await.map(all_gone),
             Old::PipelineSends => self.campaigns.forget_old_sends(app).await.map(all_gone),

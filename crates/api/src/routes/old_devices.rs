@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use devices::ChannelView;
+use devices::{ChannelView, Uninstalled, first_feedback};
 use model::device_type::DeviceType;
 use model::ids::ChannelId;
 use model::tag::{Tag, TagGroup};
@@ -58,6 +58,24 @@ pub(super) struct ApidRecord {
     gcm_registration_id: Option<String>,
     #[serde(flatten)]
     device: DeviceRecord,
+}
+
+/// A device token that is good for nothing any more.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct GoneDeviceToken {
+    device_token: String,
+    marked_inactive_on: String,
+    alias: Option<String>,
+}
+
+/// An Android device that the app is not on any more.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct GoneApid {
+    /// The id of the channel.
+    apid: ChannelId,
+    gcm_registration_id: Option<String>,
+    marked_inactive_on: String,
+    alias: Option<String>,
 }
 
 /// There are no devices of this kind any more.
@@ -120,6 +138,36 @@ pub(super) async fn device_token(
     Answer::bare(DeviceTokenRecord::from(found.ok_or_else(none)?))
 }
 
+pub(super) async fn device_token_feedback(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    params: Params,
+) -> Result<Answer> {
+    let since = since(&edge, params)?;
+    let gone = edge.engine.devices().addresses_gone_since(app.id, DeviceType::Ios, since).await?;
+    Answer::bare(gone.into_iter().map(GoneDeviceToken::from).collect::<Vec<_>>())
+}
+
+pub(super) async fn apid_feedback(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    params: Params,
+) -> Result<Answer> {
+    let since = since(&edge, params)?;
+    let gone = edge.engine.devices().uninstalled_since(app.id, DeviceType::Android, since).await?;
+    Answer::bare(gone.into_iter().map(GoneApid::from).collect::<Vec<_>>())
+}
+
+/// From when on a caller wants to know.
+fn since(edge: &Edge, mut params: Params) -> Result<UtcMillis> {
+    let since = params.required_date("since");
+    let since = params.finish_with(since)?;
+    if since < first_feedback(edge.engine.clock().now()) {
+        return Err(Error::invalid("since", "Feedback is kept for 31 days; give a later date."));
+    }
+    Ok(since)
+}
+
 pub(super) async fn apids(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -167,6 +215,20 @@ impl From<ChannelView> for DeviceTokenRecord {
 impl From<ChannelView> for ApidRecord {
     fn from(view: ChannelView) -> Self {
         Self { apid: view.id, gcm_registration_id: view.profile.address.clone(), device: view.into() }
+    }
+}
+
+impl From<Uninstalled> for GoneDeviceToken {
+    fn from(gone: Uninstalled) -> Self {
+        let device_token = gone.address.unwrap_or_default().to_ascii_uppercase();
+        Self { device_token, marked_inactive_on: with_blank(gone.at), alias: gone.alias }
+    }
+}
+
+impl From<Uninstalled> for GoneApid {
+    fn from(gone: Uninstalled) -> Self {
+        let Uninstalled { at, ordinal: _, channel, address, alias } = gone;
+        Self { apid: channel, gcm_registration_id: address, marked_inactive_on: with_blank(at), alias }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The log of an app, read once from its beginning for the records about a person.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use base::Result;
 use devices::{empty_body, is_about_only, push_to_one_of, redact_many};
 use model::event::RecordKind;
@@ -11,7 +13,7 @@ use serde_json::{Value, json};
 use store::counters::hour;
 use store::log::{self, Record, Rewritten};
 use store::privacy::{Found, Person};
-use store::{Tx, seen_events};
+use store::{Tx, seen_events, seen_uploads};
 
 /// What one transaction reads.
 const RECORDS: usize = 2_000;
@@ -63,11 +65,16 @@ pub(super) fn search(
 /// not found again.
 pub(super) fn erase(tx: &mut Tx<'_>, app: AppId, person: &Person, names: &Names, offsets: &[Offset]) -> Result<u64> {
     let (mut rewritten, mut seen) = (Vec::new(), Vec::new());
+    let mut uploads: BTreeMap<Ordinal, BTreeSet<(i64, EventId)>> = BTreeMap::new();
     for record in log::all_at_offsets(tx, app, offsets)? {
         let (offset, n_bytes_before) = (record.offset, record.body.len());
         match relation(person, names, &record) {
             Relation::Theirs => {
-                seen.extend(seen_as(&record));
+                let seen_as = seen_as(&record);
+                if let Some(channel) = record.ordinal {
+                    uploads.entry(channel).or_default().extend(seen_as.iter().copied());
+                }
+                seen.extend(seen_as);
                 let (emptied, body) = (Some(RecordKind::Terms), empty_body()?);
                 rewritten.push(Rewritten { offset, emptied, n_bytes_before, body });
             }
@@ -78,6 +85,9 @@ pub(super) fn erase(tx: &mut Tx<'_>, app: AppId, person: &Person, names: &Names,
     let n_found = rewritten.len() as u64;
     log::rewrite(tx, app, rewritten)?;
     seen_events::forget(tx, app, &seen)?;
+    for (channel, events) in uploads {
+        seen_uploads::forget(tx, app, channel, &events)?;
+    }
     Ok(n_found)
 }
 
