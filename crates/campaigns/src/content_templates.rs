@@ -1,37 +1,20 @@
-//! Content templates: created, listed, replaced and deleted. An app has few enough of them that one is found by its external id
-//! among all.
+//! Content templates: created, listed, replaced and deleted.
 
-use base::{Error, Result, readable};
+use base::{Error, Result};
 use boxed::boxed;
-use model::content_template::{ContentTemplate, ContentTemplateId, ContentTemplateType};
+use model::content_template::{ContentTemplate, ContentTemplateId};
 use model::ids::{AppId, OperationId};
-use model::json;
 use model::limits;
-use model::time::UtcMillis;
+use sending::{ContentTemplateName, ContentTemplateView, all_content_templates, find_content_template};
 use serde::{Deserialize, Serialize};
 use store::Tx;
-use store::documents::{self, Document, DocumentKind, Order};
+use store::documents::{self, DocumentKind, Order};
 use tenancy::IdempotencyKey;
 
 use crate::Campaigns;
 
 const KIND: DocumentKind = DocumentKind::ContentTemplate;
 const NOT_FOUND: Error = Error::NotFound("content template");
-
-/// How a caller names a content template.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ContentTemplateName {
-    Id(ContentTemplateId),
-    External { kind: ContentTemplateType, external_id: String },
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct ContentTemplateView {
-    pub id: ContentTemplateId,
-    pub template: ContentTemplate,
-    pub created: UtcMillis,
-    pub modified: UtcMillis,
-}
 
 /// A page of a listing.
 #[derive(Clone, Debug)]
@@ -91,7 +74,7 @@ impl Campaigns {
         page: u32,
         page_size: u32,
     ) -> Result<ContentTemplatePage> {
-        let mut found = self.0.store.read(move |tx| all(tx, app)).await?;
+        let mut found = self.0.store.read(move |tx| all_content_templates(tx, app)).await?;
         // They are in the order of their creation, which decides between equals.
         match sort {
             ContentTemplateSort::Created => {}
@@ -135,21 +118,7 @@ impl Campaigns {
 }
 
 fn find(tx: &mut Tx<'_>, app: AppId, name: &ContentTemplateName) -> Result<ContentTemplateView> {
-    match name {
-        ContentTemplateName::Id(id) => view(&documents::get(tx, app, KIND, &id.to_string())?.ok_or(NOT_FOUND)?),
-        ContentTemplateName::External { kind, external_id } => {
-            let is_meant = |view: &ContentTemplateView| {
-                view.template.kind == *kind && view.template.external_id.as_ref() == Some(external_id)
-            };
-            all(tx, app)?.into_iter().find(is_meant).ok_or(NOT_FOUND)
-        }
-    }
-}
-
-/// Those that can be read: another one does not hide them.
-fn all(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<ContentTemplateView>> {
-    let found = documents::list(tx, app, KIND)?;
-    Ok(found.iter().filter_map(|document| readable(KIND, &document.id, view(document))).collect())
+    find_content_template(tx, app, name)?.ok_or(NOT_FOUND)
 }
 
 /// An external id belongs to one content template.
@@ -157,7 +126,7 @@ fn refuse_taken(tx: &mut Tx<'_>, app: AppId, template: &ContentTemplate, own: Op
     let Some(external_id) = &template.external_id else { return Ok(()) };
     let is_taken =
         |other: &ContentTemplateView| Some(other.id) != own && other.template.external_id.as_ref() == Some(external_id);
-    match all(tx, app)?.iter().find(|other| is_taken(other)) {
+    match all_content_templates(tx, app)?.iter().find(|other| is_taken(other)) {
         Some(other) => {
             let text = format!("The content template {} has the external_id '{external_id}' already.", other.id);
             Err(Error::invalid("external_id", text))
@@ -167,6 +136,7 @@ fn refuse_taken(tx: &mut Tx<'_>, app: AppId, template: &ContentTemplate, own: Op
 }
 
 fn print(template: &ContentTemplate) -> Result<String> {
+    Error::refuse(template.mistakes())?;
     let text = serde_json::to_string(template).map_err(Error::internal)?;
     let most = limits::TEMPLATE_BYTES;
     if text.len() > most {
@@ -174,10 +144,4 @@ fn print(template: &ContentTemplate) -> Result<String> {
         return Err(Error::invalid("", text));
     }
     Ok(text)
-}
-
-fn view(document: &Document) -> Result<ContentTemplateView> {
-    let id = document.id.parse().map_err(Error::internal)?;
-    let template = json::parse(document.body.as_bytes(), ContentTemplate::parse).map_err(Error::internal)?;
-    Ok(ContentTemplateView { id, template, created: document.created, modified: document.modified })
 }

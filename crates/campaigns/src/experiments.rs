@@ -85,12 +85,13 @@ impl Campaigns {
     pub(crate) async fn create_experiment_with(
         &self,
         app: AppId,
-        experiment: Experiment,
+        mut experiment: Experiment,
         idempotency_key: Option<IdempotencyKey>,
         with: impl Fn(&mut Tx<'_>, ExperimentId) -> Result<()> + Send + Sync + 'static,
     ) -> Result<CreatedExperiment> {
         let now = self.0.clock.now();
         self.0.targeting.ready_atlas(experiment.pushes()).await?;
+        self.fill_in_variants(app, &mut experiment).await?;
         let problems = problems_of(&experiment, now)?;
         let (operation_id, id) = (OperationId::at(now), ExperimentId::at(now));
         let stored = Stored::starting(experiment, now);
@@ -114,8 +115,9 @@ impl Campaigns {
     }
 
     /// Finds everything [`Campaigns::create_experiment`] would object to, and records nothing.
-    pub async fn validate_experiment(&self, app: AppId, experiment: Experiment) -> Result<()> {
+    pub async fn validate_experiment(&self, app: AppId, mut experiment: Experiment) -> Result<()> {
         self.0.targeting.ready_atlas(experiment.pushes()).await?;
+        self.fill_in_variants(app, &mut experiment).await?;
         Error::refuse(problems_of(&experiment, self.0.clock.now())?)?;
         self.0.store.read(move |tx| refuse_platforms(tx, app, &experiment)).await
     }
@@ -173,6 +175,22 @@ impl Campaigns {
             Ok(ExperimentDeletion::Deleted)
         };
         self.0.store.write(app, delete).await
+    }
+}
+
+impl Campaigns {
+    async fn fill_in_variants(&self, app: AppId, experiment: &mut Experiment) -> Result<()> {
+        let named = experiment.variants.iter_mut().filter_map(|variant| {
+            let is_named = !variant.push.stored_texts().is_empty();
+            is_named.then_some(variant)
+        });
+        let mut named: Vec<_> = named.collect();
+        let pushes = named.iter_mut().map(|variant| (format!("variants[{}].push.", variant.id), &mut variant.push));
+        self.0.sending.fill_in_content_templates(app, pushes.collect()).await?;
+        for variant in named {
+            variant.reprint_push().map_err(Error::internal)?;
+        }
+        Ok(())
     }
 }
 

@@ -23,9 +23,7 @@ use targeting::Targeting;
 use tenancy::Tenancy;
 
 pub use calendar::{Calendar, Occurrence, OccurrenceKind};
-pub use content_templates::{
-    ContentTemplateName, ContentTemplatePage, ContentTemplateSort, ContentTemplateView, CreatedContentTemplate,
-};
+pub use content_templates::{ContentTemplatePage, ContentTemplateSort, CreatedContentTemplate};
 pub use drafts::{CreatedDraft, DraftPage, DraftView, SentDraft};
 pub use experiments::{
     CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,

@@ -94,7 +94,8 @@ impl Campaigns {
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedPipelines> {
         let request_path = RequestPath::of(&pipelines, "");
-        let (pipelines, now) = (pipelines.into_vec(), self.0.clock.now());
+        let (mut pipelines, now) = (pipelines.into_vec(), self.0.clock.now());
+        self.fill_in_outcomes(app, &mut pipelines, request_path).await?;
         refuse_outcomes(&pipelines, request_path, |push| refuse_unsupported_in_group([push], RequestPath::WHOLE))?;
         let ids = pipelines.iter().map(|_| PipelineId::at(now)).collect();
         let created = CreatedPipelines { operation_id: OperationId::at(now), ids };
@@ -117,7 +118,8 @@ impl Campaigns {
     /// Finds everything [`Campaigns::create_pipelines`] would object to, and records nothing.
     pub async fn validate_pipelines(&self, app: AppId, pipelines: OneOrMany<Pipeline>) -> Result<()> {
         let request_path = RequestPath::of(&pipelines, "");
-        let pipelines = pipelines.into_vec();
+        let mut pipelines = pipelines.into_vec();
+        self.fill_in_outcomes(app, &mut pipelines, request_path).await?;
         refuse_outcomes(&pipelines, request_path, |push| refuse_unsupported_in_group([push], RequestPath::WHOLE))?;
         let read = move |tx: &mut Tx<'_>| refuse_unfit_pipelines(tx, app, &pipelines, request_path);
         self.0.store.read(read).await
@@ -172,8 +174,9 @@ impl Campaigns {
     }
 
     /// Replaces a pipeline. Waiting channels keep waiting and get the new messages, unless it is no longer enabled.
-    pub async fn replace_pipeline(&self, app: AppId, id: PipelineId, pipeline: Pipeline) -> Result<()> {
+    pub async fn replace_pipeline(&self, app: AppId, id: PipelineId, mut pipeline: Pipeline) -> Result<()> {
         let now = self.0.clock.now();
+        self.fill_in_outcomes(app, slice::from_mut(&mut pipeline), RequestPath::WHOLE).await?;
         refuse_outcomes(slice::from_ref(&pipeline), RequestPath::WHOLE, |push| {
             refuse_unsupported_in_group([push], RequestPath::WHOLE)
         })?;
@@ -288,6 +291,27 @@ impl Campaigns {
     }
 }
 
+impl Campaigns {
+    async fn fill_in_outcomes(&self, app: AppId, pipelines: &mut [Pipeline], request_path: RequestPath) -> Result<()> {
+        let named = pipelines.iter_mut().enumerate().filter_map(|(n, pipeline)| {
+            let is_named = pipeline.outcomes.iter_mut().any(|push| !push.stored_texts().is_empty());
+            is_named.then_some((n, pipeline))
+        });
+        let mut named: Vec<(usize, &mut Pipeline)> = named.collect();
+        let mut pushes = Vec::new();
+        for (n, pipeline) in &mut named {
+            let path = |number| format!("{}.", outcome_path(pipeline, number, *n, request_path));
+            let paths: Vec<String> = (0..pipeline.outcomes.len()).map(path).collect();
+            pushes.extend(paths.into_iter().zip(&mut pipeline.outcomes));
+        }
+        self.0.sending.fill_in_content_templates(app, pushes).await?;
+        for (_, pipeline) in named {
+            pipeline.reprint_outcomes().map_err(Error::internal)?;
+        }
+        Ok(())
+    }
+}
+
 /// Refuses pipelines whose messages or conditions name what is not there.
 fn refuse_unfit_pipelines(
     tx: &mut Tx<'_>,
@@ -324,18 +348,25 @@ fn refuse_outcomes(
     let mut problems = Vec::new();
     for (n, pipeline) in pipelines.iter().enumerate() {
         for (number, push) in pipeline.outcomes.iter().enumerate() {
-            let outcome =
-                if pipeline.has_many_outcomes() { format!("outcome[{number}]") } else { "outcome".to_owned() };
+            let inside = outcome_path(pipeline, number, n, request_path);
             match check(push) {
-                Err(Error::Invalid(found)) => problems.extend(found.iter().map(|problem| Problem {
-                    path: request_path.beside_push(n, &format!("{outcome}.push.{}", problem.path)),
-                    ..problem.clone()
-                })),
+                Err(Error::Invalid(found)) => problems.extend(
+                    found
+                        .iter()
+                        .map(|problem| Problem { path: format!("{inside}.{}", problem.path), ..problem.clone() }),
+                ),
                 other => other?,
             }
         }
     }
     Error::refuse(problems)
+}
+
+/// The path of the push of an outcome of the n-th pipeline.
+fn outcome_path(pipeline: &Pipeline, number: usize, n: usize, request_path: RequestPath) -> String {
+    let outcome = if pipeline.has_many_outcomes() { format!("outcome[{number}]") } else { "outcome".to_owned() };
+    let inside = if pipeline.has_flat_outcome(number) { "" } else { ".push" };
+    request_path.beside_push(n, &format!("{outcome}{inside}"))
 }
 
 fn forget_old_deletions(tx: &mut Tx<'_>, app: AppId) -> Result<()> {

@@ -85,6 +85,8 @@ impl Campaigns {
         let request_path = RequestPath::of(&scheduled, "push.");
         self.0.targeting.ready_atlas(scheduled.as_slice().iter().map(|scheduled| &scheduled.push)).await?;
         let mut scheduled = scheduled.into_vec();
+        let pushes = request_path.of_each(scheduled.iter_mut().map(|scheduled| &mut scheduled.push));
+        self.0.sending.fill_in_content_templates(app, pushes).await?;
         self.choose_best_hours(app, scheduled.iter_mut().map(|scheduled| &mut scheduled.schedule)).await?;
         let planned = self.plan_schedules(scheduled, request_path)?;
         let campaigns = self.clone();
@@ -177,6 +179,7 @@ impl Campaigns {
     ) -> Result<CreatedSchedules> {
         let request_path = RequestPath::of(&OneOrMany::One(()), "push.");
         self.0.targeting.ready_atlas([&scheduled.push]).await?;
+        self.0.sending.fill_in_content_templates(app, request_path.of_each([&mut scheduled.push])).await?;
         refuse_unsendable(std::slice::from_ref(&scheduled), request_path)?;
         self.choose_best_hours(app, std::iter::once(&mut scheduled.schedule)).await?;
         self.replace_schedule(app, id, request_path, move |_| Ok(scheduled.clone())).await.map(|(named, _)| named)

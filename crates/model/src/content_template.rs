@@ -1,7 +1,9 @@
-//! Content templates: texts for one kind of channel, kept under an id of the service and, if wanted, one of the caller.
+//! Content templates: texts for one kind of channel, kept under an id of the service and, if wanted, one of the caller, by which
+//! pushes name them.
 
 use std::collections::BTreeMap;
 
+use personalization::Template;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,6 +13,7 @@ use crate::ids::Id;
 use crate::json::At;
 use crate::json::body::{Body, Words};
 use crate::limits;
+use crate::problem::{Problem, ProblemKind};
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +24,7 @@ pub enum ContentTemplateKind {}
 pub type ContentTemplateId = Id<ContentTemplateKind>;
 
 /// The kind of channel that a content template is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum ContentTemplateType {
     App,
@@ -66,6 +69,29 @@ impl ContentTemplateType {
             ContentTemplateType::App | ContentTemplateType::Web | ContentTemplateType::Open => "alert",
             ContentTemplateType::MessageCenter => "html_body",
         }
+    }
+}
+
+impl ContentTemplate {
+    /// The text for a key of a push.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        // The body of a message has a name of its own in content templates.
+        let key = if key == "body" { ContentTemplateType::MessageCenter.needed() } else { key };
+        self.content.get(key)?.as_str()
+    }
+
+    /// What cannot be read of the variables in its texts, which pushes fill in for each device.
+    pub fn mistakes(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (key, value) in &self.content {
+            let Some(Err(mistakes)) = value.as_str().map(Template::parse) else { continue };
+            problems.extend(mistakes.into_iter().map(|mistake| Problem {
+                path: format!("content.{key}"),
+                message: format!("Column {}: {}", mistake.column, mistake.message),
+                kind: ProblemKind::Invalid,
+            }));
+        }
+        problems
     }
 }
 

@@ -30,6 +30,7 @@ pub mod references;
 mod rules;
 mod shown;
 pub mod sms;
+mod stored_texts;
 pub mod style;
 pub mod template;
 #[cfg(test)]
@@ -62,6 +63,7 @@ use references::{FeedReferences, SnippetReferences};
 
 pub use appearance::{Appearance, ShownButton};
 pub use shown::ShownTexts;
+pub use stored_texts::StoredTexts;
 
 /// A push: its audience, its content on each platform, and how it is sent.
 // Checked against every rule that needs nothing but the push itself.

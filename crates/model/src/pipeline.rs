@@ -17,18 +17,20 @@ pub use trigger::{Happening, Inactivity, Trigger};
 use std::time::Duration;
 
 use schemars::{Schema, json_schema};
+use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
 use crate::channel::name_text;
 use crate::json::body::{Body, Read};
-use crate::json::{At, Fields, Json, OneOrMany};
+use crate::json::{self, At, Fields, Json, OneOrMany};
 use crate::limits;
 use crate::payload::Push;
+use crate::problem::{Problem, ProblemKind, Problems};
 use crate::selector::{Audience, Purpose, Selector};
 use crate::time::{self, UtcMillis};
 
 /// Pushes that are sent to a channel when something happens to it.
-// Printed as it was sent.
+// Printed as it was sent, but outcomes always with their push under a key of its own.
 #[derive(Clone, Debug, PartialEq, Read)]
 #[body(schema = PipelineBody::json_schema(schemas))]
 pub struct Pipeline {
@@ -137,6 +139,38 @@ impl Pipeline {
         self.source.get("outcome").is_some_and(|outcome| matches!(outcome, Json::Array(_)))
     }
 
+    /// Whether the push of an outcome was given without a key of its own.
+    pub fn has_flat_outcome(&self, number: usize) -> bool {
+        let outcome = match self.source.get("outcome") {
+            Some(Json::Array(items)) => items.get(number),
+            one => one,
+        };
+        outcome.is_some_and(|outcome| outcome.get("push").is_none())
+    }
+
+    /// Prints the outcomes as they are now, and no longer as they were sent; the paths of their problems stay.
+    pub fn reprint_outcomes(&mut self) -> Result<(), Problems> {
+        self.print_outcomes(|outcome| outcome.get("push").is_none())
+    }
+
+    fn print_outcomes(&mut self, is_flat: impl Fn(&Json) -> bool) -> Result<(), Problems> {
+        let Json::Object(entries) = &mut self.source else { return Ok(()) };
+        let given = match entries.iter_mut().rfind(|(key, _)| key == "outcome") {
+            Some((_, Json::Array(items))) => items.as_mut_slice(),
+            Some((_, one)) => std::slice::from_mut(one),
+            None => &mut [],
+        };
+        for (given, push) in given.iter_mut().zip(&self.outcomes) {
+            let delay = given.get("delay").map(|delay| ("delay".to_owned(), delay.clone()));
+            let printed = match push.reprinted()? {
+                Json::Object(entries) if is_flat(given) => entries,
+                printed => vec![("push".to_owned(), printed)],
+            };
+            *given = Json::Object(printed.into_iter().chain(delay).collect());
+        }
+        Ok(())
+    }
+
     /// Whether a channel that opens the app stops waiting.
     pub fn ends_with_activity(&self) -> bool {
         let facts = self.conditions.iter().flat_map(|condition| &condition.facts);
@@ -180,7 +214,12 @@ impl Pipeline {
 
 impl Serialize for Pipeline {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.source.serialize(serializer)
+        if !(0..self.outcomes.len()).any(|number| self.has_flat_outcome(number)) {
+            return self.source.serialize(serializer);
+        }
+        let mut usual = self.clone();
+        usual.print_outcomes(|_| false).map_err(S::Error::custom)?;
+        usual.source.serialize(serializer)
     }
 }
 
@@ -260,7 +299,36 @@ struct Outcome {
 }
 
 fn outcomes(at: &At<'_>, purpose: Purpose) -> Option<Vec<Outcome>> {
-    Some(at.one_or_many(1..=limits::PIPELINE_OUTCOMES, |at| Outcome::parse(at, purpose))?.into_vec())
+    let outcome = |at: &At<'_>| {
+        let is_flat = at.json().get("push").is_none() && at.json().get("device_types").is_some();
+        if is_flat { Outcome::parse_flat(at, purpose) } else { Outcome::parse(at, purpose) }
+    };
+    Some(at.one_or_many(1..=limits::PIPELINE_OUTCOMES, outcome)?.into_vec())
+}
+
+impl Outcome {
+    /// Reads an outcome whose push is not under a key of its own, as in one of the examples of the API. It may leave out the
+    /// audience, of which there is one only.
+    fn parse_flat(at: &At<'_>, purpose: Purpose) -> Option<Self> {
+        let mut fields = at.object()?;
+        let delay = fields.nullable("delay", |at| seconds(at, 0));
+        let mut push: Vec<_> = fields.rest().into_iter().map(|(key, at)| (key.to_owned(), at.json().clone())).collect();
+        if !push.iter().any(|(key, _)| key == "audience") {
+            push.push(("audience".to_owned(), Json::String("triggered".to_owned())));
+        }
+        match json::read_tree(&Json::Object(push), |at| triggered_push(at, purpose)) {
+            Ok(push) => Some(Self { push, delay }),
+            Err(problems) => {
+                for Problem { path, message, kind } in problems.iter() {
+                    match kind {
+                        ProblemKind::Missing => at.missing::<()>(path),
+                        ProblemKind::Invalid => at.invalid_key::<()>(path, message.clone()),
+                    };
+                }
+                None
+            }
+        }
+    }
 }
 
 fn triggered_push(at: &At<'_>, purpose: Purpose) -> Option<Push> {

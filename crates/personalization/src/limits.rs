@@ -4,7 +4,7 @@
 pub const DEPTH: usize = 16;
 /// Tags of one text.
 pub const TAGS: usize = 1_000;
-/// Bytes of one rendered text.
+/// Bytes of one rendered text, and of all that one recipient gets together in one message.
 pub const OUTPUT_BYTES: usize = 256 * 1024;
 /// Tags and helpers that are carried out for one text: those inside loops count once for every turn.
 pub const STEPS: usize = 20_000;

@@ -46,7 +46,8 @@ impl fmt::Display for Unrenderable {
                 write!(out, "The push needs a value for '{name}', and there is none for this device.")
             }
             Self::TooLong => {
-                write!(out, "With the values of this device a text has more than {} bytes.", limits::OUTPUT_BYTES)
+                let most = limits::OUTPUT_BYTES;
+                write!(out, "With the values of this device the texts of the push have more than {most} bytes.")
             }
             Self::TooMuchWork => {
                 out.write_str("The texts of the push take too many steps with the values of this device.")

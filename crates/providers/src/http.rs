@@ -1,11 +1,13 @@
 //! The one HTTP client of the product: pooled, bounded in time and size, never redirected, never led to private addresses.
 
 mod address;
+mod outgoing;
 mod resolver;
 mod stream;
 mod url;
 
 pub use address::AddressPolicy;
+pub use outgoing::{BytesSent, Outgoing};
 pub use stream::Streaming;
 pub use url::{Refusal, WebUrl, check_url};
 
@@ -15,7 +17,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Either, Full};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
@@ -36,6 +38,9 @@ pub const MOST_ANSWER_BYTES: usize = 64 * 1024;
 
 const IDLE_CONNECTION: Duration = Duration::from_secs(60);
 const MOST_IDLE_PER_HOST: usize = 32;
+
+/// Bytes that are there already, or that are read while they are sent.
+type RequestBody = Either<Full<Bytes>, Outgoing>;
 
 /// Connects to wherever the policy permits.
 pub(crate) type Connector = HttpsConnector<HttpConnector<PolicyResolver>>;
@@ -63,6 +68,9 @@ pub enum SendError {
     Timeout,
     #[error("The server's certificate is not trusted: {0}.")]
     Untrusted(Complaint),
+    /// There was no connection, so nothing was sent.
+    #[error("The connection failed: {0}.")]
+    Unreachable(String),
     #[error("The connection failed: {0}.")]
     Connection(String),
 }
@@ -70,7 +78,7 @@ pub enum SendError {
 /// Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
 pub struct Client {
-    inner: legacy::Client<Connector, Full<Bytes>>,
+    inner: legacy::Client<Connector, RequestBody>,
     policy: AddressPolicy,
     timeouts: Timeouts,
 }
@@ -116,12 +124,16 @@ impl Client {
         // Addresses in the URL never reach the resolver, so they are checked here.
         check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
         let exchange = async {
-            let answer = self.inner.request(request.map(Full::new)).await.map_err(|error| classify(&error))?;
+            let answer = self.inner.request(request.map(whole)).await.map_err(|error| classify(&error))?;
             let (head, body) = answer.into_parts();
             Ok(Response::from_parts(head, start_of(body).await?))
         };
         tokio::time::timeout(self.timeouts.total, exchange).await.unwrap_or(Err(SendError::Timeout))
     }
+}
+
+fn whole(body: Bytes) -> RequestBody {
+    Either::Left(Full::new(body))
 }
 
 /// Opens connections that speak HTTP/1.1, for callers that manage them themselves.
@@ -170,7 +182,9 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> SendError {
         }
         cause = error.source();
     }
-    SendError::Connection(texts.join(": "))
+    let is_unsent = error.downcast_ref::<legacy::Error>().is_some_and(legacy::Error::is_connect);
+    let text = texts.join(": ");
+    if is_unsent { SendError::Unreachable(text) } else { SendError::Connection(text) }
 }
 
 #[cfg(test)]
@@ -181,7 +195,7 @@ mod tests {
     async fn names_are_judged_by_what_they_resolve_to() {
         let client = Client::new(AddressPolicy::PUBLIC_ONLY);
         // Past the check of the URL, as a name would be that was pointed elsewhere after it was checked.
-        let request = Request::get("http://localhost:9/").body(Full::default()).unwrap();
+        let request = Request::get("http://localhost:9/").body(whole(Bytes::new())).unwrap();
         let error = client.inner.request(request).await.unwrap_err();
         match classify(&error) {
             SendError::Refused(Refusal::Address { host, kind }) => {

@@ -37,7 +37,7 @@ pub mod wns;
 
 pub use address_form::{address_problem, keys_problem};
 pub use endpoint::Endpoint;
-pub use keys::certified_key;
+pub use keys::{certified_key, leaf_expiry};
 pub use live::{MarkedMessage, kept_message};
 pub use network::Network;
 pub use recipient::Recipient;

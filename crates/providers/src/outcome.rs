@@ -87,7 +87,7 @@ impl Outcome {
     pub fn of_error(error: &SendError) -> Self {
         match error {
             SendError::Refused(refusal) => Outcome::Unauthorized { reason: cut(refusal.to_string()) },
-            SendError::Timeout | SendError::Untrusted(_) | SendError::Connection(_) => {
+            SendError::Timeout | SendError::Untrusted(_) | SendError::Unreachable(_) | SendError::Connection(_) => {
                 Outcome::Retry { after: None, reason: cut(error.to_string()), everybody: false }
             }
         }

@@ -8,6 +8,7 @@ use model::payload::notification::Notification;
 use crate::adm::AdmPush;
 use crate::apns::ApnsPush;
 use crate::fcm::FcmPush;
+use crate::form::Form;
 use crate::open::OpenPush;
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
@@ -114,15 +115,18 @@ impl RenderedPush {
 
     /// The numbers of the marks in it, some perhaps several times.
     pub fn text_numbers(&self) -> impl Iterator<Item = usize> + '_ {
-        let form = match self {
+        self.form().text_numbers()
+    }
+
+    pub(crate) fn form(&self) -> &Form {
+        match self {
             RenderedPush::Apns(push) => push.form(),
             RenderedPush::Fcm(push) => push.form(),
             RenderedPush::Adm(push) => push.form(),
             RenderedPush::Wns(push) => push.form(),
             RenderedPush::WebPush(push) | RenderedPush::UnifiedPush(push) => push.form(),
             RenderedPush::Open(push) => push.form(),
-        };
-        form.text_numbers()
+        }
     }
 
     /// The name of the transport that such requests are for.

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::open::MOST_BATCH_BYTES;
 use crate::recipient::Recipient;
 use crate::rendered::{NotSendable, RenderedPush};
 use crate::request::PreparedRequest;
@@ -60,23 +61,37 @@ pub fn too_large(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageSize {
     pub n_bytes: usize,
-    /// The most that the provider takes; `None` where there is no limit.
-    pub most: Option<usize>,
+    /// The most that the provider takes.
+    pub most: usize,
 }
 
 impl MessageSize {
     /// The size of a message whose request this is.
     pub fn of(rendered: &RenderedPush, request: &PreparedRequest) -> Self {
         let body = &request.body;
-        let (n_bytes, most) = match rendered {
-            RenderedPush::Apns(_) => (body.len(), Some(MOST_APNS_BYTES)),
-            RenderedPush::Fcm(_) => (data_bytes(body, "/message/data"), Some(MOST_FCM_BYTES)),
-            RenderedPush::Adm(_) => (data_bytes(body, "/data"), Some(MOST_ADM_BYTES)),
-            RenderedPush::Wns(_) => (body.len(), Some(MOST_WNS_BYTES)),
-            RenderedPush::WebPush(_) | RenderedPush::UnifiedPush(_) => (body.len(), Some(webpush::MOST_MESSAGE_BYTES)),
-            RenderedPush::Open(_) => (body.len(), None),
+        let n_bytes = match rendered {
+            RenderedPush::Fcm(_) => data_bytes(body, "/message/data"),
+            RenderedPush::Adm(_) => data_bytes(body, "/data"),
+            RenderedPush::Apns(_)
+            | RenderedPush::Wns(_)
+            | RenderedPush::WebPush(_)
+            | RenderedPush::UnifiedPush(_)
+            | RenderedPush::Open(_) => body.len(),
         };
-        Self { n_bytes, most }
+        Self { n_bytes, most: most_bytes(rendered) }
+    }
+
+    /// Why the message of a recipient with texts of their own cannot be sent, if they make it too large.
+    pub fn refusal(rendered: &RenderedPush, recipient: &Recipient<'_>) -> Option<String> {
+        // A message that is surely small enough, as nearly all are, is not written for this.
+        if rendered.form().most_bytes(recipient) <= most_bytes(rendered) {
+            return None;
+        }
+        let Self { n_bytes, most } = Self::of(rendered, &rendered.request(recipient));
+        let is_too_large = n_bytes > most;
+        is_too_large.then(|| {
+            format!("With the values of this device the push has {n_bytes} bytes, and {most} are possible there.")
+        })
     }
 
     /// The largest size for any device.
@@ -89,10 +104,25 @@ impl MessageSize {
     /// Why the message cannot be sent, if it is too large.
     fn problem(self, device_type: &DeviceType) -> Option<String> {
         let Self { n_bytes, most } = self;
-        let most = most.filter(|most| n_bytes > *most)?;
-        Some(format!(
-            "The push is too large for {device_type}: it has {n_bytes} bytes there, and {most} are possible. This is its largest part."
-        ))
+        let is_too_large = n_bytes > most;
+        is_too_large.then(|| {
+            format!(
+                "The push is too large for {device_type}: it has {n_bytes} bytes there, and {most} are possible. \
+                 This is its largest part."
+            )
+        })
+    }
+}
+
+fn most_bytes(rendered: &RenderedPush) -> usize {
+    match rendered {
+        RenderedPush::Apns(_) => MOST_APNS_BYTES,
+        RenderedPush::Fcm(_) => MOST_FCM_BYTES,
+        RenderedPush::Adm(_) => MOST_ADM_BYTES,
+        RenderedPush::Wns(_) => MOST_WNS_BYTES,
+        RenderedPush::WebPush(_) | RenderedPush::UnifiedPush(_) => webpush::MOST_MESSAGE_BYTES,
+        // A single message never needs a request that is larger than one with many.
+        RenderedPush::Open(_) => MOST_BATCH_BYTES,
     }
 }
 

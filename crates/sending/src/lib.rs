@@ -4,6 +4,7 @@
 mod account;
 mod bulk;
 pub mod causes;
+mod content_templates;
 mod deliver;
 pub mod experiment_groups;
 mod health;
@@ -40,6 +41,7 @@ pub use account::{
 };
 pub use bulk::BulkUpload;
 pub use causes::Causes;
+pub use content_templates::{ContentTemplateName, ContentTemplateView, all_content_templates, find_content_template};
 pub use deliver::{Preview, PreviewFor, PreviewedMessage, Previews};
 pub use health::{Hindrance, PlatformHealth};
 pub use inbox::{

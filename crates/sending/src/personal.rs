@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use audience::block::blocks;
 use base::{Error, Result};
+use model::attribute::has_ended;
 use model::channel::Profile;
 use model::event::{Custom, Event};
 use model::ids::{AppId, BulkId, NamedUserId, Offset, Ordinal, PushId};
+use model::time::UtcMillis;
 use personalization::ValueMap;
 use roaring::RoaringBitmap;
 use serde_json::{Value, json};
@@ -15,7 +17,7 @@ use store::{Tx, bulk_rows, log, push_causes, recipients};
 
 use crate::causes::Causes;
 
-/// Names of device properties begin with it, and no attribute's does.
+/// Names of device properties begin with it; an attribute of such a name is not looked for.
 const OF_DEVICES: &str = "ua_";
 /// With fewer recipients than one in this many channels, looking them up beats reading the range they are in.
 const SPARSE: u64 = 4;
@@ -27,6 +29,7 @@ pub(crate) fn values_of(
     app: AppId,
     channels: &RoaringBitmap,
     names: &BTreeSet<String>,
+    now: UtcMillis,
 ) -> Result<HashMap<u32, ValueMap>> {
     let (Some(first), Some(last)) = (channels.min(), channels.max()) else { return Ok(HashMap::new()) };
     let mut found: HashMap<u32, ValueMap> = HashMap::with_capacity(usize::try_from(channels.len()).unwrap_or(0));
@@ -35,18 +38,30 @@ pub(crate) fn values_of(
         let ordinals: Vec<Ordinal> = channels.iter().map(Ordinal).collect();
         for (Ordinal(number), profile) in recipients::profiles_among(tx, app, &ordinals)? {
             let profile: Profile = serde_json::from_str(&profile).map_err(Error::internal)?;
+            let own = profile.device_attributes();
             let values = found.entry(number).or_default();
             for name in &properties {
-                values.extend(property(&profile, name).map(|value| ((*name).clone(), value)));
+                values.extend(property(&own, name).map(|value| ((*name).clone(), value)));
             }
         }
+    }
+    // Of a few channels all attributes are read at once; of many, one after the other.
+    if channels.len() < attributes.len() as u64 {
+        for number in channels {
+            let [own, of_user] = attributes::of_channel(tx, app, Ordinal(number))?;
+            let values = found.entry(number).or_default();
+            for name in &attributes {
+                let value = [&own, &of_user].into_iter().find_map(|layer| current(layer.get(*name)?, now));
+                values.extend(value.map(|value| ((*name).clone(), value)));
+            }
+        }
+        return Ok(found);
     }
     let is_sparse = u64::from(last - first) / SPARSE > channels.len();
     for name in attributes {
         let mut take = |Ordinal(number): Ordinal, value: &str| {
-            // What cannot be read is not known.
             if channels.contains(number)
-                && let Ok(value) = serde_json::from_str::<Value>(value)
+                && let Some(value) = current(value, now)
             {
                 found.entry(number).or_default().insert(name.clone(), value);
             }
@@ -79,8 +94,9 @@ pub(crate) fn values_for(
     (push, upload): (PushId, Option<BulkId>),
     channels: &RoaringBitmap,
     names: &BTreeSet<String>,
+    now: UtcMillis,
 ) -> Result<HashMap<u32, ValueMap>> {
-    let mut found = values_of(tx, app, channels, names)?;
+    let mut found = values_of(tx, app, channels, names, now)?;
     for ((_, number), values) in causes_of(tx, app, &BTreeMap::from([(push, channels.clone())]))? {
         found.entry(number).or_default().extend(values);
     }
@@ -93,10 +109,15 @@ pub(crate) fn values_for(
 }
 
 /// What is known of a named user, whatever device it is for.
-pub(crate) fn values_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<ValueMap> {
+pub(crate) fn values_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId, now: UtcMillis) -> Result<ValueMap> {
     let stored = attributes::of_owner(tx, app, &Owner::NamedUser(user.clone()))?;
-    let value = |(name, value): (String, String)| Some((name, serde_json::from_str(&value).ok()?));
+    let value = |(name, value): (String, String)| Some((name, current(&value, now)?));
     Ok(stored.into_iter().filter_map(value).collect())
+}
+
+/// A stored value, unless it has ended. What cannot be read is not known.
+fn current(stored: &str, now: UtcMillis) -> Option<Value> {
+    serde_json::from_str(stored).ok().filter(|value| !has_ended(value, now))
 }
 
 /// The properties of the custom events that caused automated pushes, by push and channel. They are read from the log, as long as it
@@ -138,17 +159,7 @@ fn is_property(name: &str) -> bool {
     name.starts_with(OF_DEVICES)
 }
 
-fn property(profile: &Profile, name: &str) -> Option<Value> {
-    let value = match name {
-        "ua_language" => &profile.locale_language,
-        "ua_country" => &profile.locale_country,
-        "ua_local_tz" | "ua_tz" => &profile.timezone,
-        "ua_app_version" => &profile.app_version,
-        "ua_sdk_version" => &profile.sdk_version,
-        "ua_device_model" => &profile.device_model,
-        "ua_device_os" => &profile.device_os,
-        "ua_carrier" => &profile.carrier,
-        _ => return None,
-    };
-    value.as_deref().map(Value::from)
+fn property(own: &BTreeMap<&str, String>, name: &str) -> Option<Value> {
+    let name = if name == "ua_tz" { "ua_local_tz" } else { name };
+    own.get(name).map(|value| Value::from(value.as_str()))
 }

@@ -97,8 +97,9 @@ impl Sending {
         with: WithPushes,
     ) -> Result<AcceptedPushes> {
         let request_path = RequestPath::of(&pushes, "");
-        let pushes = pushes.into_vec();
+        let mut pushes = pushes.into_vec();
         self.0.targeting.ready_atlas(&pushes).await?;
+        self.fill_in_content_templates(app.id, request_path.of_each(&mut pushes)).await?;
         refuse_unsupported(&pushes, request_path)?;
         let now = self.0.clock.now();
         let accepted = self.name_pushes(&app.key, &pushes, now);
@@ -155,8 +156,9 @@ impl Sending {
     /// Finds everything [`Sending::accept_pushes`] would object to, and records nothing.
     pub async fn validate_pushes(&self, app: &Arc<App>, pushes: OneOrMany<Push>) -> Result<()> {
         let request_path = RequestPath::of(&pushes, "");
-        let (app, pushes) = (app.id, pushes.into_vec());
+        let (app, mut pushes) = (app.id, pushes.into_vec());
         self.0.targeting.ready_atlas(&pushes).await?;
+        self.fill_in_content_templates(app, request_path.of_each(&mut pushes)).await?;
         refuse_unsupported(&pushes, request_path)?;
         refuse_expiries_beyond_providers(&pushes, self.0.clock.now(), request_path)?;
         self.0.store.read(move |tx| refuse_unfit(tx, app, &pushes, request_path)).await

@@ -215,7 +215,7 @@ fn untouched(recipients: &RoaringBitmap) -> BlockProgress {
 /// To how many a push may go.
 fn most_recipients(push: &Push) -> u64 {
     let limits = push.options.as_ref().and_then(|options| options.audience_limits.as_ref());
-    limits.map_or(u64::MAX, |limits| u64::from(limits.max_recipients))
+    limits.and_then(|limits| limits.max_recipients).map_or(u64::MAX, u64::from)
 }
 
 /// Keeps why channels of an audience are no recipients of a push, set by set.

@@ -445,6 +445,7 @@ const OPTIONS: &[Row] = &[
     (r#"{"ban_list_parameters":{"a":1}}"#, ".ban_list_parameters.a"),
     (r#"{"audience_limits":{}}"#, ".audience_limits.max_recipients"),
     (r#"{"audience_limits":{"max_recipients":0}}"#, ".audience_limits.max_recipients"),
+    (r#"{"audience_limits":{"frequency_limits":[]}}"#, ".audience_limits.frequency_limits"),
     (r#"{"audience_limits":{"max_recipients":9,"frequency_limits":[]}}"#, ".audience_limits.frequency_limits"),
     (r#"{"audience_limits":{"max_recipients":9,"targeting_type":"household"}}"#, ".audience_limits.targeting_type"),
     (r#"{"speed":"fast"}"#, ".speed"),

@@ -1,13 +1,12 @@
 //! Content templates: texts for one kind of channel, named by an id of the service or of the caller.
 
 use axum::extract::State;
-use campaigns::{
-    ContentTemplateName, ContentTemplatePage, ContentTemplateSort, ContentTemplateView, CreatedContentTemplate,
-};
+use campaigns::{ContentTemplatePage, ContentTemplateSort, CreatedContentTemplate};
 use http::StatusCode;
 use model::content_template::{ContentTemplate, ContentTemplateId, ContentTemplateKind, ContentTemplateType};
 use model::time::UtcMillis;
 use schemars::JsonSchema;
+use sending::{ContentTemplateName, ContentTemplateView};
 use serde::Serialize;
 use targeting::Order;
 use tenancy::App;

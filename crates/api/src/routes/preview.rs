@@ -58,7 +58,7 @@ pub(super) struct PreviewRecord {
     locale: Option<LocaleRecord>,
     /// The size of the message as the provider counts it.
     bytes: Option<usize>,
-    /// The most that the provider takes; `null` where there is no limit.
+    /// The most that the provider takes.
     limit: Option<usize>,
     shown: ShownRecord,
     /// The way the message would go: `apns`, `fcm` and so on.
@@ -156,7 +156,7 @@ fn record(preview: Preview, localizations: &[Localization]) -> PreviewRecord {
         device_type: DeviceType::to_string(&device_type),
         locale,
         bytes: message.as_ref().map(|message| message.size.n_bytes),
-        limit: message.as_ref().and_then(|message| message.size.most),
+        limit: message.as_ref().map(|message| message.size.most),
         shown: appearance.into(),
         transport: message.as_ref().map(|message| message.transport),
         request: message.as_ref().map(|message| message.request.to_json()),

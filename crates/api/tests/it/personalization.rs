@@ -3,7 +3,7 @@
 mod campaigns;
 mod messages;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::app::Mode;
 use serde_json::{Value, json};
@@ -133,6 +133,53 @@ async fn a_device_without_a_value_that_is_needed_is_left_out_and_told_of() {
         assert_eq!(failed[0]["channel_id"], json!(nobody));
         let reason = failed[0]["reason"].as_str().unwrap();
         assert!(reason.contains("'name'"), "{reason}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_device_whose_message_would_be_too_large_is_left_out_and_told_of() {
+    on_each_database(async |app| {
+        let phone = register(&app, "ios", "A1", json!({})).await;
+        let kiosk = register(&app, "open::kiosk", "K1", json!({})).await;
+        let push = |alert: String, n_bytes: usize| {
+            let (alert, global) = (json!({ "alert": alert }), json!({"a": "v".repeat(n_bytes)}));
+            json!({"audience": "all", "device_types": "all", "notification": alert, "global_attributes": global})
+        };
+        let reasons = async |push: &str| -> BTreeMap<String, String> {
+            let failed = recipients(&app, push, "outcome=failed", 10).await;
+            let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
+            failed.iter().map(|one| (text(one, "channel_id"), text(one, "reason"))).collect()
+        };
+        // A small push that would become 250 MB for each device.
+        let bomb = push("{{a}}x".repeat(1_000), 256 * 1024);
+        let failed = reasons(&send(&app, bomb.clone()).await).await;
+        assert_eq!(failed.keys().collect::<BTreeSet<_>>(), BTreeSet::from([&phone, &kiosk]));
+        assert!(failed.values().all(|reason| reason.contains("262144 bytes")), "{failed:?}");
+        let previewed = app.master().post("/api/push/preview", json!({"push": bomb, "channel": phone})).await;
+        let problem = previewed.expect(200)["problems"][0]["message"].as_str().unwrap().to_owned();
+        assert!(problem.contains("262144 bytes"), "{problem}");
+        // More than Apple takes; the endpoint of a platform takes more.
+        let failed = reasons(&send(&app, push("{{a}}".to_owned(), 4_000)).await).await;
+        assert_eq!(failed.keys().collect::<Vec<_>>(), [&phone]);
+        assert!(failed[&phone].contains("4096 are possible"), "{failed:?}");
+        let kept = kept(&app).await;
+        assert_eq!(kept.keys().collect::<Vec<_>>(), [&kiosk]);
+        let fits = send(&app, push("{{a}}".to_owned(), 3_000)).await;
+        assert_eq!(reasons(&fits).await, BTreeMap::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_push_that_asks_for_too_many_names_is_refused() {
+    on_each_database(async |app| {
+        let alert: String = (0..201).map(|n| format!("{{{{n{n}}}}}")).collect();
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": alert},
+            "options": {"personalization": true}});
+        let refused = app.master().post("/api/push", push).await.expect(400);
+        assert_eq!(refused["details"]["path"], "notification.alert");
+        assert!(refused["error"].as_str().unwrap().contains("at most 200 different names"), "{refused}");
     })
     .await;
 }

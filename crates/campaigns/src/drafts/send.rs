@@ -104,9 +104,10 @@ impl Campaigns {
         checked.map_err(inside_document)
     }
 
-    async fn check_schedule(&self, app: AppId, scheduled: ScheduledPush) -> Result<()> {
+    async fn check_schedule(&self, app: AppId, mut scheduled: ScheduledPush) -> Result<()> {
         let request_path = RequestPath::of(&OneOrMany::One(()), "push.");
         self.0.targeting.ready_atlas([&scheduled.push]).await?;
+        self.0.sending.fill_in_content_templates(app, request_path.of_each([&mut scheduled.push])).await?;
         refuse_unsendable(std::slice::from_ref(&scheduled), request_path)?;
         Error::refuse(passed(scheduled.schedule.first, self.0.clock.now()).into_iter().collect())?;
         self.0.store.read(move |tx| refuse_unfit(tx, app, [&scheduled.push], request_path)).await

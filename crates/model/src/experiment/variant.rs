@@ -12,7 +12,7 @@ use crate::payload::Push;
 use crate::payload::in_app::InApp;
 use crate::payload::notification::Notification;
 use crate::payload::options::Options;
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Problem, ProblemKind, Problems};
 use crate::schedule::Schedule;
 use crate::selector::Purpose;
 
@@ -85,6 +85,14 @@ impl Variant {
 
     pub fn weight(&self) -> u32 {
         self.weight.unwrap_or(1)
+    }
+
+    /// Prints the push as it is now, and no longer as it was sent.
+    pub fn reprint_push(&mut self) -> Result<(), Problems> {
+        if let Json::Object(entries) = self.push.reprinted()? {
+            self.given = Json::Object(entries.into_iter().filter(|(key, _)| OWN.contains(&key.as_str())).collect());
+        }
+        Ok(())
     }
 
     /// How reports name it: by its name, or else by a letter.

@@ -10,6 +10,9 @@ use super::template::TemplateReference;
 use crate::json::body::Body;
 use crate::limits;
 
+/// The texts that a template can fill in.
+pub const AMAZON_TEXTS: [&str; 5] = ["alert", "title", "summary", "icon", "icon_color"];
+
 /// Content and options for Amazon devices.
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct AmazonOverride {
@@ -43,7 +46,7 @@ pub struct AmazonOverride {
     /// What a tap does, in place of the actions for everybody.
     pub actions: Option<Actions>,
     /// Where the texts come from instead.
-    #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "summary", "icon", "icon_color"]))]
+    #[body(first, take = |fields| TemplateReference::take(fields, &AMAZON_TEXTS))]
     pub template: Option<TemplateReference>,
 }
 

@@ -15,6 +15,9 @@ use crate::json::body::Body;
 pub use parts::{LiveUpdate, PublicNotification, Wearable, WearablePage};
 pub use values::{AndroidCategory, DeliverTo, DeliveryPriority, NotificationPriority, Visibility};
 
+/// The texts that a template can fill in.
+pub const ANDROID_TEXTS: [&str; 5] = ["alert", "title", "summary", "icon", "icon_color"];
+
 /// Content and options for Android devices.
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct AndroidOverride {
@@ -68,7 +71,7 @@ pub struct AndroidOverride {
     /// What a tap does, in place of the actions for everybody.
     pub actions: Option<Actions>,
     /// Where the texts come from instead.
-    #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "summary", "icon", "icon_color"]))]
+    #[body(first, take = |fields| TemplateReference::take(fields, &ANDROID_TEXTS))]
     pub template: Option<TemplateReference>,
 }
 

@@ -22,6 +22,9 @@ pub use live_activity::{LiveActivity, LiveActivityAlert};
 pub use media::{Crop, MediaAttachment, MediaContent, MediaOptions};
 pub use values::{ApnsPriority, Badge, InterruptionLevel, Sound};
 
+/// The texts that a template can fill in.
+pub const IOS_TEXTS: [&str; 3] = ["alert", "title", "subtitle"];
+
 /// Content and options for iOS devices.
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct IosOverride {
@@ -79,7 +82,7 @@ pub struct IosOverride {
     /// Content that stays on the lock screen. Everything else for iOS is without effect then.
     pub live_activity: Option<LiveActivity>,
     /// Where the texts come from instead.
-    #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title", "subtitle"]))]
+    #[body(first, take = |fields| TemplateReference::take(fields, &IOS_TEXTS))]
     pub template: Option<TemplateReference>,
 }
 

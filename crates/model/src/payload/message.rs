@@ -20,6 +20,9 @@ use crate::json::{At, Fields};
 use crate::limits;
 use crate::time::UtcMillis;
 
+/// The texts that a template can fill in.
+pub const MESSAGE_TEXTS: [&str; 2] = ["title", "body"];
+
 /// A page that stays in the device's inbox.
 #[derive(Clone, Debug, PartialEq, Body)]
 pub struct Message {
@@ -103,6 +106,11 @@ impl Message {
         self.content_encoding.unwrap_or(ContentEncoding::Utf8).decode(&body)
     }
 
+    /// Whether title and body are in a content template.
+    pub fn is_stored(&self) -> bool {
+        matches!(&self.content, MessageContent::Template { template } if template.is_stored())
+    }
+
     /// The title as it is written, with its variables.
     pub fn written_title(&self) -> Option<&str> {
         match &self.content {
@@ -168,7 +176,7 @@ impl Print for MessageContent {
 impl MessageContent {
     fn take(fields: &mut Fields<'_>, encoding: Option<ContentEncoding>) -> Option<Self> {
         let has_template = fields.has("template");
-        let template = TemplateReference::take(fields, &["title", "body"]);
+        let template = TemplateReference::take(fields, &MESSAGE_TEXTS);
         if has_template {
             fields.take("title");
             fields.take("body");

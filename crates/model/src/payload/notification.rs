@@ -16,7 +16,7 @@ use super::interactive::Interactive;
 use super::ios::IosOverride;
 use super::mms::MmsOverride;
 use super::sms::SmsOverride;
-use super::template::{TemplateReference, TemplateSource};
+use super::template::TemplateReference;
 use super::web::WebOverride;
 use super::wns::WnsOverride;
 use crate::device_type::DeviceType;
@@ -115,11 +115,7 @@ impl Notification {
 
     /// The platforms whose override names a template that is stored elsewhere instead of giving texts.
     pub fn platforms_with_stored_texts(&self) -> Vec<DeviceType> {
-        let is_stored = |template: &TemplateReference| match template.source {
-            TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => true,
-            TemplateSource::Fields(_) => false,
-        };
-        self.templates().filter(|(_, template)| is_stored(template)).map(|(device_type, _)| device_type).collect()
+        self.templates().filter(|(_, template)| template.is_stored()).map(|(device_type, _)| device_type).collect()
     }
 
     /// The templates of overrides that texts are shown of.

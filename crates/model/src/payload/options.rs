@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::expiry::Expiry;
+use crate::json::Fields;
 use crate::json::body::{Body, Words};
+
+/// Known, and refused with a sentence of its own.
+const FREQUENCY_LIMITS: [&str; 1] = ["frequency_limits"];
 
 /// How the push is sent, as opposed to its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Body)]
@@ -33,10 +37,11 @@ pub struct Options {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(ignored = FREQUENCY_LIMITS, keys = refuse_frequency_limits)]
 pub struct AudienceLimits {
     /// Of all platforms together. Which part of the audience they are is not specified.
     #[body(range = 1..=u32::MAX)]
-    pub max_recipients: u32,
+    pub max_recipients: Option<u32>,
     /// Accepted without effect: `max_recipients` counts channels, also if they belong to the same person.
     pub targeting_type: Option<TargetingType>,
 }
@@ -45,4 +50,14 @@ pub struct AudienceLimits {
 pub enum TargetingType {
     Channel,
     Contact,
+}
+
+fn refuse_frequency_limits(fields: &Fields<'_>) {
+    if !fields.has("max_recipients") && !FREQUENCY_LIMITS.iter().any(|key| fields.has(key)) {
+        fields.at().missing::<()>("max_recipients");
+    }
+    for key in FREQUENCY_LIMITS.iter().filter(|key| fields.has(key)) {
+        let text = "This cannot be followed here: the 'constraint' of a pipeline says how many pushes a device gets.";
+        fields.at().invalid_key::<()>(key, text);
+    }
 }

@@ -18,7 +18,7 @@ use super::Push;
 use super::message::MessageContent;
 use super::template::TemplateSource;
 use crate::json::{self, At, Json};
-use crate::problem::Problems;
+use crate::problem::{Problem, Problems};
 use crate::selector::Purpose;
 use crate::time::UtcMillis;
 use walk::{Filler, Marker};
@@ -93,22 +93,35 @@ impl Push {
         let global = self.global_attributes.clone().unwrap_or_default();
         Ok(Some(PersonalizedPush { push: read(&marked)?, texts: VaryingTexts { texts: marker.texts, global } }))
     }
+
+    /// Everything that is wrong with its texts if they are personalized. The parser asks of every push of a request, and has to be
+    /// asked again for texts that have come since.
+    pub fn mistakes_in_texts(&self) -> Vec<Problem> {
+        let look = |at: &At<'_>| {
+            check(self, at);
+            Some(())
+        };
+        match printed(self).and_then(|printed| json::read_tree(&printed, look)) {
+            Ok(()) => Vec::new(),
+            Err(problems) => problems.iter().cloned().collect(),
+        }
+    }
 }
 
 impl PersonalizedPush {
     /// The push as one recipient gets it.
     pub fn filled(&self, values: &ValueMap, now: UtcMillis) -> Result<Result<Push, Problems>, Unrenderable> {
-        let texts = self.texts.rendered(0..self.texts.len(), values, now)?;
-        Ok(self.with_texts(&texts))
+        let printed = match printed(&self.push) {
+            Ok(printed) => printed,
+            Err(problems) => return Ok(Err(problems)),
+        };
+        let texts = self.texts.rendered(walk::marks_in(&printed).into_iter(), values, now)?;
+        Ok(read(&Filler { texts: &texts }.push(&printed)))
     }
 
     /// The push without anything that varies: the least of it that anybody gets.
     pub fn unfilled(&self) -> Result<Push, Problems> {
-        self.with_texts(&vec![String::new(); self.texts.texts.len()])
-    }
-
-    fn with_texts(&self, texts: &[String]) -> Result<Push, Problems> {
-        read(&Filler { texts }.push(&printed(&self.push)?))
+        read(&Filler { texts: &[] }.push(&printed(&self.push)?))
     }
 }
 
@@ -133,7 +146,8 @@ impl VaryingTexts {
         missing
     }
 
-    /// The texts with these numbers for a recipient with these values, each in its place; others are empty.
+    /// The texts of the marks with these numbers for a recipient with these values, each in its place; others are empty. A mark
+    /// that stands several times in a message comes several times: what is filled in together has a limit.
     pub fn rendered(
         &self,
         numbers: impl Iterator<Item = usize>,
@@ -141,7 +155,7 @@ impl VaryingTexts {
         now: UtcMillis,
     ) -> Result<Vec<String>, Unrenderable> {
         let mut rendered = vec![String::new(); self.texts.len()];
-        let mut n_steps = 0;
+        let (mut n_steps, mut n_bytes) = (0, 0);
         for number in numbers {
             let (Some(text), Some(place)) = (self.texts.get(number), rendered.get_mut(number)) else { continue };
             if place.is_empty() {
@@ -149,13 +163,12 @@ impl VaryingTexts {
                 let values = Values { layers: &[values, &self.global, defaults], now: now.0 };
                 *place = template.render_as_one_of(*target, &values, &mut n_steps)?;
             }
+            n_bytes += place.len();
+            if n_bytes > personalization::limits::OUTPUT_BYTES {
+                return Err(Unrenderable::TooLong);
+            }
         }
         Ok(rendered)
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.texts.len()
     }
 
     pub fn is_empty(&self) -> bool {

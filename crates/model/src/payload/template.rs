@@ -61,6 +61,14 @@ impl TemplateReference {
         Self::parse(&template, text_fields)
     }
 
+    /// Whether it names texts that are kept elsewhere.
+    pub fn is_stored(&self) -> bool {
+        match self.source {
+            TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => true,
+            TemplateSource::Fields(_) => false,
+        }
+    }
+
     /// The text an inline template gives for a field.
     pub fn field(&self, key: &str) -> Option<&str> {
         match &self.source {

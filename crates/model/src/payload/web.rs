@@ -10,6 +10,9 @@ use crate::json::At;
 use crate::json::body::Body;
 use crate::limits;
 
+/// The texts that a template can fill in.
+pub const WEB_TEXTS: [&str; 2] = ["alert", "title"];
+
 /// Content and options for browsers.
 #[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct WebOverride {
@@ -35,7 +38,7 @@ pub struct WebOverride {
     /// A built-in type becomes `buttons` where there are none; of other types only apps know the buttons.
     pub interactive: Option<Interactive>,
     /// Where the texts come from instead.
-    #[body(first, take = |fields| TemplateReference::take(fields, &["alert", "title"]))]
+    #[body(first, take = |fields| TemplateReference::take(fields, &WEB_TEXTS))]
     pub template: Option<TemplateReference>,
 }
 

@@ -50,6 +50,34 @@ fn a_pipeline_is_printed_as_it_was_sent() {
 }
 
 #[test]
+fn a_push_may_stand_in_place_of_its_outcome() {
+    let flat = |outcome: Value| with(|body| body["outcome"] = outcome);
+    let body = flat(json!({"device_types": "all", "notification": {"alert": "Hello"}, "delay": 60}));
+    let mut pipeline = read(&body).unwrap();
+    assert_eq!((serde_json::to_value(&pipeline.outcomes[0]).unwrap(), pipeline.delay.as_secs()), (push(), 60));
+    let usual = json!({"push": push(), "delay": 60});
+    assert_eq!(serde_json::to_value(&pipeline).unwrap(), with(|body| body["outcome"] = usual.clone()));
+    assert!(pipeline.has_flat_outcome(0));
+    pipeline.reprint_outcomes().unwrap();
+    assert_eq!(serde_json::to_value(&pipeline).unwrap()["outcome"], usual);
+    assert!(pipeline.has_flat_outcome(0), "the paths of its problems stay");
+
+    for (outcome, path) in [
+        (json!({"device_types": "all", "notification": {"alert": 1}}), "outcome.notification.alert"),
+        (json!({"device_types": "all"}), "outcome.notification"),
+        (json!({"notification": {"alert": "Hello"}}), "outcome.push"),
+        (json!({"device_types": "all", "notification": {"alert": "x"}, "audience": "all"}), "outcome.audience"),
+        (
+            json!([{"push": push()}, {"device_types": "all", "notification": {"alert": "x"}, "delay": -1}]),
+            "outcome[1].delay",
+        ),
+    ] {
+        let problems = read(&flat(outcome.clone())).unwrap_err();
+        assert!(problems.iter().any(|(found, _)| found == path), "{outcome}: {problems:?}");
+    }
+}
+
+#[test]
 fn triggers_have_several_forms() {
     let tag = |group: &str, tag: &str| Happening::TagAdded {
         group: TagGroup::new(group).unwrap(),

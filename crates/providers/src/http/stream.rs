@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Either};
 use hyper::body::Incoming;
 
-use super::{Client, SendError, classify, url};
+use super::{Client, Outgoing, SendError, classify, url, whole};
 
 /// The body of an answer, as it arrives.
 #[derive(Debug)]
@@ -15,9 +15,25 @@ impl Client {
     /// Like [`Client::send`], but answers as soon as the head of the answer is there. Only that is bounded in time.
     pub async fn open(&self, request: Request<Bytes>) -> Result<Response<Streaming>, SendError> {
         url::check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
-        let answer = tokio::time::timeout(self.timeouts.total, self.inner.request(request.map(Full::new))).await;
+        let answer = tokio::time::timeout(self.timeouts.total, self.inner.request(request.map(whole))).await;
         let answer = answer.map_err(|_| SendError::Timeout)?.map_err(|error| classify(&error))?;
         Ok(answer.map(Streaming))
+    }
+
+    /// Like [`Client::open`], for a body of any size. Bounded is the time in which nothing of it is sent, and the time from its end
+    /// to the head of the answer.
+    pub async fn upload(&self, request: Request<Outgoing>) -> Result<Response<Streaming>, SendError> {
+        url::check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
+        let sent = request.body().sent();
+        let mut answer = self.inner.request(request.map(Either::Right));
+        loop {
+            let n_before = sent.get();
+            match tokio::time::timeout(self.timeouts.total, &mut answer).await {
+                Ok(answer) => return Ok(answer.map_err(|error| classify(&error))?.map(Streaming)),
+                Err(_) if sent.get() > n_before => {}
+                Err(_) => return Err(SendError::Timeout),
+            }
+        }
     }
 }
 

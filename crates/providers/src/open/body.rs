@@ -10,7 +10,8 @@ use crate::request::{PreparedRequest, header};
 
 /// Messages in one request.
 pub const MOST_VALUES: usize = 1000;
-/// Bytes in one request, unless a single message is larger: web servers commonly accept this much without being configured.
+/// Bytes in one request: web servers commonly accept this much without being configured. A push whose message is larger by itself
+/// is refused.
 pub const MOST_BATCH_BYTES: usize = 1024 * 1024;
 
 pub(super) const CONTENT_TYPE: &str = "application/vnd.urbanairship+json; version=3";

@@ -185,7 +185,9 @@ impl Inner {
         }
         self.http.send(head.clone().map(|()| body)).await.map_err(|error| match error {
             SendError::Refused(refusal) => rejected(&refusal),
-            SendError::Timeout | SendError::Untrusted(_) | SendError::Connection(_) => retry(&error),
+            SendError::Timeout | SendError::Untrusted(_) | SendError::Unreachable(_) | SendError::Connection(_) => {
+                retry(&error)
+            }
         })
     }
 }

@@ -1,10 +1,11 @@
 //! The client keeps to its limits: where it connects, how long it waits, how much it reads.
 
-use std::time::Duration;
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::Request;
-use providers::http::{AddressPolicy, Client, MOST_ANSWER_BYTES, Refusal, SendError, Timeouts};
+use providers::http::{AddressPolicy, Client, MOST_ANSWER_BYTES, Outgoing, Refusal, SendError, Timeouts};
 use tokio::net::TcpListener;
 
 use crate::receiver::{Receiver, answer};
@@ -93,7 +94,7 @@ async fn a_closed_port_is_a_connection_failure() {
     drop(listener);
     let client = Client::new(AddressPolicy::ANY);
     match client.send(get(&url)).await {
-        Err(SendError::Connection(text)) => assert!(text.contains("refused"), "{text}"),
+        Err(SendError::Unreachable(text)) => assert!(text.contains("refused"), "{text}"),
         other => panic!("{other:?}"),
     }
 }
@@ -134,4 +135,35 @@ async fn an_answer_can_be_read_piece_by_piece_and_whole() {
     let refused = Client::new(AddressPolicy::PUBLIC_ONLY).open(get(&receiver.url("/"))).await;
     assert!(matches!(refused, Err(SendError::Refused(Refusal::Address { .. }))));
     assert_eq!(receiver.received().len(), 1);
+}
+
+/// A source that does not end before a while has passed, one byte at a time.
+struct Lasting(Instant, Duration);
+
+impl Read for Lasting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        buffer.fill(b'x');
+        Ok(if self.0.elapsed() < self.1 { 1 } else { 0 })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_lasts_as_long_as_it_moves() {
+    let receiver = Receiver::start(|request| answer(200, request.body.len().to_string())).await;
+    let timeouts = Timeouts { total: Duration::from_secs(2), ..Timeouts::default() };
+    let client = Client::with_timeouts(AddressPolicy::ANY, timeouts);
+    let body = Outgoing::new(Lasting(Instant::now(), Duration::from_millis(2500)), None);
+    let sent = body.sent();
+    let mut body = client.upload(Request::put(receiver.url("/")).body(body).unwrap()).await.unwrap().into_body();
+    assert_eq!(body.chunk().await.unwrap().unwrap(), sent.get().to_string());
+
+    // With its size, and to a listener that takes what the network holds and no more.
+    let known = Outgoing::new("some bytes".as_bytes(), Some(10));
+    client.upload(Request::put(receiver.url("/")).body(known).unwrap()).await.unwrap();
+    assert_eq!(receiver.received()[1].header("content-length"), Some("10"));
+    let stuck = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", stuck.local_addr().unwrap());
+    let endless = Outgoing::new(io::repeat(b'x'), None);
+    let ended = client.upload(Request::put(url).body(endless).unwrap()).await;
+    assert!(matches!(ended, Err(SendError::Timeout)), "{ended:?}");
 }

@@ -142,7 +142,7 @@ impl Feed {
                     keep_followers(tx, app, followed, &mut targets)?;
                 }
                 if let Some(names) = &names {
-                    let mut found = personal::values_for(tx, app, push, &reachable, names)?;
+                    let mut found = personal::values_for(tx, app, push, &reachable, names, read_at)?;
                     for target in &mut targets {
                         target.values = found.remove(&target.ordinal.0).unwrap_or_default();
                     }

@@ -158,7 +158,8 @@ async fn read_values(
     names: BTreeSet<String>,
 ) -> Result<HashMap<u32, ValueMap>> {
     let (app, push, part) = (context.app, (context.push, context.upload), part.clone());
-    let read = move |tx: &mut Tx<'_>| personal::values_for(tx, app, push, &part, &names);
+    let now = context.sending.0.clock.now();
+    let read = move |tx: &mut Tx<'_>| personal::values_for(tx, app, push, &part, &names, now);
     context.sending.0.store.read(read).await
 }
 

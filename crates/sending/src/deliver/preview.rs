@@ -27,8 +27,16 @@ use super::target::{Need, Target};
 use crate::push::{RequestPath, refuse_expiries_beyond_providers, refuse_unfit, refuse_unsupported};
 use crate::{Sending, pages, personal};
 
+/// Where the push is in a request.
+const PATH: RequestPath = RequestPath::under("push.");
 /// Stands where the address of a device would be.
 const SOME_ADDRESS: &str = "address";
+
+/// Of all messages of a preview together. A text that all localizations share is in each of them, for every device type; a push
+/// that platforms take has a small part of this.
+const MOST_PREVIEWED_BYTES: usize = 16 * 1024 * 1024;
+const TOO_MUCH_TO_PREVIEW: &str =
+    "All previews of this push together are too large, and the last are left out; preview one locale or channel.";
 
 /// Whom a push is previewed for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,13 +77,16 @@ impl Filled {
         }
         let Some(values) = values else { return unfilled(push) };
         let missing = personalized.texts.missing(values);
-        let refused = |message: String| Problem { path: "push".to_owned(), message, kind: ProblemKind::Invalid };
         match personalized.filled(values, now) {
             Ok(Ok(push)) => Self { push, missing, problem: None },
             Ok(Err(problems)) => Self { push, missing, problem: Some(refused(problems.first().message.clone())) },
             Err(reason) => Self { push, missing, problem: Some(refused(reason.to_string())) },
         }
     }
+}
+
+fn refused(message: String) -> Problem {
+    Problem { path: "push".to_owned(), message, kind: ProblemKind::Invalid }
 }
 
 /// The message of one device type and content.
@@ -100,8 +111,9 @@ pub struct PreviewedMessage {
 #[boxed]
 impl Sending {
     /// Previews a push. Of its problems only those keep it from being previewed that a parser finds.
-    pub async fn preview(&self, app: &Arc<App>, push: Push, whom: PreviewFor) -> Result<Previews> {
+    pub async fn preview(&self, app: &Arc<App>, mut push: Push, whom: PreviewFor) -> Result<Previews> {
         self.0.targeting.ready_atlas(std::slice::from_ref(&push)).await?;
+        self.fill_in_content_templates(app.id, PATH.of_each([&mut push])).await?;
         let (id, now, checked) = (app.id, self.0.clock.now(), push.clone());
         let device = match &whom {
             PreviewFor::Channel(channel) => Some(*channel),
@@ -113,12 +125,12 @@ impl Sending {
         };
         let read = move |tx: &mut Tx<'_>| {
             let problems = problems(tx, id, &checked, now)?;
-            let device = device.map(|channel| Device::read(tx, id, &checked, channel)).transpose()?;
+            let device = device.map(|channel| Device::read(tx, id, &checked, channel, now)).transpose()?;
             let values = match (&device, &user) {
                 (Some(device), _) => Some(device.values.clone()),
                 (None, Some(user)) => {
                     named_users::get(tx, id, user)?.ok_or(Error::NotFound("named user"))?;
-                    Some(personal::values_of_user(tx, id, user)?)
+                    Some(personal::values_of_user(tx, id, user, now)?)
                 }
                 (None, None) => None,
             };
@@ -144,7 +156,17 @@ impl Sending {
                     let n_localizations = push.localizations.as_ref().map_or(0, Vec::len);
                     let contents = std::iter::once(None).chain((0..n_localizations).map(Some));
                     let pairs = contents.flat_map(|content| types.iter().map(move |of_type| (of_type, content)));
-                    pairs.map(|(of_type, content)| previewer.of_type(of_type, content)).collect()
+                    let mut n_bytes = 0;
+                    let is_room = |preview: &Preview| {
+                        n_bytes += preview.message.as_ref().map_or(0, |message| message.size.n_bytes);
+                        n_bytes <= MOST_PREVIEWED_BYTES
+                    };
+                    let previews = pairs.map(|(of_type, content)| previewer.of_type(of_type, content));
+                    let previews: Vec<Preview> = previews.take_while(is_room).collect();
+                    if previews.len() < types.len() * (n_localizations + 1) {
+                        problems.push(refused(TOO_MUCH_TO_PREVIEW.to_owned()));
+                    }
+                    previews
                 }
             };
             Previews { previews, problems, missing }
@@ -156,11 +178,10 @@ impl Sending {
 /// Everything that sending the push would object to.
 fn problems(tx: &mut Tx<'_>, app: AppId, push: &Push, now: UtcMillis) -> Result<Vec<Problem>> {
     let pushes = std::slice::from_ref(push);
-    let path = RequestPath::under("push.");
     let found = [
-        refuse_unsupported(pushes, path),
-        refuse_expiries_beyond_providers(pushes, now, path),
-        refuse_unfit(tx, app, pushes, path),
+        refuse_unsupported(pushes, PATH),
+        refuse_expiries_beyond_providers(pushes, now, PATH),
+        refuse_unfit(tx, app, pushes, PATH),
     ];
     let mut problems = Vec::new();
     for found in found {
@@ -189,7 +210,7 @@ struct Device {
 }
 
 impl Device {
-    fn read(tx: &mut Tx<'_>, app: AppId, push: &Push, id: ChannelId) -> Result<Self> {
+    fn read(tx: &mut Tx<'_>, app: AppId, push: &Push, id: ChannelId, now: UtcMillis) -> Result<Self> {
         let channel = channels::by_id(tx, app, id)?.ok_or(Error::NotFound("channel"))?;
         let need = Need::of(push, &channel.device_type);
         let mut found = None;
@@ -200,7 +221,7 @@ impl Device {
         let unreachable = || Error::invalid("channel", "This channel is uninstalled, or has no address to send to.");
         let names = push.personalized().ok().flatten().map(|personalized| personalized.texts.names());
         let only = RoaringBitmap::from_iter([channel.ordinal.0]);
-        let mut values = personal::values_of(tx, app, &only, &names.unwrap_or_default())?;
+        let mut values = personal::values_of(tx, app, &only, &names.unwrap_or_default(), now)?;
         Ok(Self {
             device_type: channel.device_type,
             target: target.ok_or_else(unreachable)?,

@@ -111,7 +111,7 @@ impl Sending {
                 let written = std::str::from_utf8(&bytes).ok().filter(|text| has_tags(text));
                 let names = written.map(MessageFilling::names).unwrap_or_default();
                 let there = (held, text);
-                let readings = Readings::read(tx, caller.app, std::iter::once(&there), names)?;
+                let readings = Readings::read(tx, caller.app, std::iter::once(&there), names, now)?;
                 let bytes = readings.body(&there, bytes, now).ok_or(Error::NotFound("message"))?;
                 let view = view(&mailbox, &readings, &there, now).ok_or(Error::NotFound("message"))?;
                 let body = MessageBody { content_type: view.content_type.clone(), bytes };
@@ -134,7 +134,7 @@ fn views(
     now: UtcMillis,
 ) -> Result<Vec<MessageView>> {
     let there = mailbox.visible(held, now);
-    let readings = Readings::read(tx, app, there.iter(), BTreeSet::new())?;
+    let readings = Readings::read(tx, app, there.iter(), BTreeSet::new(), now)?;
     Ok(there.iter().filter_map(|one| view(mailbox, &readings, one, now)).collect())
 }
 

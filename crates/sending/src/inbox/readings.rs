@@ -8,6 +8,7 @@ use model::ids::{AppId, MessageNumber, PushId};
 use model::inbox::MessageFilling;
 use model::time::UtcMillis;
 use personalization::ValueMap;
+use personalization::limits::OUTPUT_BYTES;
 use roaring::RoaringBitmap;
 use store::Tx;
 use store::messages::{self, TextHead};
@@ -36,6 +37,7 @@ impl Readings {
         app: AppId,
         there: impl Iterator<Item = &'t There<'m>> + Clone,
         mut names: BTreeSet<String>,
+        now: UtcMillis,
     ) -> Result<Self> {
         let texts: BTreeSet<_> = there.clone().map(text_of).collect();
         let heads: HashMap<_, TextHead> = messages::heads(tx, app, texts)?.into_iter().collect();
@@ -58,7 +60,7 @@ impl Readings {
         let bodies: HashMap<_, _> =
             bodies.filter_map(|(text, body)| Some((text, String::from_utf8(body).ok()?))).collect();
         names.extend(bodies.values().flat_map(|body| MessageFilling::names(body)));
-        let values = personal::values_of(tx, app, &viewers, &names)?;
+        let values = personal::values_of(tx, app, &viewers, &names, now)?;
         Ok(Self { heads, bodies, values, causes: personal::causes_of(tx, app, &viewers_of)? })
     }
 
@@ -70,8 +72,14 @@ impl Readings {
         let values = self.values(there);
         let mut head = head.clone();
         head.details.filling = None;
+        let mut n_bytes = 0;
         for text in std::iter::once(&mut head.title).chain(head.details.extra.values_mut()) {
             *text = filling.filled(text, false, &values, now).ok()?;
+            n_bytes += text.len();
+            // A long value in many of them would fill the memory.
+            if n_bytes > OUTPUT_BYTES {
+                return None;
+            }
         }
         if let Some(body) = self.bodies.get(&text_of(there)) {
             filling.filled(body, false, &values, now).ok()?;

@@ -35,7 +35,7 @@ pub fn unread_of(
         visible.filter(|(held, _)| !mailbox.is_read(held.message.number)).collect()
     });
     let unread: Vec<Vec<There<'_>>> = unread.collect();
-    let readings = Readings::read(tx, app, unread.iter().flatten(), BTreeSet::new())?;
+    let readings = Readings::read(tx, app, unread.iter().flatten(), BTreeSet::new(), now)?;
     let counted = mailboxes.iter().zip(&unread).map(|(mailbox, unread)| Unread {
         channels: mailbox.ordinals().collect(),
         n_messages: unread.iter().filter(|one| readings.head(one, now).is_some()).count(),

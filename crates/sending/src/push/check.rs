@@ -42,6 +42,11 @@ impl RequestPath {
         self.beside_push(n, &format!("{}{below}", self.inside))
     }
 
+    /// The pushes of a request, each with the beginning of the paths inside it.
+    pub fn of_each<'p>(self, pushes: impl IntoIterator<Item = &'p mut Push>) -> Vec<(String, &'p mut Push)> {
+        pushes.into_iter().enumerate().map(|(n, push)| (self.of_push(n, ""), push)).collect()
+    }
+
     /// The path of something beside the n-th push, in the same item.
     pub fn beside_push(self, n: usize, below: &str) -> String {
         if self.is_array { format!("[{n}].{below}") } else { below.to_owned() }
@@ -95,38 +100,47 @@ fn nowhere_to_send(push: &Push, path: String) -> Option<Problem> {
     Some(Problem { path, message, kind: ProblemKind::Invalid })
 }
 
-/// Messages without a title or a body of their own: there would be nothing to put into inboxes.
+/// Messages without a title or a body: there would be nothing to put into inboxes.
 fn textless_messages(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
     let localized = push.localizations.iter().flatten().enumerate();
     let localized =
         localized.filter_map(|(i, one)| Some((format!("localizations[{i}].message"), one.message.as_ref()?)));
     let messages = push.message.iter().map(|message| ("message".to_owned(), message)).chain(localized);
     let textless = messages.filter(|(_, message)| message.title().is_none() || message.body().is_none());
-    let problem = |(below, _): (String, &Message)| Problem {
+    let problem = |(below, message): (String, &Message)| Problem {
         path: path(&format!("{below}.template")),
-        message: "The title and the body of a message must be in the request; to fill in a stored template, use \
-                  /api/templates/push."
-            .to_owned(),
+        message: match message.is_stored() {
+            true => no_content_template("message_center"),
+            false => "A message has a title and a body, and this template lacks one of them.".to_owned(),
+        },
         kind: ProblemKind::Invalid,
     };
     textless.map(problem).collect()
 }
 
-/// Overrides without texts of their own: devices would have nothing to show.
+/// Overrides that still name a content template, because there is none: devices would have nothing to show.
 fn textless_overrides(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
     let stored = push.notifications().flat_map(|(below, notification)| {
         let platforms = notification.platforms_with_stored_texts();
-        platforms.into_iter().map(move |platform| format!("{below}.{platform}.template"))
+        platforms.into_iter().map(move |platform| (format!("{below}.{platform}.template"), platform))
     });
-    let problem = |below: String| Problem {
+    let problem = |(below, platform): (String, DeviceType)| Problem {
         path: path(&below),
-        message:
-            "The texts of an override must be in the request, under 'fields' of its template or without one; to fill \
-                  in a stored template, use /api/templates/push."
-                .to_owned(),
+        message: no_content_template(match platform {
+            DeviceType::Web => "web",
+            DeviceType::Open(_) => "open",
+            _ => "app",
+        }),
         kind: ProblemKind::Invalid,
     };
     stored.map(problem).collect()
+}
+
+fn no_content_template(kind: &str) -> String {
+    format!(
+        "There is no content template of the type '{kind}' with this id (they are made with POST /api/content/templates, and the \
+         push of a template of /api/templates cannot name them); give the texts under 'fields'."
+    )
 }
 
 /// Localized-only messages need ISO codes, because their recipients are found by locale tags.

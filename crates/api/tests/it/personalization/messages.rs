@@ -53,6 +53,20 @@ async fn a_message_is_not_there_for_somebody_whom_its_body_cannot_be_filled_in_f
 }
 
 #[tokio::test]
+async fn a_message_that_would_be_too_large_for_its_reader_is_not_there() {
+    on_each_database(async |app| {
+        let phone = Phone::new(&app, "ios", json!({})).await;
+        let extra = |n: usize| -> Value { (0..n).map(|n| (format!("k{n}"), json!("{{a}}"))).collect() };
+        for (title, n) in [("Two", 2), ("Three", 3)] {
+            let message = json!({"title": title, "body": "Hi", "extra": extra(n)});
+            send(&app, json!({"message": message, "global_attributes": {"a": "v".repeat(100 * 1024)}})).await;
+        }
+        assert_eq!(phone.titles(&app).await, ["Two"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_body_that_came_in_base64_is_the_same_for_everybody() {
     on_each_database(async |app| {
         let kim = Phone::new(&app, "ios", json!({})).await;

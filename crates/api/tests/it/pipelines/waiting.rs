@@ -180,3 +180,19 @@ async fn what_no_rate_looks_back_to_is_forgotten_when_more_is_sent() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_outcome_that_is_its_push_is_sent() {
+    on_each_database(async |app| {
+        let mut body = pipeline(json!("first_open"), "One");
+        body["outcome"] = json!({"device_types": "all", "notification": {"alert": "One"}});
+        app.master().post("/api/pipelines/validate", body.clone()).await.expect(200);
+        create(&app, body.clone()).await;
+        let channel = register(&app, "a", &[]).await;
+        assert_eq!(shown(&app).await[&channel], ["One"]);
+        body["outcome"]["notification"] = json!({"alert": "One", "ios": {"template": {"external_id": "none"}}});
+        let refused = app.master().post("/api/pipelines", body).await.expect(400);
+        assert_eq!(refused["details"]["path"], "outcome.notification.ios.template", "{refused}");
+    })
+    .await;
+}

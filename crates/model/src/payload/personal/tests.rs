@@ -129,7 +129,7 @@ fn what_is_missing_is_known() {
 
 #[test]
 fn texts_of_a_template_share_its_defaults() {
-    let alert: String = (0..500).map(|n| format!("{{{{v{n}}}}} ")).collect();
+    let alert: String = (0..500).map(|n| format!("{{{{$def v {n}}}}} ")).collect();
     let template = |default: &str| json!({"fields": {"alert": alert}, "variable_defaults": [{"key": "name", "default_value": default}]});
     let push = json!({
         "notification": {"ios": {"template": template("a")}, "android": {"template": template("b")}},
@@ -154,7 +154,7 @@ fn a_push_that_costs_too_much_is_refused() {
     assert_eq!(problems[0].0, "notification.ios.template.variable_defaults[0].default_value");
     assert_eq!(problems[0].1, "A default value must have at most 8192 bytes; it has 8193.");
 
-    let text = |numbers: std::ops::Range<u32>| -> String { numbers.map(|n| format!("{{{{v{n}}}}} ")).collect() };
+    let text = |numbers: std::ops::Range<u32>| -> String { numbers.map(|n| format!("{{{{$def v {n}}}}} ")).collect() };
     let marks = |n: u32| {
         read_push(json!({
             "notification": {"alert": text(0..1000), "ios": {"title": text(0..1000), "subtitle": text(1000..1900)}},
@@ -167,6 +167,32 @@ fn a_push_that_costs_too_much_is_refused() {
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].0, "message.title");
     assert!(problems[0].1.contains("at most 2000 different places"), "{problems:?}");
+}
+
+#[test]
+fn a_push_asks_for_a_bounded_number_of_names() {
+    let text = |numbers: std::ops::Range<u32>| -> String { numbers.map(|n| format!("{{{{add a{n} 1}}}}")).collect() };
+    let names = |n: u32| {
+        read_push(json!({
+            "notification": {"alert": text(0..100), "ios": {"title": text(50..150)}},
+            "message": {"title": "{{a0}}", "body": text(150..n)},
+            "options": {"personalization": true},
+        }))
+    };
+    names(200).unwrap();
+    let problems = names(201).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].0, "message.body");
+    assert!(problems[0].1.contains("at most 200 different names"), "{problems:?}");
+}
+
+#[test]
+fn a_value_counts_as_often_as_it_is_filled_in() {
+    let push = |n: usize| json!({"notification": {"alert": "{{a}} ".repeat(n)}, "options": {"personalization": true}});
+    let value = values(&json!({"a": "x".repeat(1024)}));
+    let filled = |n: usize| read_push(push(n)).unwrap().personalized().unwrap().unwrap().filled(&value, UtcMillis(0));
+    filled(256).unwrap().unwrap();
+    assert_eq!(filled(257).unwrap_err(), Unrenderable::TooLong);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Walking through the texts of a push in which something may be filled in.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use personalization::{Part, Target, Template, ValueMap, has_tags};
@@ -121,6 +121,20 @@ impl Marker {
     }
 }
 
+/// The numbers of the marks in a push, each as often as it is there.
+pub(super) fn marks_in(push: &Json) -> Vec<usize> {
+    let of_text = |piece: Piece<'_>| match piece {
+        Piece::Text(_) => None,
+        Piece::Mark { number, .. } => Some(number),
+    };
+    match push {
+        Json::String(text) => pieces(text).filter_map(of_text).collect(),
+        Json::Array(items) => items.iter().flat_map(marks_in).collect(),
+        Json::Object(entries) => entries.iter().flat_map(|(_, value)| marks_in(value)).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) => Vec::new(),
+    }
+}
+
 /// Puts texts in the places of marks.
 pub(super) struct Filler<'t> {
     pub(super) texts: &'t [String],
@@ -157,28 +171,47 @@ pub(super) fn check(push: &At<'_>) {
     fields.rest();
 }
 
-/// What would be marked in the texts so far, to the limit and a little beyond.
+/// What would be marked in the texts so far and what it asks for, to the limits and a little beyond.
 #[derive(Default)]
-struct Marks(HashSet<String>);
+struct Marks {
+    places: HashSet<String>,
+    names: BTreeSet<String>,
+}
 
 impl Marks {
     fn add(&mut self, at: &At<'_>, text: &str, template: Template) {
-        if self.0.len() > limits::MARKS_PER_PUSH {
+        self.add_names(at, &template);
+        if self.places.len() > limits::MARKS_PER_PUSH {
             return;
         }
         if text.contains(MARK) {
-            self.0.insert(text.to_owned());
+            self.places.insert(text.to_owned());
         } else {
-            self.0.extend(template.into_parts().into_iter().filter_map(|part| match part {
+            self.places.extend(template.into_parts().into_iter().filter_map(|part| match part {
                 Part::Varying(template) => Some(template.to_string()),
                 Part::Constant(_) => None,
             }));
         }
-        if self.0.len() > limits::MARKS_PER_PUSH {
+        if self.places.len() > limits::MARKS_PER_PUSH {
             let most = limits::MARKS_PER_PUSH;
             at.invalid::<()>(format!(
                 "All texts of a push together must have at most {most} different places where something is filled in; \
                  there are more up to here."
+            ));
+        }
+    }
+
+    /// Each name is looked up on its own, for all recipients.
+    fn add_names(&mut self, at: &At<'_>, template: &Template) {
+        let most = limits::NAMES_PER_PUSH;
+        if self.names.len() > most {
+            return;
+        }
+        self.names.extend(template.names());
+        if self.names.len() > most {
+            at.invalid::<()>(format!(
+                "All texts of a push together must ask for at most {most} different names, of which 'a.b' is two: 'a' and \
+                 its 'b'; there are more up to here."
             ));
         }
     }

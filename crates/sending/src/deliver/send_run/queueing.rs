@@ -7,9 +7,9 @@ use model::channel::DeliveryType;
 use model::ids::Ordinal;
 use model::sandbox::SandboxAnswer;
 use model::time::UtcMillis;
-use providers::RenderedPush;
 use providers::open::{self, OpenPlatformConfig};
 use providers::outcome::Outcome;
+use providers::{MessageSize, RenderedPush};
 use store::sandbox::SandboxDelivery;
 
 use super::{Probe, Queue, SendRun, UNRECORDED};
@@ -262,13 +262,16 @@ impl<'a> SendRun<'a> {
             Ready::Batch { config, localized, targets, read_at } => {
                 match self.renderer.rendered(DeliveredBy::Own, localized, now) {
                     Ok(content) => {
-                        let mut filled = Vec::with_capacity(targets.len());
+                        let (mut filled, mut n_bytes) = (Vec::with_capacity(targets.len()), 0);
                         let mut targets = targets.into_iter();
                         for (n_before, mut target) in targets.by_ref().enumerate() {
                             if self.fill_in(&mut target, &content, now) {
+                                n_bytes += target.texts.iter().map(String::len).sum::<usize>();
                                 filled.push(target);
                             }
-                            if n_before + 1 >= FILLED_AT_LEAST && self.is_turn_over() {
+                            let is_turn_over = n_before + 1 >= FILLED_AT_LEAST && self.is_turn_over();
+                            // No request has room for more, and all texts of a batch are in memory.
+                            if is_turn_over || n_bytes >= open::MOST_BATCH_BYTES {
                                 break;
                             }
                         }
@@ -322,22 +325,23 @@ impl<'a> SendRun<'a> {
         }
     }
 
-    /// Works out the texts of a recipient, where everybody has their own. A recipient without a value that the push needs is dealt
-    /// with, and is not to be sent to.
+    /// Works out the texts of a recipient, where everybody has their own. A recipient without a value that the push needs, or with
+    /// texts that the provider would refuse for their size, is dealt with, and is not to be sent to.
     fn fill_in(&mut self, target: &mut Target, content: &RenderedPush, now: UtcMillis) -> bool {
         if !self.renderer.is_personal() {
             return true;
         }
-        match self.renderer.texts_for(content.text_numbers(), &target.values, now) {
+        let refusal = match self.renderer.texts_for(content.text_numbers(), &target.values, now) {
             Ok(texts) => {
                 target.texts = texts;
-                true
+                MessageSize::refusal(content, &target.filled(self.context.push))
             }
-            Err(reason) => {
-                self.reject(std::slice::from_ref(target), &reason.to_string());
-                false
-            }
+            Err(reason) => Some(reason.to_string()),
+        };
+        if let Some(reason) = &refusal {
+            self.reject(std::slice::from_ref(target), reason);
         }
+        refusal.is_none()
     }
 
     /// Keeps the request for the developer to look at.
