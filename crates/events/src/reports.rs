@@ -18,7 +18,7 @@ pub use counts::Counts;
 pub use devices::{DeviceCounts, DevicesReport};
 pub use events::EventTotals;
 pub use lines::{Figure, Line, Lines, LinesRequest};
-pub use pushes::{GroupReport, PushReport, Series};
+pub use pushes::{GroupReport, InAppReport, PushReport, Series};
 
 use base::Result;
 

@@ -22,13 +22,16 @@ const ALL: [DocumentKind; 6] = [
 /// The only document of a kind that an app has one of.
 pub(crate) const ONLY: &str = "app";
 
+pub(crate) const REQUIRES_ELIGIBILITY: &str = "requires_eligibility";
+
 /// A stored thing. Its body was parsed when it came and is passed on as it was printed then, so that a parser that became stricter
 /// stops nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stored {
     /// Counts the changes, from 1.
     pub(crate) version: u32,
-    /// When it came, as devices are told: later than everything that they were told before.
+    /// When it came, as devices are told: later than everything that they were told before. A message that moves between the data
+    /// of all devices and that of contacts comes anew, because devices take what is older than what they had from there for known.
     pub(crate) created: UtcMillis,
     pub(crate) updated: UtcMillis,
     pub(crate) body: Map<String, Value>,
@@ -40,8 +43,9 @@ impl Stored {
     }
 
     pub(crate) fn next(before: Option<&Self>, body: Map<String, Value>, changed: UtcMillis) -> Self {
-        let (version, created) = before.map_or((1, changed), |before| (before.version + 1, before.created));
-        Self { version, created, updated: changed, body }
+        let stays = |before: &&Self| needs_contact(&before.body) == needs_contact(&body);
+        let created = before.filter(stays).map_or(changed, |before| before.created);
+        Self { version: before.map_or(1, |before| before.version + 1), created, updated: changed, body }
     }
 
     pub(crate) fn put(&self, tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, now: UtcMillis) -> Result<()> {
@@ -49,6 +53,11 @@ impl Stored {
         documents::put(tx, app, kind, id, &text, now)?;
         refuse_too_much(tx, app)
     }
+}
+
+/// Whether a message is for devices with a contact only.
+pub(crate) fn needs_contact(message: &Map<String, Value>) -> bool {
+    message.get(REQUIRES_ELIGIBILITY).is_some_and(|value| *value == true)
 }
 
 /// The one document of a kind, if there is one.

@@ -7,10 +7,8 @@ use model::remote_data::Eligibility;
 use store::documents::DocumentKind;
 use store::{Tx, apps};
 
-use crate::documents::{Stored, only};
+use crate::documents::{REQUIRES_ELIGIBILITY, Stored, only};
 use crate::{ItemKind, RemoteData};
-
-const KEY: &str = "requires_eligibility";
 
 #[boxed]
 impl RemoteData {
@@ -23,8 +21,8 @@ impl RemoteData {
                 let before = only(tx, app, DocumentKind::InAppMessage, &id)?.ok_or(ItemKind::Message.not_found())?;
                 let mut body = before.body.clone();
                 match eligibility.requires_eligibility {
-                    true => body.insert(KEY.to_owned(), true.into()),
-                    false => body.remove(KEY),
+                    true => body.insert(REQUIRES_ELIGIBILITY.to_owned(), true.into()),
+                    false => body.remove(REQUIRES_ELIGIBILITY),
                 };
                 let next = Stored::next(Some(&before), body, changed);
                 next.put(tx, app, DocumentKind::InAppMessage, &id, now)?;

@@ -12,7 +12,7 @@ use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::documents::{self, Document, DocumentKind};
-use store::{Tx, apps};
+use store::{Tx, apps, counters};
 use targeting::{audience_problems, unknown_pushes};
 use tenancy::IdempotencyKey;
 
@@ -96,6 +96,9 @@ impl RemoteData {
         let write = move |tx: &mut Tx<'_>| {
             apps::note_data_change(tx, app, now)?;
             let is_deleted = documents::delete(tx, app, kind.document(), &id)?;
+            if let (ItemKind::Message, Ok(id)) = (kind, id.parse()) {
+                counters::forget(tx, app, id)?;
+            }
             if is_deleted { Ok(()) } else { Err(kind.not_found()) }
         };
         self.0.store.write(app, write).await?;

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use tenancy::App;
 
 use crate::answers::DataSource;
-use crate::documents::Stored;
-use crate::served::{Place, Reader, flag, form, holdout, message, needs_contact};
+use crate::documents::{Stored, needs_contact};
+use crate::served::{Place, Reader, flag, form, holdout, message};
 use crate::snapshot::Snapshot;
 
 /// Everything that a device downloads.

@@ -75,17 +75,13 @@ impl RemoteData {
         if variables["type"] == "fixed" {
             return Ok(ResolvedFlag { variables: fixed(variables.get("data")), ..off });
         }
-        for variant in variables["variants"].as_array().into_iter().flatten().filter_map(Value::as_object) {
-            let is_meant = match audience(variant)? {
-                Some(audience) => self.0.targeting.is_member(app.id, audience, channel).await?,
-                None => true,
-            };
-            if is_meant {
-                let reporting_metadata = json!({"flag_id": id, "variant_id": variant.get("id")});
-                return Ok(ResolvedFlag { is_eligible, reporting_metadata, variables: fixed(variant.get("data")) });
-            }
-        }
-        Ok(off)
+        let variants: Vec<&Map<String, Value>> =
+            variables["variants"].as_array().into_iter().flatten().filter_map(Value::as_object).collect();
+        let audiences = variants.iter().map(|variant| audience(variant)).collect::<Result<_>>()?;
+        let meant = self.0.targeting.first_of(app.id, audiences, channel).await?;
+        let Some(variant) = meant.and_then(|n| variants.get(n)) else { return Ok(off) };
+        let reporting_metadata = json!({"flag_id": id, "variant_id": variant.get("id")});
+        Ok(ResolvedFlag { is_eligible, reporting_metadata, variables: fixed(variant.get("data")) })
     }
 
     /// Whether a device may show a message, by the context that the message gives it.

@@ -5,14 +5,14 @@ use model::remote_data::{DataPlatform, merge};
 use model::time::UtcMillis;
 use serde_json::{Map, Value, json};
 
-use crate::documents::Stored;
+use crate::documents::{REQUIRES_ELIGIBILITY, Stored};
 use crate::snapshot::Snapshot;
 
 /// Libraries for Android count how long a banner stays in milliseconds from this version on, all others in seconds.
 const MILLIS_SINCE: u32 = 18;
 
 /// Keys of in-app messages that devices do not read.
-const NOT_FOR_DEVICES: [&str; 3] = ["server_audience", "localizations", "requires_eligibility"];
+const NOT_FOR_DEVICES: [&str; 3] = ["server_audience", "localizations", REQUIRES_ELIGIBILITY];
 
 /// A kind of device, as far as what it gets depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,11 +56,6 @@ impl Snapshot {
         };
         DeviceLocale { language: known("language", locale.language), country: known("country", locale.country) }
     }
-}
-
-/// Whether a message is for devices with a contact only.
-pub(crate) fn needs_contact(message: &Map<String, Value>) -> bool {
-    message.get("requires_eligibility").is_some_and(|value| *value == true)
 }
 
 /// A message whose audience only the service can evaluate becomes one that devices ask about.

@@ -11,6 +11,7 @@ use model::remote_data::{AudienceCheck, DataPlatform};
 use remote_data::{DataAnswer, DataRequest, DataSource};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tenancy::Rights;
 
 use crate::answer::Answer;
 use crate::asset::{names, takes_gzip};
@@ -66,11 +67,16 @@ pub(super) async fn of_contact(
 pub(super) async fn check_audience(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathVars(key): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     own_key(&app, &key)?;
     let check = input.parse(AudienceCheck::parse).await?;
+    // A token speaks for the channels of its contact alone.
+    if let CallingRights(Rights::Contact(contact)) = rights {
+        rights.devices(&edge).check_channel_of_contact(app.id, contact, check.channel_id).await?;
+    }
     let allowed = edge.engine.remote_data().check_audience(&app, check).await?;
     Answer::ok(Allowed { allowed, cache_seconds: CACHE_SECONDS })
 }

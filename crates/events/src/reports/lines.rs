@@ -39,9 +39,14 @@ pub enum Figure {
     MessageSends,
     MessageReads,
     MessageDeletions,
-    /// In-app messages that devices have shown, and those that were tapped.
+    /// In-app messages that devices have shown, those that were tapped, and what else was done with them.
     InAppDisplays,
     InAppClicks,
+    InAppTaps,
+    InAppPages,
+    InAppFormsSent,
+    /// Those that were not shown to a holdout group.
+    InAppHoldouts,
     /// Uses of feature flags.
     FlagInteractions,
 }
@@ -77,7 +82,7 @@ pub struct Line {
 }
 
 impl Figure {
-    pub const NAMED: [(&'static str, Figure); 19] = [
+    pub const NAMED: [(&'static str, Figure); 23] = [
         ("sends", Figure::Sends),
         ("received", Figure::Received),
         ("opens", Figure::Opens),
@@ -96,6 +101,10 @@ impl Figure {
         ("message_deletions", Figure::MessageDeletions),
         ("in_app_displays", Figure::InAppDisplays),
         ("in_app_clicks", Figure::InAppClicks),
+        ("in_app_taps", Figure::InAppTaps),
+        ("in_app_pages", Figure::InAppPages),
+        ("in_app_forms_sent", Figure::InAppFormsSent),
+        ("in_app_holdouts", Figure::InAppHoldouts),
         ("flag_interactions", Figure::FlagInteractions),
     ];
 
@@ -128,6 +137,10 @@ impl Figure {
             Figure::MessageDeletions => Source::Count(Metric::RichDeletions),
             Figure::InAppDisplays => Source::Count(Metric::InAppDisplays),
             Figure::InAppClicks => Source::Count(Metric::InAppClicks),
+            Figure::InAppTaps => Source::Count(Metric::InAppTaps),
+            Figure::InAppPages => Source::Count(Metric::InAppPages),
+            Figure::InAppFormsSent => Source::Count(Metric::InAppFormsSent),
+            Figure::InAppHoldouts => Source::Count(Metric::InAppHoldouts),
             Figure::FlagInteractions => Source::Count(Metric::FlagInteractions),
         }
     }

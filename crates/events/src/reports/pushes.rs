@@ -11,6 +11,7 @@ use model::payload::push_type::PushType;
 use model::report::{Period, Precision};
 use model::time::UtcMillis;
 use store::counters::{self, Metric, PushTotal, Pushes};
+use store::documents::{self, DocumentKind};
 use store::pushes::{self, Listed};
 use store::{Tx, origins};
 use uuid::Uuid;
@@ -18,7 +19,7 @@ use uuid::Uuid;
 use super::{Buckets, Counts, fill, grain};
 use crate::Events;
 
-const COUNTED: [Metric; 10] = [
+const COUNTED: [Metric; 20] = [
     Metric::Sends,
     Metric::AlertingSends,
     Metric::Received,
@@ -29,6 +30,16 @@ const COUNTED: [Metric; 10] = [
     Metric::RichSends,
     Metric::RichReads,
     Metric::RichDeletions,
+    Metric::InAppDisplays,
+    Metric::InAppOptedInDisplays,
+    Metric::InAppClicks,
+    Metric::InAppTaps,
+    Metric::InAppPages,
+    Metric::InAppScenesCompleted,
+    Metric::InAppForms,
+    Metric::InAppFormsSent,
+    Metric::InAppHoldouts,
+    Metric::InAppExclusions,
 ];
 
 /// One push and its counts over all time.
@@ -39,6 +50,13 @@ pub struct PushReport {
     pub created: UtcMillis,
     pub push_type: PushType,
     pub origin: Origin,
+    pub counts: Counts,
+}
+
+/// An in-app message that the app has kept for its devices, with its counts over all time.
+#[derive(Clone, Debug)]
+pub struct InAppReport {
+    pub created: UtcMillis,
     pub counts: Counts,
 }
 
@@ -75,6 +93,16 @@ impl Events {
                 with_counts(tx, app, listed)
             })
             .await
+    }
+
+    pub async fn in_app_report(&self, app: AppId, id: PushId) -> Result<InAppReport> {
+        let read = move |tx: &mut Tx<'_>| {
+            let kept = documents::get(tx, app, DocumentKind::InAppMessage, &id.to_string())?;
+            let created = kept.ok_or(Error::NotFound("push"))?.created;
+            let counts = Counts::of(counters::totals_of_pushes(tx, app, Pushes::One(id), &COUNTED)?);
+            Ok(InAppReport { created, counts })
+        };
+        self.0.store.read(read).await
     }
 
     /// Pushes accepted within a period, the newest first, and the first push of the next page.

@@ -93,8 +93,8 @@ pub(in crate::routes) struct AppDelivery {
     in_app: InAppDelivery,
 }
 
-/// In-app messages that come with a push are not counted.
-#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+/// How often the in-app message that came with the push was shown.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 #[schemars(rename = "ActivityInAppDelivery")]
 pub(in crate::routes) struct InAppDelivery {
     impressions: u64,
@@ -163,13 +163,19 @@ impl Interaction {
 impl Delivery {
     fn of(counts: &Counts) -> Self {
         let alerting = in_apps(counts, Metric::AlertingSends);
+        let (impressions, impressions_opted_in) =
+            (in_apps(counts, Metric::InAppDisplays), in_apps(counts, Metric::InAppOptedInDisplays));
         Self {
             web: WebDelivery { total: counts.on("web", Metric::Sends) },
             app: AppDelivery {
                 silent: in_apps(counts, Metric::Sends).saturating_sub(alerting),
                 alerting,
                 rich: in_apps(counts, Metric::RichSends),
-                in_app: InAppDelivery::default(),
+                in_app: InAppDelivery {
+                    impressions,
+                    impressions_opted_in,
+                    impressions_opted_out: impressions.saturating_sub(impressions_opted_in),
+                },
             },
         }
     }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use events::{Counts, Metric, PushReport};
+use events::{Counts, InAppReport, Metric, PushReport};
 use model::ids::PushId;
 use model::report::PushIds;
 use schemars::JsonSchema;
@@ -60,6 +60,30 @@ pub(in crate::routes) struct Figures {
     platforms: ByPlatform<PlatformFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     open_channels_sends: Option<OpenSends>,
+    /// Of the in-app message. Not there while there is nothing to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_app: Option<InAppFigures>,
+}
+
+#[derive(PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub(in crate::routes) struct InAppFigures {
+    /// How often devices have shown it.
+    displays: u64,
+    /// Of these, by opted-in devices.
+    opted_in_displays: u64,
+    /// How often it ended with a tap.
+    clicks: u64,
+    /// Taps on buttons.
+    button_taps: u64,
+    page_views: u64,
+    /// How often somebody saw all pages.
+    scenes_completed: u64,
+    form_displays: u64,
+    form_results: u64,
+    /// How often it was not shown, because the device is in a holdout group.
+    holdouts: u64,
+    /// How often it was not shown, because the service said no.
+    exclusions: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -82,7 +106,15 @@ pub(in crate::routes) async fn push_detail(
     PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let id = push_id(&id)?;
-    let report = edge.engine.events().push_report(app.id, id).await?;
+    let report = match edge.engine.events().push_report(app.id, id).await {
+        // In-app messages have ids like those of pushes, under which events tell of them.
+        Err(engine::Error::NotFound(_)) => {
+            let InAppReport { created, counts } = edge.engine.events().in_app_report(app.id, id).await?;
+            let (app_key, created, figures) = (app.key.as_str(), created.to_report(), Figures::of(&counts));
+            return Answer::ok(OfPush { app_key, push_id: id, created, push_body: None, figures });
+        }
+        report => report?,
+    };
     let body = edge.engine.events().push_body(app.id, id).await?;
     Answer::ok(OfPush { push_body: body.map(encoded), ..OfPush::of(app.key.as_str(), &report) })
 }
@@ -148,7 +180,26 @@ impl Figures {
             rich_deletions: counts.on_devices(Metric::RichDeletions),
             platforms: by_device_platform(counts, |platform| PlatformFigures::on(counts, platform)),
             open_channels_sends: OpenSends::of(counts),
+            in_app: InAppFigures::of(counts),
         }
+    }
+}
+
+impl InAppFigures {
+    fn of(counts: &Counts) -> Option<Self> {
+        let figures = Self {
+            displays: counts.on_devices(Metric::InAppDisplays),
+            opted_in_displays: counts.on_devices(Metric::InAppOptedInDisplays),
+            clicks: counts.on_devices(Metric::InAppClicks),
+            button_taps: counts.on_devices(Metric::InAppTaps),
+            page_views: counts.on_devices(Metric::InAppPages),
+            scenes_completed: counts.on_devices(Metric::InAppScenesCompleted),
+            form_displays: counts.on_devices(Metric::InAppForms),
+            form_results: counts.on_devices(Metric::InAppFormsSent),
+            holdouts: counts.on_devices(Metric::InAppHoldouts),
+            exclusions: counts.on_devices(Metric::InAppExclusions),
+        };
+        (figures != Self::default()).then_some(figures)
     }
 }
 

@@ -81,7 +81,8 @@ pub(in crate::routes) async fn lines(
 /// What `metrics` can be.
 const METRICS: &str = "some of sends, received, opens, direct, influenced, optins, optouts, devices, opted_in, installs, \
                        uninstalls, sessions, session_seconds, message_sends, message_reads, message_deletions, in_app_displays, \
-                       in_app_clicks and flag_interactions, with commas between them";
+                       in_app_clicks, in_app_taps, in_app_pages, in_app_forms_sent, in_app_holdouts and flag_interactions, with \
+                       commas between them";
 
 fn figures(text: &str) -> Result<Vec<Figure>, &'static str> {
     let mut wanted = Vec::new();
@@ -96,7 +97,8 @@ fn figures(text: &str) -> Result<Vec<Figure>, &'static str> {
 
 const WRONG: &str = "These must be some of sends, received, opens, direct, influenced, optins, optouts, devices, opted_in, \
                      installs, uninstalls, sessions, session_seconds, message_sends, message_reads, message_deletions, \
-                     in_app_displays, in_app_clicks and flag_interactions, with commas between them.";
+                     in_app_displays, in_app_clicks, in_app_taps, in_app_pages, in_app_forms_sent, in_app_holdouts and \
+                     flag_interactions, with commas between them.";
 
 fn record(Lines { dates, previous_dates, lines, .. }: Lines, precision: Precision) -> SeriesRecord {
     let shown = |dates: Vec<UtcMillis>| dates.into_iter().map(UtcMillis::to_report).collect();

@@ -116,9 +116,21 @@ async fn some_messages_are_for_contacts_only() {
         let served = library.get(&path, &headers).await.expect(200);
         assert_eq!(served["payloads"].as_array().unwrap().len(), 1);
         assert_eq!(served["payloads"][0]["data"]["in_app_messages"][0]["id"], few);
+        // It comes back as a new one, because devices have seen newer data without it.
         app.master().put(&eligibility, set(json!([few]), false)).await.expect(200);
         assert!(device.refresh().await);
-        assert_eq!(library.get(&path, &headers).await.expect(200)["payloads"][0]["data"]["in_app_messages"], json!([]));
+        assert_eq!(device.scheduled(), BTreeSet::from([&*all, &*few]));
+        let before = library.get(&path, &headers).await.expect(200)["payloads"][0].clone();
+        assert_eq!(before["data"]["in_app_messages"], json!([]));
+        // So do devices with a contact have to take it for new, by whichever way it is changed.
+        let mut body = modal("b");
+        body["in_app_message"]["requires_eligibility"] = json!(true);
+        app.master().put(&format!("{}/{few}", in_app(&app)), body).await.expect(200);
+        let after = library.get(&path, &headers).await.expect(200)["payloads"][0].clone();
+        let [moved] = after["data"]["in_app_messages"].as_array().unwrap().as_slice() else { panic!("{after}") };
+        assert!(moved["created"].as_str() > before["timestamp"].as_str(), "{before} {after}");
+        assert!(device.refresh().await);
+        assert_eq!(device.scheduled(), BTreeSet::from([&*all]));
     })
     .await;
 }

@@ -8,10 +8,11 @@ use testkit::app::{TestApp, on_each_database};
 
 use super::device::{Device, check_message};
 use super::{in_app, keep, modal};
+use crate::personalization::set;
 use crate::sdk::{Library, reached};
 
 /// Uploads what happened on a channel.
-async fn upload(app: &TestApp, library: &Library<'_>, channel: &str, token: &str, events: &[(&str, Value)]) {
+pub(super) async fn upload(app: &TestApp, library: &Library<'_>, channel: &str, token: &str, events: &[(&str, Value)]) {
     let now = app.clock().now().seconds();
     let event = |(n, (kind, data)): (usize, &(&str, Value))| {
         let mut data = data.clone();
@@ -188,6 +189,87 @@ async fn a_flag_is_evaluated_for_two_audiences() {
 }
 
 #[tokio::test]
+async fn a_flag_by_attributes_is_decided_for_one_device() {
+    on_each_database(async |app| {
+        let library = Library::of(&app);
+        let (own, own_token) = library.channel("token-1").await;
+        let (user, user_token) = library.channel("token-2").await;
+        let (none, none_token) = library.channel("token-3").await;
+        for channel in [&own, &user] {
+            let associate = json!({"channel_id": channel, "named_user_id": "kim"});
+            app.master().post("/api/named_users/associate", associate).await.expect(200);
+        }
+        set(&app, json!({"named_user_id": ["kim"]}), json!({"plan": "gold"})).await;
+        set(&app, json!({"channel": [own]}), json!({"plan": "basic"})).await;
+        let plan = |operator: &str, value: &str| json!({"attribute": "plan", "operator": operator, "value": value});
+        let nothing = json!({"attribute": "plan", "operator": "is_empty"});
+        let gold = json!({"display_name": "Gold", "criteria": plan("equals", "gold")});
+        let gold = app.master().post("/api/segments", gold).await.expect(201)["segment_id"].clone();
+        let version = json!({"attribute": "ua_app_version", "operator": "greater", "value": "100"});
+        let flag = json!({"name": "lounge", "server_audience": {"not": version}, "variables": {"type": "variant", "variants": [
+            {"id": "gold", "server_audience": {"segment": gold}, "data": {}},
+            {"id": "nothing", "server_audience": nothing, "data": {}},
+            {"id": "rest", "server_audience": {"not": plan("contains", "gold")}, "data": {}},
+        ]}});
+        let id = app.master().post("/api/feature-flags", flag).await.expect(201)["flag_id"].clone();
+        let path = format!("/api/feature-flags/{}/resolve", id.as_str().unwrap());
+        for (channel, token, variant) in
+            [(&own, &own_token, "rest"), (&user, &user_token, "gold"), (&none, &none_token, "nothing")]
+        {
+            let body = json!({"platform": "android", "channel_id": channel});
+            let answer = library.post(&path, &library.with_token(token), &body).await.expect(200);
+            assert_eq!(answer["reporting_metadata"]["variant_id"], variant);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_flag_by_what_devices_tell_means_the_devices_that_an_audience_reaches() {
+    on_each_database(async |app| {
+        let library = Library::of(&app);
+        let mut channels = Vec::new();
+        for (n, version) in ["7", "made-up", "6.2"].into_iter().enumerate() {
+            let address = format!("token-{n}");
+            let (channel, token) = library.channel(&address).await;
+            let told = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": address,
+                                          "app_version": version}});
+            app.device().put(&format!("/api/channels/{channel}"), told).await.expect(200);
+            channels.push((channel, token));
+        }
+        let version =
+            |operator: &str, value: &str| json!({"attribute": "ua_app_version", "operator": operator, "value": value});
+        let none = |name: &str| json!({"attribute": name, "operator": "is_empty"});
+        let segment = json!({"display_name": "New", "criteria": version("greater", "6.5")});
+        let segment = app.master().post("/api/segments", segment).await.expect(201)["segment_id"].clone();
+        for (n, (audience, meant)) in [
+            (version("greater", "6.10"), [true, false, false]),
+            (json!({"not": version("greater", "6.10")}), [false, true, true]),
+            (version("equals", "made-up"), [false, true, false]),
+            (json!({"segment": segment}), [true, false, false]),
+            (none("ua_app_version"), [false, false, false]),
+            (json!({"not": none("ua_app_version")}), [true, true, true]),
+            (json!({"and": [{"not": none("ua_app_version")}, version("less", "7")]}), [false, false, true]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let reached = reached(&app, audience.clone()).await;
+            assert_eq!(reached, meant.iter().filter(|is_meant| **is_meant).count() as u64, "{audience}");
+            let flag = json!({"name": format!("flag-{n}"), "server_audience": audience});
+            let id = app.master().post("/api/feature-flags", flag).await.expect(201)["flag_id"].clone();
+            let path = format!("/api/feature-flags/{}/resolve", id.as_str().unwrap());
+            for ((channel, token), is_meant) in channels.iter().zip(meant) {
+                let body = json!({"platform": "android", "channel_id": channel});
+                let answer = library.post(&path, &library.with_token(token), &body).await.expect(200);
+                assert_eq!(answer["is_eligible"], is_meant, "{audience} {channel}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_service_decides_about_a_message() {
     on_each_database(async |app| {
         let library = Library::of(&app);
@@ -245,6 +327,9 @@ async fn the_service_decides_about_a_message() {
             }
             let body = json!({"channel_id": channel});
             library.post(&check, &of_contact(&segment), &body).await.expect(403);
+            // A contact asks about its own channels.
+            let other = if is_gold { &plain } else { &gold };
+            library.post(&check, &headers, &json!({"channel_id": other, "context": {"segment_id": segment}})).await.expect(403);
         }
 
         // Since it is for everybody, devices have to get it again.
