@@ -21,10 +21,12 @@ use model::ids::{AppId, ChannelId};
 use model::place::Sighting;
 use model::time::UtcMillis;
 use store::counters::hour;
+use store::{Tx, seen_events, seen_uploads};
 
 use crate::Events;
 
 pub use custom_events::WithEvents;
+pub(crate) use seen::FormerIds;
 pub(crate) use upload_rate::UploadRate;
 
 use seen::{Identity, own_time};
@@ -56,6 +58,8 @@ pub struct Taken {
     /// Events that had been taken before.
     pub repeated: u64,
     pub too_old: u64,
+    /// Events of an hour of which the channel has sent thousands.
+    pub too_many: u64,
     pub unreadable: u64,
     /// Events of a channel that is not installed, or not the app's.
     pub of_nobody: u64,
@@ -63,11 +67,12 @@ pub struct Taken {
 
 impl Taken {
     fn count(&self, metrics: &Metrics) {
-        let Self { taken, repeated, too_old, unreadable, of_nobody } = *self;
+        let Self { taken, repeated, too_old, too_many, unreadable, of_nobody } = *self;
         let outcomes = [
             ("taken", taken),
             ("repeated", repeated),
             ("too_old", too_old),
+            ("too_many", too_many),
             ("unreadable", unreadable),
             ("unknown_channel", of_nobody),
         ];
@@ -106,6 +111,8 @@ impl Events {
         let n_events = events.len();
         let mut timed = time_events(events, sent_at, now);
         let too_old = (n_events - timed.len()) as u64;
+        let former = self.0.former_ids.until(&self.0.store, app).await?;
+        timed.iter_mut().for_each(|timed| timed.identity.know_former(former));
         let mut whereabouts =
             self.0.devices.whereabouts(timed.iter().filter_map(sighting).collect()).await?.into_iter();
         for timed in timed.iter_mut().filter(|timed| sighting(timed).is_some()) {
@@ -128,8 +135,10 @@ impl Events {
     /// Forgets the ids of events that would be too old by now if they came again.
     pub async fn forget_old_event_ids(&self, app: AppId) -> Result<()> {
         let first_kept = hour(self.0.clock.now().minus(OLDEST)) - 1;
-        let forget =
-            move |tx: &mut store::Tx<'_>| store::seen_events::forget_before(tx, app, first_kept, FORGOTTEN_AT_ONCE);
+        let forget = move |tx: &mut Tx<'_>| {
+            let are_left = seen_events::forget_before(tx, app, first_kept, FORGOTTEN_AT_ONCE)?;
+            Ok::<_, store::Error>(seen_uploads::forget_before(tx, app, first_kept, FORGOTTEN_AT_ONCE)? || are_left)
+        };
         while self.0.store.write(app, forget).await? {}
         Ok(())
     }

@@ -21,7 +21,8 @@ use tenancy::Tenancy;
 pub use intake::{Taken, Upload, WithEvents};
 pub use reports::DevicesReport;
 pub use reports::{
-    Buckets, Counts, DeviceCounts, EventTotals, Figure, GroupReport, Line, Lines, LinesRequest, PushReport, Series,
+    Buckets, Counts, DeviceCounts, EventTotals, Figure, GroupReport, InAppReport, Line, Lines, LinesRequest,
+    PushReport, Series,
 };
 pub use store::counters::{Metric, Opted, Pushes};
 pub use store::event_counters::{EventTotal, Sum};
@@ -49,6 +50,7 @@ struct Parts {
     network: Network,
     locations: LocationSettings,
     upload_rate: intake::UploadRate,
+    former_ids: intake::FormerIds,
     growth: Growth,
     webhooks: webhooks::Webhooks,
 }
@@ -73,6 +75,7 @@ impl Events {
             network: sending.network().clone(),
             locations,
             upload_rate: intake::UploadRate::default(),
+            former_ids: intake::FormerIds::default(),
             growth: base.growth.clone(),
             webhooks: webhooks::Webhooks::default(),
         }))
@@ -83,8 +86,9 @@ impl Events {
         self.0.webhooks.apps()
     }
 
-    /// Gives up the connections to the webhooks of a deleted app.
+    /// Gives up the connections to the webhooks of a deleted app, and what is in memory of it.
     pub fn forget_app(&self, app: AppId) {
+        self.0.former_ids.forget_app(app);
         self.0.webhooks.forget_app(app);
     }
 

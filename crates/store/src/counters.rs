@@ -64,9 +64,21 @@ pub enum Metric {
     RichSends,
     RichReads,
     RichDeletions,
-    /// In-app messages that devices have shown, and those that somebody tapped, on a button or elsewhere.
+    /// In-app messages that devices have shown, those of them by opted-in devices, and those that somebody tapped, on a button or
+    /// elsewhere.
     InAppDisplays,
+    InAppOptedInDisplays,
     InAppClicks,
+    /// What else somebody does with one: taps on a button, pages that come up, the last one of a scene, forms that are shown and
+    /// sent.
+    InAppTaps,
+    InAppPages,
+    InAppScenesCompleted,
+    InAppForms,
+    InAppFormsSent,
+    /// In-app messages that were not shown: the device is in a holdout group, or the service said no.
+    InAppHoldouts,
+    InAppExclusions,
     /// Uses of feature flags that apps have told of.
     FlagInteractions,
 }
@@ -91,7 +103,7 @@ impl Metric {
         }
     }
 
-    pub const ALL: [Metric; 28] = [
+    pub const ALL: [Metric; 36] = [
         Metric::Sends,
         Metric::AlertingSends,
         Metric::Received,
@@ -118,7 +130,15 @@ impl Metric {
         Metric::RichReads,
         Metric::RichDeletions,
         Metric::InAppDisplays,
+        Metric::InAppOptedInDisplays,
         Metric::InAppClicks,
+        Metric::InAppTaps,
+        Metric::InAppPages,
+        Metric::InAppScenesCompleted,
+        Metric::InAppForms,
+        Metric::InAppFormsSent,
+        Metric::InAppHoldouts,
+        Metric::InAppExclusions,
         Metric::FlagInteractions,
     ];
 
@@ -150,7 +170,15 @@ impl Metric {
             Metric::RichReads => "rich_reads",
             Metric::RichDeletions => "rich_deletions",
             Metric::InAppDisplays => "in_app_displays",
+            Metric::InAppOptedInDisplays => "in_app_opted_in_displays",
             Metric::InAppClicks => "in_app_clicks",
+            Metric::InAppTaps => "in_app_taps",
+            Metric::InAppPages => "in_app_pages",
+            Metric::InAppScenesCompleted => "in_app_scenes_completed",
+            Metric::InAppForms => "in_app_forms",
+            Metric::InAppFormsSent => "in_app_forms_sent",
+            Metric::InAppHoldouts => "in_app_holdouts",
+            Metric::InAppExclusions => "in_app_exclusions",
             Metric::FlagInteractions => "flag_interactions",
         }
     }
@@ -185,4 +213,11 @@ pub fn add_of_push(
 ) -> Result<()> {
     tx.pending_counts()?.add_of_push(app, push, metric, hour(at), device_type, n);
     Ok(())
+}
+
+/// Forgets what was counted of something that has counts as a push has, and is none.
+pub fn forget(tx: &mut Tx<'_>, app: AppId, id: PushId) -> Result<()> {
+    // Counts of this transaction would otherwise be written afterwards.
+    tx.write_pending()?;
+    tx.write("delete from push_counter where app = $1 and push = $2", &[app.into(), id.into()])
 }

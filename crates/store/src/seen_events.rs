@@ -1,4 +1,5 @@
-//! Events that came in with an id of their own, by the hour they happened in, so that a repeat is recognized.
+//! Events of servers that came with an id of their own, by the hour they happened in, so that a repeat is recognized. Those of
+//! devices are in [`crate::seen_uploads`]; here are the ones that were kept before there was that table.
 
 use std::collections::HashSet;
 
@@ -18,6 +19,12 @@ pub fn known(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<H
     let found =
         tx.query_many(KNOWN, events.iter().map(|event| key(app, *event)), |row| Ok((row.next()?, row.next()?)))?;
     Ok(found.into_iter().collect())
+}
+
+/// The last hour that has any.
+pub fn last_hour(tx: &mut Tx<'_>, app: AppId) -> Result<Option<i64>> {
+    let last = tx.query_opt("select max(hour) from seen_event where app = $1", &[app.into()], |row| row.get(0))?;
+    Ok(last.flatten())
 }
 
 /// Remembers events that are not known.

@@ -115,6 +115,13 @@ impl<'a> Attribution<'a> {
         }))
     }
 
+    /// The push that a device names, and when it was sent, if it was sent to the channel.
+    pub(super) fn received_push(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<(PushId, UtcMillis)>> {
+        let Some(push) = self.named(tx, echo)? else { return Ok(None) };
+        let is_received = self.receipt(tx, echo, &push)? == Receipt::Yes;
+        Ok(is_received.then_some((push.associated.push_id, push.sent)))
+    }
+
     /// Whether a push that the device names was sent to the channel.
     fn receipt(&mut self, tx: &mut Tx<'_>, echo: PushEcho, push: &NamedPush) -> Result<Receipt> {
         if push.receipt != Receipt::NotLookedUp {

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::attribution::{Attribution, Due};
 use super::counts::count_custom;
-use super::seen::{Identity, Seen, own_time};
+use super::seen::{Identity, Seen, Sender, own_time};
 use super::{LATEST, OLDEST};
 use crate::Events;
 
@@ -71,7 +71,8 @@ impl Events {
             .tenancy
             .write_once(app, idempotency_key, move |tx| {
                 let mut context = ChangeContext::new(app, &index, now);
-                let mut seen = Seen::before(tx, app, dated.iter().filter_map(|event| event.identity.as_ref()))?;
+                let identities = dated.iter().filter_map(|event| event.identity.as_ref());
+                let mut seen = Seen::before(tx, app, Sender::Server, identities)?;
                 for event in &dated {
                     take(tx, &mut context, &recent, &mut seen, event)?;
                     if context.journal.n_bytes() > MOST_RECORDED_BYTES {

@@ -1,5 +1,7 @@
 //! The transaction of one upload.
 
+mod in_app;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -7,12 +9,9 @@ use base::Result;
 use devices::{ChangeContext, LocationSettings, NewEvent, stored_profile};
 use live::mark_receipt;
 use model::channel::{Profile, UsageUpdate};
-use model::device_event::{
-    AppOpening, Button, Content, InAppEnd, PushEcho, PushReceipt, ReceiptKind, UploadedCustom, UploadedInApp,
-    UploadedInteraction, UploadedLocation,
-};
+use model::device_event::{AppOpening, Button, Content, PushReceipt, ReceiptKind, UploadedCustom, UploadedLocation};
 use model::device_type::DeviceType;
-use model::event::{self, AssociatedPush, Event, InAppDisplay, ResolutionKind};
+use model::event::{self, Event};
 use model::ids::{ChannelId, EventId, Ordinal, PushId, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
@@ -20,14 +19,13 @@ use roaring::RoaringBitmap;
 use sending::{Recent, stored_push};
 use store::channels::{self, Channel};
 use store::counters::{Metric, Opted};
-use store::documents::{self, DocumentKind};
 use store::{Tx, push_marks, push_responses, pushes, sessions};
 
 use super::attribution::{Attribution, Tapped};
 use super::changes::Changes;
 use super::counts::{Counts, count_custom};
 use super::openings::Openings;
-use super::seen::Seen;
+use super::seen::{Seen, Sender};
 use super::{Taken, Timed};
 
 /// A longer session has lost its end.
@@ -42,19 +40,19 @@ pub(super) fn take(
     usage: &UsageUpdate,
     locations: LocationSettings,
 ) -> Result<Taken> {
-    // What follows is asked for in as few questions as possible, and before events are written down: a command that has to wait for
-    // an answer is run again from its beginning.
-    Seen::foresee(tx, context.app, events.iter().map(|event| &event.identity));
     let found = channels::by_id(tx, context.app, channel)?;
     let Some(row) = found.filter(|row| row.installed) else {
         return Ok(Taken { of_nobody: events.len() as u64, ..Taken::default() });
     };
+    // What follows is asked for in as few questions as possible, and before events are written down: a command that has to wait for
+    // an answer is run again from its beginning.
+    Seen::foresee(tx, context.app, row.ordinal, events.iter().map(|event| &event.identity));
     sessions::foresee(tx, context.app, row.ordinal);
     let device_type = row.device_type.clone();
     let now = context.journal.now();
     let attribution = Attribution::new(context.app, row.ordinal, row.id, &device_type, recent, now);
     attribution.foresee(tx, events);
-    let new = new_events(tx, context, events)?;
+    let (new, too_many) = new_events(tx, context, row.ordinal, events)?;
     let mut new_days = BTreeSet::new();
     for day in new.iter().filter(|timed| is_opening(timed)).map(|timed| timed.at.day()).collect::<BTreeSet<_>>() {
         if context.happened_on(tx, DayKind::Open, day, &RoaringBitmap::from([row.ordinal.0]))? {
@@ -83,21 +81,32 @@ pub(super) fn take(
     }
     taking.finish(tx, row)?;
     let taken = new.len() as u64;
-    Ok(Taken { taken, repeated: events.len() as u64 - taken, ..Taken::default() })
+    Ok(Taken { taken, too_many, repeated: events.len() as u64 - taken - too_many, ..Taken::default() })
 }
 
-/// The events that were not taken before, which are remembered from now on.
-fn new_events<'e>(tx: &mut Tx<'_>, context: &ChangeContext<'_>, events: &'e [Timed]) -> Result<Vec<&'e Timed>> {
-    let mut seen = Seen::before(tx, context.app, events.iter().map(|event| &event.identity))?;
-    let mut new = Vec::with_capacity(events.len());
+/// The events that were not taken before, which are remembered from now on, and how many are too many to be.
+fn new_events<'e>(
+    tx: &mut Tx<'_>,
+    context: &ChangeContext<'_>,
+    channel: Ordinal,
+    events: &'e [Timed],
+) -> Result<(Vec<&'e Timed>, u64)> {
+    let identities = events.iter().map(|event| &event.identity);
+    let mut seen = Seen::before(tx, context.app, Sender::Channel(channel), identities)?;
+    let (mut new, mut too_many) = (Vec::with_capacity(events.len()), 0);
     for event in events {
-        if !seen.has(&event.identity) {
-            seen.add(&event.identity);
-            new.push(event);
+        if seen.has(&event.identity) {
+            continue;
         }
+        if seen.is_full(&event.identity) {
+            too_many += 1;
+            continue;
+        }
+        seen.add(&event.identity);
+        new.push(event);
     }
     seen.write(tx, context.app)?;
-    Ok(new)
+    Ok((new, too_many))
 }
 
 struct Taking<'a, 'd> {
@@ -122,11 +131,7 @@ impl Taking<'_, '_> {
             Content::Screen(screen) => self.record(timed, NewEvent::ScreenViewed(screen)),
             Content::Region(region) => self.record(timed, NewEvent::Region(region)),
             Content::Location(location) => self.location(timed, location),
-            Content::InAppDisplay(in_app) => {
-                let (display, _) = self.display(tx, timed, in_app)?;
-                self.counts.add(tx, Metric::InAppDisplays, timed.at, 1)?;
-                self.record(timed, NewEvent::InAppMessageDisplay(display))
-            }
+            Content::InAppDisplay(in_app) => self.in_app_display(tx, timed, in_app),
             Content::InAppInteraction(interaction) => self.in_app_interaction(tx, timed, interaction),
             Content::FlagInteraction(flag) => {
                 self.counts.add(tx, Metric::FlagInteractions, timed.at, 1)?;
@@ -242,72 +247,6 @@ impl Taking<'_, '_> {
             session_id: timed.event.session.clone(),
         };
         self.record(timed, NewEvent::Location(body))
-    }
-
-    /// The in-app message of an event, and when its push was sent.
-    fn display(
-        &mut self,
-        tx: &mut Tx<'_>,
-        timed: &Timed,
-        in_app: &UploadedInApp,
-    ) -> Result<(InAppDisplay, Option<String>)> {
-        let push = self.push_of_text(tx, &in_app.id)?;
-        let message = if push.is_none() { self.kept_message(tx, &in_app.id)? } else { None };
-        let app_defined_id = (push.is_none() && message.is_none()).then(|| in_app.id.clone());
-        let triggering_push = self.attribution.due(tx, in_app.echo, timed.at)?.to().cloned();
-        let campaigns = push.as_ref().and_then(|push| push.campaigns.clone()).or_else(|| in_app.campaigns.clone());
-        let display = InAppDisplay {
-            push_id: push.as_ref().map(|push| push.push_id).or(message),
-            app_defined_id,
-            group_id: push.as_ref().and_then(|push| push.group_id).or(message.map(|id| id.uuid())),
-            variant_id: push.as_ref().and_then(|push| push.variant_id),
-            session_id: timed.event.session.clone(),
-            triggering_push,
-            campaigns,
-            context: in_app.context.clone(),
-        };
-        Ok((display, push.and_then(|push| push.time)))
-    }
-
-    fn push_of_text(&mut self, tx: &mut Tx<'_>, text: &str) -> Result<Option<AssociatedPush>> {
-        let Ok(id) = text.parse() else { return Ok(None) };
-        Ok(self.attribution.named(tx, PushEcho { id, variant_id: None })?.map(|push| push.associated))
-    }
-
-    /// The id of an in-app message that the app has kept for its devices; events tell it as that of a push.
-    fn kept_message(&mut self, tx: &mut Tx<'_>, text: &str) -> Result<Option<PushId>> {
-        let Ok(id) = text.parse::<PushId>() else { return Ok(None) };
-        let is_kept = documents::exists(tx, self.context.app, DocumentKind::InAppMessage, &id.to_string())?;
-        Ok(is_kept.then_some(id))
-    }
-
-    fn in_app_interaction(&mut self, tx: &mut Tx<'_>, timed: &Timed, interaction: &UploadedInteraction) -> Result<()> {
-        let (display, _) = self.display(tx, timed, &interaction.about)?;
-        let body = event::InAppInteraction { display, details: interaction.details.clone() };
-        self.record(timed, NewEvent::InApp { event: interaction.kind, body })
-    }
-
-    fn in_app_end(&mut self, tx: &mut Tx<'_>, timed: &Timed, in_app: &UploadedInApp, end: &InAppEnd) -> Result<()> {
-        let (display, time_sent) = self.display(tx, timed, in_app)?;
-        match end {
-            InAppEnd::Resolved(resolution) => {
-                if matches!(resolution.kind, ResolutionKind::ButtonClick | ResolutionKind::MessageClick) {
-                    self.counts.add(tx, Metric::InAppClicks, timed.at, 1)?;
-                }
-                let resolution = event::Resolution { time_sent, ..resolution.clone() };
-                let body = event::InAppResolution { display, resolution };
-                self.record(timed, NewEvent::InAppMessageResolution(body))
-            }
-            InAppEnd::Expired(expiration, replaced_by) => {
-                let replacing_push = match replaced_by {
-                    Some(text) => self.push_of_text(tx, text)?,
-                    None => None,
-                };
-                let expiration = event::Expiration { time_sent, replacing_push, ..expiration.clone() };
-                let body = event::InAppExpiration { display, expiration };
-                self.record(timed, NewEvent::InAppMessageExpiration(body))
-            }
-        }
     }
 
     fn button(&mut self, tx: &mut Tx<'_>, timed: &Timed, button: &Button) -> Result<()> {

@@ -32,7 +32,7 @@ struct Metadata {
 
 impl Echo {
     /// The keys of metadata and send id differ between types of events.
-    pub(super) fn read(data: &Loose, metadata: &str, send_id: &str) -> Self {
+    pub(super) fn read(data: &Loose<'_>, metadata: &str, send_id: &str) -> Self {
         let received = ["last_metadata", "last_received_metadata"].into_iter().find_map(|key| data.text(key));
         Self {
             tapped: data.text(metadata).and_then(|text| PushEcho::from_metadata(&text)).or_else(|| {

@@ -28,14 +28,14 @@ pub enum InAppEnd {
 }
 
 impl UploadedInApp {
-    pub(super) fn read(data: &Loose) -> Option<Self> {
-        let id = data.0.get("id")?;
+    pub(super) fn read(data: &Loose<'_>) -> Option<Self> {
+        let id = data.get("id")?;
         let campaigns = id.get("campaigns").and_then(campaign);
-        let id = loose::text(id).or_else(|| loose::text(id.get("message_id")?))?;
+        let id = loose::text(&id).or_else(|| loose::text(id.get("message_id")?))?;
         Some(Self {
             id: loose::name(&id, limits::IN_APP_ID_CHARS)?,
             campaigns,
-            context: data.0.get("context").filter(|context| !context.is_null()).cloned(),
+            context: data.get("context").filter(|context| !context.is_null()),
             echo: Echo::read(data, "conversion_metadata", "conversion_send_id"),
         })
     }
@@ -48,8 +48,8 @@ fn campaign(campaigns: &Value) -> Option<Campaign> {
 
 impl InAppEnd {
     /// `None` for an end that only newer libraries know.
-    pub(super) fn read(data: &Loose) -> Option<Self> {
-        let data = Loose(data.object("resolution")?.clone());
+    pub(super) fn read(data: &Loose<'_>) -> Option<Self> {
+        let data = data.within("resolution")?;
         let resolved = |kind| {
             Some(InAppEnd::Resolved(Resolution {
                 kind,

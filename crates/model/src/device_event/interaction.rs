@@ -17,8 +17,8 @@ pub struct UploadedInteraction {
 
 impl UploadedInteraction {
     /// `None` for another type of event, and for one without the message that it is about.
-    pub(super) fn read(kind: &str, data: &Loose) -> Option<Self> {
-        let copied = |keys: &[(&str, &str)]| copied(data, keys);
+    pub(super) fn read(kind: &str, data: &Loose<'_>) -> Option<Self> {
+        let copied = |keys: &[(&str, &str)]| copied(|key| data.get(key), keys);
         let same = |keys: &[&'static str]| copied(&keys.iter().map(|key| (*key, *key)).collect::<Vec<_>>());
         let (kind, details) = match kind {
             "in_app_button_tap" => (InAppEvent::ButtonTap, copied(&[("button_identifier", "button_id")])),
@@ -49,11 +49,11 @@ impl UploadedInteraction {
                 (InAppEvent::FormDisplay, Map::from_iter([typed("DISPLAY"), ("forms".to_owned(), form)]))
             }
             "in_app_form_result" => {
-                let (id, form) = data.object("forms")?.iter().next()?;
-                let forms = ("forms".to_owned(), result(id, form));
+                let (id, form) = data.object("forms")?.into_iter().next()?;
+                let forms = ("forms".to_owned(), result(&id, &form));
                 (InAppEvent::FormResult, Map::from_iter([typed("RESULT"), forms]))
             }
-            "in_app_resolution" => match data.object("resolution")?.get("type")?.as_str()? {
+            "in_app_resolution" => match data.within("resolution")?.text("type")?.as_str() {
                 "control" => (InAppEvent::Control, Map::from_iter([typed("CONTROL")])),
                 "audience_check_excluded" => {
                     (InAppEvent::Exclusion, Map::from_iter([typed("AUDIENCE_CHECK_EXCLUDED")]))
@@ -69,8 +69,8 @@ impl UploadedInteraction {
 }
 
 /// `None` without the id of the flag: nothing could be said about it.
-pub(super) fn flag(data: &Loose) -> Option<FlagInteraction> {
-    let metadata = Loose(data.object("reporting_metadata")?.clone());
+pub(super) fn flag(data: &Loose<'_>) -> Option<FlagInteraction> {
+    let metadata = data.within("reporting_metadata")?;
     Some(FlagInteraction {
         flag_id: metadata.name("flag_id", limits::REMOTE_DATA_NAME_CHARS)?,
         flag_name: data.name("flag_name", limits::REMOTE_DATA_NAME_CHARS)?,
@@ -84,21 +84,20 @@ fn typed(word: &str) -> (String, Value) {
 }
 
 /// Keys of an event under the names that customers know.
-fn copied(data: &Loose, keys: &[(&str, &str)]) -> Map<String, Value> {
-    let found = keys.iter().filter_map(|(key, name)| Some(((*name).to_owned(), data.0.get(*key)?.clone())));
+fn copied(get: impl Fn(&str) -> Option<Value>, keys: &[(&str, &str)]) -> Map<String, Value> {
+    let found = keys.iter().filter_map(|(key, name)| Some(((*name).to_owned(), get(key)?)));
     found.filter(|(_, value)| !value.is_null()).collect()
 }
 
 /// The pages that were looked at, and for how long.
-fn summary(data: &Loose, mut details: Map<String, Value>) -> Map<String, Value> {
-    let pages = data.0.get("viewed_pages").and_then(Value::as_array);
-    let page = |page: &Value| {
-        let page = Loose(page.as_object()?.clone());
-        let mut shown = copied(&page, &[("page_identifier", "page_identifier"), ("page_index", "page_index")]);
+fn summary(data: &Loose<'_>, mut details: Map<String, Value>) -> Map<String, Value> {
+    let page = |page: Loose<'_>| {
+        let keys = [("page_identifier", "page_identifier"), ("page_index", "page_index")];
+        let mut shown = copied(|key| page.get(key), &keys);
         shown.insert("display_time_ms".to_owned(), page.millis("display_time").unwrap_or(0).into());
-        Some(Value::Object(shown))
+        Value::Object(shown)
     };
-    let pages: Vec<Value> = pages.into_iter().flatten().filter_map(page).collect();
+    let pages: Vec<Value> = data.each_within("viewed_pages").into_iter().map(page).collect();
     let last = pages.last().and_then(|page| page.get("page_identifier")).cloned();
     details.extend(last.map(|last| ("page_identifier".to_owned(), last)));
     details.insert("viewed_pages".to_owned(), pages.into());
@@ -133,8 +132,8 @@ fn result(id: &str, form: &Value) -> Value {
 /// What customers see of where in a scene something happened.
 fn context(context: &Value) -> Option<Value> {
     let part = |key: &str, keys: &[(&str, &str)]| {
-        let part = Loose(context.get(key)?.as_object()?.clone());
-        Some((key.to_owned(), Value::Object(copied(&part, keys))))
+        let part = context.get(key)?.as_object()?;
+        Some((key.to_owned(), Value::Object(copied(|key| part.get(key).cloned(), keys))))
     };
     let form = part(
         "form",

@@ -1,27 +1,56 @@
 //! Values of events by their meaning, however a library wrote them: numbers and booleans often come as texts.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// The data of one event. Free-form: every type of event and every library has its own.
-pub(super) struct Loose(pub(super) Map<String, Value>);
+/// The data of one event, by key. Free-form: every type of event and every library has its own. Of what a library sends, little is
+/// looked at, so a value stays the text that it came as until somebody asks for it.
+pub(super) struct Loose<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl Loose {
+impl<'a> Loose<'a> {
+    pub(super) const fn empty() -> Self {
+        Self(Vec::new())
+    }
+
+    /// `None` for what is no object.
+    pub(super) fn of(raw: &'a RawValue) -> Option<Self> {
+        serde_json::from_str(raw.get()).ok()
+    }
+
+    /// The last of several values for a key counts.
+    fn raw(&self, key: &str) -> Option<&'a RawValue> {
+        self.0.iter().rev().find_map(|(name, value)| (name == key).then_some(*value))
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<Value> {
+        read(self.raw(key)?)
+    }
+
     pub(super) fn text(&self, key: &str) -> Option<String> {
-        text(self.0.get(key)?)
+        let raw = self.raw(key)?;
+        match plain_text(raw) {
+            Some(text) => Some(text.to_owned()).filter(|text| !text.is_empty()),
+            None => text(&read(raw)?),
+        }
     }
 
     /// A text that is not longer than names are. Control characters are left out: no name has them and databases choke on NUL.
     pub(super) fn name(&self, key: &str, most_chars: usize) -> Option<String> {
-        name(&self.text(key)?, most_chars)
+        name_in(self.raw(key)?, most_chars)
     }
 
     pub(super) fn number(&self, key: &str) -> Option<f64> {
-        number(self.0.get(key)?)
+        number_in(self.raw(key)?)
     }
 
     pub(super) fn flag(&self, key: &str) -> Option<bool> {
-        match self.0.get(key)? {
-            Value::Bool(flag) => Some(*flag),
+        match self.get(key)? {
+            Value::Bool(flag) => Some(flag),
             Value::String(text) => text.to_ascii_lowercase().parse().ok(),
             Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
         }
@@ -32,9 +61,88 @@ impl Loose {
         millis(self.number(key)?).and_then(|millis| u64::try_from(millis).ok())
     }
 
-    pub(super) fn object(&self, key: &str) -> Option<&Map<String, Value>> {
-        self.0.get(key)?.as_object()
+    pub(super) fn object(&self, key: &str) -> Option<Map<String, Value>> {
+        serde_json::from_str(self.raw(key)?.get()).ok()
     }
+
+    /// An object, to be read in the same way.
+    pub(super) fn within(&self, key: &str) -> Option<Loose<'a>> {
+        Self::of(self.raw(key)?)
+    }
+
+    /// The objects of an array.
+    pub(super) fn each_within(&self, key: &str) -> Vec<Loose<'a>> {
+        let items = self.raw(key).and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok());
+        items.unwrap_or_default().into_iter().filter_map(Self::of).collect()
+    }
+
+    /// All values, by key.
+    pub(super) fn by_key(&self) -> BTreeMap<&str, &'a RawValue> {
+        self.0.iter().map(|(key, value)| (key.as_ref(), *value)).collect()
+    }
+
+    /// All of it, for the log. `None` if a part cannot be read.
+    pub(super) fn whole(&self) -> Option<Value> {
+        let read = |(key, raw): &(Cow<'a, str>, &'a RawValue)| Some((key.clone().into_owned(), read(raw)?));
+        self.0.iter().map(read).collect::<Option<Map<_, _>>>().map(Value::Object)
+    }
+}
+
+impl<'de> Deserialize<'de> for Loose<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Loose<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some((Key(key), value)) = map.next_entry()? {
+                    fields.push((key, value));
+                }
+                Ok(Loose(fields))
+            }
+        }
+
+        /// A key that has no escapes is not copied.
+        #[derive(serde::Deserialize)]
+        struct Key<'k>(#[serde(borrow)] Cow<'k, str>);
+
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// Whether arrays and objects stand within each other deeper than readers of JSON accept, when an event stands in a record.
+pub(super) fn is_deep(json: &str) -> bool {
+    const DEEPEST: usize = 100;
+    let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b'[' | b'{' if !is_text => depth += 1,
+            b']' | b'}' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return true;
+        }
+    }
+    false
+}
+
+/// A text without escapes.
+fn plain_text(raw: &RawValue) -> Option<&str> {
+    raw.get().strip_prefix('"')?.strip_suffix('"').filter(|text| !text.contains('\\'))
+}
+
+fn read(raw: &RawValue) -> Option<Value> {
+    serde_json::from_str(raw.get()).ok()
 }
 
 pub(super) fn text(value: &Value) -> Option<String> {
@@ -46,8 +154,19 @@ pub(super) fn text(value: &Value) -> Option<String> {
 }
 
 pub(super) fn name(text: &str, most_chars: usize) -> Option<String> {
-    let name: String = text.chars().filter(|c| !c.is_control()).take(most_chars).collect();
+    let is_name = text.len() <= most_chars && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    let name = match is_name {
+        true => text.to_owned(),
+        false => text.chars().filter(|c| !c.is_control()).take(most_chars).collect(),
+    };
     Some(name).filter(|name| !name.trim().is_empty())
+}
+
+pub(super) fn name_in(raw: &RawValue, most_chars: usize) -> Option<String> {
+    match plain_text(raw) {
+        Some(text) => name(text, most_chars),
+        None => name(&text(&read(raw)?)?, most_chars),
+    }
 }
 
 pub(super) fn number(value: &Value) -> Option<f64> {
@@ -57,6 +176,13 @@ pub(super) fn number(value: &Value) -> Option<f64> {
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
     Some(number).filter(|number: &f64| number.is_finite())
+}
+
+pub(super) fn number_in(raw: &RawValue) -> Option<f64> {
+    match plain_text(raw) {
+        Some(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+        None => number(&read(raw)?),
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "what does not fit is filtered out before")]

@@ -1,10 +1,11 @@
 //! From the JSON of one event to its content.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::echo::Echo;
@@ -21,13 +22,14 @@ use crate::time::{UTC_OFFSETS, UtcMillis};
 
 /// The events of an upload, each still unread: a bad event does not keep others from being read.
 pub(super) fn split(body: &[u8]) -> Result<Vec<&RawValue>, Problems> {
-    let whole: &RawValue = serde_json::from_slice(body)
-        .map_err(|error| Problems::one("", format!("The body is not valid JSON: {error}.")))?;
-    match whole.get().as_bytes().first() {
-        Some(b'[') => serde_json::from_str(whole.get())
-            .map_err(|error| Problems::one("", format!("The body is not an array of events: {error}."))),
-        Some(b'{') => Ok(vec![whole]),
-        _ => Err(Problems::one("", "The body must be an array of events, or one event.")),
+    let invalid = |error| Problems::one("", format!("The body is not valid JSON: {error}."));
+    match body.trim_ascii_start().first() {
+        Some(b'[') => serde_json::from_slice(body).map_err(invalid),
+        Some(b'{') => Ok(vec![serde_json::from_slice(body).map_err(invalid)?]),
+        _ => {
+            serde_json::from_slice::<&RawValue>(body).map_err(invalid)?;
+            Err(Problems::one("", "The body must be an array of events, or one event."))
+        }
     }
 }
 
@@ -38,14 +40,14 @@ struct Envelope<'a> {
     #[serde(borrow, default)]
     event_id: Option<Cow<'a, str>>,
     /// Seconds, mostly as a text.
-    #[serde(default)]
-    time: Option<Value>,
-    #[serde(default)]
-    data: Option<Value>,
+    #[serde(borrow, default)]
+    time: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
 }
 
 pub(super) fn event(text: &str) -> Option<DeviceEvent> {
-    if text.len() > limits::EVENT_BYTES {
+    if text.len() > limits::EVENT_BYTES || loose::is_deep(text) {
         return None;
     }
     let Envelope { kind, event_id, time, data } = serde_json::from_str(text).ok()?;
@@ -55,79 +57,75 @@ pub(super) fn event(text: &str) -> Option<DeviceEvent> {
     let id: Option<EventId> = event_id.and_then(|id| id.trim().parse().ok());
     let is_id_of_text = id.is_none();
     let id = id.unwrap_or_else(|| Id::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes())));
-    let time = time.as_ref().and_then(loose::number).and_then(loose::millis).map(UtcMillis);
-    let data = match data {
-        Some(Value::Object(data)) => Loose(data),
-        Some(Value::Null) | None => Loose(Map::new()),
-        Some(data) => {
-            return Some(DeviceEvent {
-                id,
-                is_id_of_text,
-                time,
-                session: None,
-                content: Content::Other(Unrecognized { kind, data }),
-            });
+    let time = time.and_then(loose::number_in).and_then(loose::millis).map(UtcMillis);
+    let (session, content) = match data {
+        Some(raw) if !raw.get().starts_with('{') => {
+            (None, Content::Other(Unrecognized { kind, data: serde_json::from_str(raw.get()).ok()? }))
+        }
+        data => {
+            let data = data.map_or_else(|| Some(Loose::empty()), Loose::of)?;
+            let session = data.name("session_id", limits::SESSION_ID_CHARS);
+            let content = content(kind, &data, session.as_ref())?;
+            (session, content)
         }
     };
-    let session = data.name("session_id", limits::SESSION_ID_CHARS);
-    let content = content(kind, data, session.as_ref())?;
     Some(DeviceEvent { id, is_id_of_text, time, session, content })
 }
 
 /// `None` for an event that lacks a key its type requires.
-fn content(kind: String, data: Loose, session: Option<&String>) -> Option<Content> {
+fn content(kind: String, data: &Loose<'_>, session: Option<&String>) -> Option<Content> {
     Some(match kind.as_str() {
-        "app_foreground" => Content::Opened(opened(&data)),
+        "app_foreground" => Content::Opened(opened(data)),
         // A process may also begin in the background.
-        "app_init" if data.flag("foreground") == Some(true) => Content::Opened(opened(&data)),
+        "app_init" if data.flag("foreground") == Some(true) => Content::Opened(opened(data)),
         "app_background" | "app_exit" => Content::Closed,
-        "custom_event" => Content::Custom(custom(&data, session, unwrapped)?),
-        "enhanced_custom_event" => Content::Custom(custom(&data, session, Clone::clone)?),
-        "screen_tracking" => Content::Screen(screen(&data, session)?),
-        "region_event" => Content::Region(region(&data, session)?),
-        "location" => Content::Location(location(&data)?),
-        "in_app_display" => Content::InAppDisplay(UploadedInApp::read(&data)?),
-        "in_app_resolution" => match InAppEnd::read(&data) {
-            Some(end) => Content::InAppEnd(UploadedInApp::read(&data)?, end),
-            None => interaction(kind, data),
+        "custom_event" => Content::Custom(custom(data, session, unwrapped)?),
+        "enhanced_custom_event" => Content::Custom(custom(data, session, |value| value)?),
+        "screen_tracking" => Content::Screen(screen(data, session)?),
+        "region_event" => Content::Region(region(data, session)?),
+        "location" => Content::Location(location(data)?),
+        "in_app_display" => Content::InAppDisplay(UploadedInApp::read(data)?),
+        "in_app_resolution" => match InAppEnd::read(data) {
+            Some(end) => Content::InAppEnd(UploadedInApp::read(data)?, end),
+            None => interaction(kind, data)?,
         },
-        "feature_flag_interaction" => match interaction::flag(&data) {
+        "feature_flag_interaction" => match interaction::flag(data) {
             Some(flag) => Content::FlagInteraction(flag),
-            None => Content::Other(whole(kind, data)),
+            None => Content::Other(whole(kind, data)?),
         },
         "interactive_notification_action" => Content::Button(Button {
-            echo: Echo::read(&data, "metadata", "send_id"),
+            echo: Echo::read(data, "metadata", "send_id"),
             button: data.text("button_id")?,
             foreground: data.flag("foreground").unwrap_or(false),
-            whole: whole(kind, data),
+            whole: whole(kind, data)?,
         }),
-        "push_received" | "push_arrived" => Content::Receipt(receipt(ReceiptKind::Received, kind, data)),
-        "push_click" => Content::Receipt(receipt(ReceiptKind::Clicked, kind, data)),
-        "push_dismiss" => Content::Receipt(receipt(ReceiptKind::Dismissed, kind, data)),
-        "associate_identifiers" => Content::Identifiers(identifiers(&data)),
-        _ => interaction(kind, data),
+        "push_received" | "push_arrived" => Content::Receipt(receipt(ReceiptKind::Received, kind, data)?),
+        "push_click" => Content::Receipt(receipt(ReceiptKind::Clicked, kind, data)?),
+        "push_dismiss" => Content::Receipt(receipt(ReceiptKind::Dismissed, kind, data)?),
+        "associate_identifiers" => Content::Identifiers(identifiers(data)),
+        _ => interaction(kind, data)?,
     })
 }
 
 /// An event about an in-app message, or any other.
-fn interaction(kind: String, data: Loose) -> Content {
-    match UploadedInteraction::read(&kind, &data) {
-        Some(interaction) => Content::InAppInteraction(interaction),
-        None => Content::Other(whole(kind, data)),
+fn interaction(kind: String, data: &Loose<'_>) -> Option<Content> {
+    match UploadedInteraction::read(&kind, data) {
+        Some(interaction) => Some(Content::InAppInteraction(interaction)),
+        None => whole(kind, data).map(Content::Other),
     }
 }
 
-fn whole(kind: String, data: Loose) -> Unrecognized {
-    Unrecognized { kind, data: Value::Object(data.0) }
+fn whole(kind: String, data: &Loose<'_>) -> Option<Unrecognized> {
+    Some(Unrecognized { kind, data: data.whole()? })
 }
 
-fn receipt(kind: ReceiptKind, name: String, data: Loose) -> PushReceipt {
-    let push = Echo::read(&data, "metadata", "push_id").tapped;
-    PushReceipt { kind, push, button: data.text("button_id"), whole: whole(name, data) }
+fn receipt(kind: ReceiptKind, name: String, data: &Loose<'_>) -> Option<PushReceipt> {
+    let push = Echo::read(data, "metadata", "push_id").tapped;
+    Some(PushReceipt { kind, push, button: data.text("button_id"), whole: whole(name, data)? })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "clocks differ by a day at most")]
-fn opened(data: &Loose) -> AppOpening {
+fn opened(data: &Loose<'_>) -> AppOpening {
     let possible = f64::from(*UTC_OFFSETS.start())..=f64::from(*UTC_OFFSETS.end());
     let offset = data.number("time_zone").filter(|offset| possible.contains(offset));
     AppOpening {
@@ -138,7 +136,7 @@ fn opened(data: &Loose) -> AppOpening {
     }
 }
 
-fn custom(data: &Loose, session: Option<&String>, property: fn(&Value) -> Value) -> Option<UploadedCustom> {
+fn custom(data: &Loose<'_>, session: Option<&String>, property: fn(Value) -> Value) -> Option<UploadedCustom> {
     const MILLION: f64 = 1_000_000.0;
     let value = data.number("event_value").map(|millionths| millionths.round() / MILLION);
     let properties = data.object("properties").into_iter().flatten();
@@ -151,7 +149,7 @@ fn custom(data: &Loose, session: Option<&String>, property: fn(&Value) -> Value)
         interaction_id: data.text("interaction_id"),
         interaction_type: data.text("interaction_type"),
         customer_id: None,
-        properties: properties.map(|(name, value)| (name.clone(), property(value))).collect(),
+        properties: properties.map(|(name, value)| (name, property(value))).collect(),
         last_delivered: None,
         triggering_push: None,
     };
@@ -159,14 +157,15 @@ fn custom(data: &Loose, session: Option<&String>, property: fn(&Value) -> Value)
 }
 
 /// Old libraries write every property that is not an array as JSON, in a text.
-fn unwrapped(value: &Value) -> Value {
+fn unwrapped(value: Value) -> Value {
     match value {
-        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.clone(),
+        Value::String(text) if loose::is_deep(&text) => Value::String(text),
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value,
     }
 }
 
-fn screen(data: &Loose, session: Option<&String>) -> Option<ScreenViewed> {
+fn screen(data: &Loose<'_>, session: Option<&String>) -> Option<ScreenViewed> {
     Some(ScreenViewed {
         viewed_screen: data.text("screen")?,
         previous_screen: data.text("previous_screen"),
@@ -175,7 +174,7 @@ fn screen(data: &Loose, session: Option<&String>) -> Option<ScreenViewed> {
     })
 }
 
-fn region(data: &Loose, session: Option<&String>) -> Option<Region> {
+fn region(data: &Loose<'_>, session: Option<&String>) -> Option<Region> {
     let action = match data.text("action")?.to_ascii_lowercase().as_str() {
         "enter" => RegionAction::Enter,
         "exit" => RegionAction::Exit,
@@ -187,7 +186,7 @@ fn region(data: &Loose, session: Option<&String>) -> Option<Region> {
     Some(Region { action, region_id, name: None, source_info, session_id: session.cloned() })
 }
 
-fn location(data: &Loose) -> Option<UploadedLocation> {
+fn location(data: &Loose<'_>) -> Option<UploadedLocation> {
     Some(UploadedLocation {
         point: Point::new(data.number("lat")?, data.number("long")?).ok()?,
         latitude: data.text("lat")?,
@@ -196,10 +195,10 @@ fn location(data: &Loose) -> Option<UploadedLocation> {
     })
 }
 
-fn identifiers(data: &Loose) -> std::collections::BTreeMap<String, String> {
-    let pairs = data.0.iter().filter(|(name, _)| *name != "session_id").filter_map(|(name, value)| {
-        let value = loose::name(&loose::text(value)?, limits::IDENTIFIER_CHARS)?;
-        Some((loose::name(name, limits::IDENTIFIER_CHARS)?, value))
+fn identifiers(data: &Loose<'_>) -> BTreeMap<String, String> {
+    let values = data.by_key().into_iter().filter(|(name, _)| *name != "session_id");
+    let pairs = values.filter_map(|(name, value)| {
+        Some((loose::name(name, limits::IDENTIFIER_CHARS)?, loose::name_in(value, limits::IDENTIFIER_CHARS)?))
     });
     pairs.take(limits::IDENTIFIERS).collect()
 }

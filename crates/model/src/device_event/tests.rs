@@ -216,3 +216,14 @@ fn in_app_messages() {
     assert_eq!((end.kind, by.as_deref()), (ExpirationKind::Replaced, Some(PUSH)));
     assert!(matches!(resolution(json!({"type": "interrupted"})), Some(Content::Other(_))));
 }
+
+#[test]
+fn an_event_is_not_nested_deeper_than_its_record_can_be_read() {
+    let nested = |depth: usize| {
+        let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+        format!(r#"[{{"type": "own", "data": {{"text": "[[[[\"[[", "deep": {open}{close}}}}}]"#)
+    };
+    let read = |depth| DeviceEvents::read(nested(depth).as_bytes()).unwrap();
+    assert_eq!((read(90).events.len(), read(90).n_unreadable), (1, 0));
+    assert_eq!((read(110).events.len(), read(110).n_unreadable), (0, 1));
+}

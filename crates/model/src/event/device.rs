@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::channel::{Browser, Profile};
+use crate::channel::{Profile, WebDetails};
 use crate::device_type::DeviceType;
 use crate::ids::{ChannelId, ContactId, NamedUserId};
 use crate::time::UtcMillis;
@@ -81,9 +81,9 @@ struct Attributes<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     location_permission: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    web_browser_name: Option<&'static str>,
+    web_browser_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    web_browser_type: Option<&'static str>,
+    web_browser_type: Option<String>,
     /// With the name, such as `chrome-73`.
     #[serde(skip_serializing_if = "Option::is_none")]
     web_browser_version: Option<String>,
@@ -123,14 +123,15 @@ impl<'a> EventDevice<'a> {
 impl<'a> Attributes<'a> {
     fn new(profile: &'a Profile, now: UtcMillis) -> Self {
         let usage = &profile.usage;
+        let sdk_of_page = profile.web.as_ref().and_then(|web| web.web_sdk_version.as_deref());
         let user_agent = profile.web.as_ref().and_then(|web| web.user_agent_string.as_deref());
-        let browser = user_agent.and_then(Browser::of);
+        let [name, kind, version] = profile.web.as_ref().map(WebDetails::browser).unwrap_or_default();
         Self {
             app_package_name: usage.package_name.as_deref(),
             app_version: profile.app_version.as_deref(),
             device_model: profile.device_model.as_deref(),
             device_os: profile.device_os.as_deref(),
-            ua_sdk_version: profile.sdk_version.as_deref(),
+            ua_sdk_version: sdk_of_page.or(profile.sdk_version.as_deref()),
             iana_timezone: profile.timezone.as_deref(),
             locale_timezone: profile.utc_offset_seconds(now).map(|seconds| seconds.to_string()),
             locale_language_code: profile.locale_language.as_deref(),
@@ -141,9 +142,9 @@ impl<'a> Attributes<'a> {
             background_push_enabled: profile.background.map(flag),
             location_enabled: profile.location_settings.map(flag),
             location_permission: usage.location_permission.as_deref(),
-            web_browser_name: browser.as_ref().map(|browser| browser.name),
-            web_browser_type: browser.as_ref().map(|browser| if browser.is_mobile { "mobile" } else { "desktop" }),
-            web_browser_version: browser.map(|browser| format!("{}-{}", browser.name, browser.version)),
+            web_browser_name: name,
+            web_browser_type: kind,
+            web_browser_version: version,
             web_user_agent_string: user_agent,
         }
     }
@@ -171,7 +172,6 @@ const fn flag(is_set: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::WebDetails;
     use serde_json::json;
 
     const SUMMER: UtcMillis = UtcMillis(1_782_864_000_000);
@@ -204,7 +204,7 @@ mod tests {
         let mut profile = Profile::new(DeviceType::Web);
         let attributes = |profile: &Profile| serde_json::to_value(Attributes::new(profile, SUMMER)).unwrap();
         let text = "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0";
-        profile.web = Some(WebDetails { subscription: None, user_agent_string: Some(text.to_owned()) });
+        profile.web = Some(WebDetails { user_agent_string: Some(text.to_owned()), ..WebDetails::default() });
         assert_eq!(
             attributes(&profile),
             json!({
@@ -212,7 +212,7 @@ mod tests {
                 "web_browser_type": "desktop", "web_browser_version": "firefox-127",
             })
         );
-        profile.web = Some(WebDetails { subscription: None, user_agent_string: Some("x".to_owned()) });
+        profile.web = Some(WebDetails { user_agent_string: Some("x".to_owned()), ..WebDetails::default() });
         assert_eq!(attributes(&profile), json!({"push_opt_in": "false", "web_user_agent_string": "x"}));
     }
 

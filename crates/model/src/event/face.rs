@@ -34,7 +34,7 @@ impl Face {
             unknown_contact: shown.unknown_contact,
             usage: shown.usage,
             identifiers: shown.identifiers,
-            web: shown.web.map(|web| WebDetails { user_agent_string: web.user_agent_string, ..WebDetails::default() }),
+            web: shown.web.map(|web| WebDetails { subscription: None, ..web }),
             open: shown.open.map(|open| OpenDetails { identifiers: open.identifiers, ..OpenDetails::default() }),
             ..Profile::new(shown.device_type)
         };

@@ -5,7 +5,7 @@ use model::time::UtcMillis;
 use store::counters::Pushes;
 use store::event_counters::{self, Conversion, Counted, EventTotal, Sum};
 use store::sessions::{self, LastOpening};
-use store::{Error, seen_events};
+use store::{Error, Tx, seen_events, seen_uploads};
 
 use uuid::Uuid;
 
@@ -57,7 +57,7 @@ async fn a_channel_has_one_last_opening() {
     with_apps(async |store, _| {
         let last = |session: Option<&str>, at| LastOpening { session: session.map(SessionId::of), at: UtcMillis(at) };
         for last in [last(Some("a"), 1), last(Some("b"), 2), last(None, 2), last(Some("a"), 3)] {
-            let write = move |tx: &mut store::Tx<'_>| {
+            let write = move |tx: &mut Tx<'_>| {
                 sessions::set(tx, APP, Ordinal(5), last)?;
                 sessions::get(tx, APP, Ordinal(5))
             };
@@ -89,6 +89,40 @@ async fn ids_are_known_until_their_hour_is_forgotten() {
 }
 
 #[tokio::test]
+async fn uploads_that_were_taken_are_known_to_their_channel() {
+    with_apps(async |store, _| {
+        let id = |n: u128| -> EventId { Id::from_uuid(Uuid::from_u128(n)) };
+        let (mine, others) = (Ordinal(3), Ordinal(4));
+        for upload in [vec![(10, id(1)), (11, id(3)), (10, id(2))], vec![(10, id(4))]] {
+            store.write(APP, move |tx| seen_uploads::add(tx, APP, mine, &upload)).await.unwrap();
+        }
+        let known = async |app, ordinal, hours: Vec<i64>| {
+            let known = move |tx: &mut Tx<'_>| {
+                let mut known = Vec::new();
+                seen_uploads::visit_known(tx, app, ordinal, hours, |hour, id| known.push((hour, id)))?;
+                Ok::<_, Error>(known)
+            };
+            let mut known = store.read(known).await.unwrap();
+            known.sort_unstable();
+            known
+        };
+        assert_eq!(known(APP, mine, vec![10]).await, [(10, id(1)), (10, id(2)), (10, id(4))]);
+        assert_eq!(known(APP, mine, vec![11, 12]).await, [(11, id(3))]);
+        assert_eq!(known(APP, others, vec![10]).await, []);
+        assert_eq!(known(OTHER, mine, vec![10]).await, []);
+        let forget = || store.write(APP, |tx| seen_uploads::forget_before(tx, APP, 11, 1));
+        assert_eq!([forget().await.unwrap(), forget().await.unwrap(), forget().await.unwrap()], [true, true, false]);
+        assert_eq!(known(APP, mine, vec![10, 11]).await, [(11, id(3))]);
+        let both = [(11, id(5)), (11, id(6))];
+        store.write(APP, move |tx| seen_uploads::add(tx, APP, mine, &both)).await.unwrap();
+        let erased = [(10, id(6)), (11, id(3)), (11, id(5))].into();
+        store.write(APP, move |tx| seen_uploads::forget(tx, APP, mine, &erased)).await.unwrap();
+        assert_eq!(known(APP, mine, vec![10, 11]).await, [(11, id(6))]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_announced_question_is_answered_as_of_when_it_is_asked() {
     with_apps(async |store, _| {
         // Each event is named by two commands of the batch, and all of them change the same session.
@@ -96,12 +130,13 @@ async fn an_announced_question_is_answered_as_of_when_it_is_asked() {
         let take = |n: u128| -> Command<(u128, usize)> {
             let events = [(7, id(n)), (7, id(n + 1))];
             Box::new(move |tx| {
-                seen_events::foresee(tx, APP, events);
+                seen_uploads::foresee(tx, APP, Ordinal(5), [7]);
                 sessions::foresee(tx, APP, Ordinal(5));
-                let known = seen_events::known(tx, APP, &events)?;
+                let mut known = Vec::new();
+                seen_uploads::visit_known(tx, APP, Ordinal(5), [7], |hour, id| known.push((hour, id)))?;
                 let new: Vec<_> = events.into_iter().filter(|event| !known.contains(event)).collect();
                 let n_before = sessions::get(tx, APP, Ordinal(5))?.map_or(0, |last| last.at.0);
-                seen_events::add(tx, APP, &new)?;
+                seen_uploads::add(tx, APP, Ordinal(5), &new)?;
                 let last = LastOpening { session: Some(SessionId::of("a")), at: UtcMillis(n_before + 1) };
                 sessions::set(tx, APP, Ordinal(5), last)?;
                 Ok((n, new.len()))

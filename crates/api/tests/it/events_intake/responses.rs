@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use store::counters::Metric;
-use testkit::app::{START, on_each_database};
+use testkit::app::{START, TestApp, on_each_database};
 use testkit::rows::row_counts;
 use uuid::Uuid;
 
@@ -83,6 +83,35 @@ async fn one_channel_cannot_make_up_responses() {
         let mut honest = channels[..4].to_vec();
         honest.sort();
         assert_eq!(direct, honest);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn in_app_figures_of_a_push_come_from_its_recipients_and_from_after_it_was_sent() {
+    on_each_database(async |app| {
+        let (sent_to, stranger) = (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await);
+        let push = push_to(&app, &[&sent_to], json!({"alert": "Hi"})).await;
+        let n_rows = async |app: &TestApp| row_counts(app.engine().store()).await["push_counter"];
+        let before = n_rows(&app).await;
+        let said = |kind: &str, hour: i64, mut data: Value| {
+            (data["id"], data["session_id"]) = (json!(push), json!("s"));
+            event_at(kind, START.0 - hour * 3_600_000, data)
+        };
+        let resolution = json!({"resolution": {"type": "button_click", "display_time": "1.00", "button_id": "go"}});
+        let hourly = (0..40).map(|hour| said("in_app_display", hour, json!({})));
+        let events: Vec<Value> = hourly.chain([said("in_app_resolution", 0, resolution)]).collect();
+        for channel in [&sent_to, &stranger] {
+            upload(&app, channel, Value::Array(events.clone())).await;
+        }
+        for (metric, of_push) in
+            [(Metric::InAppDisplays, 40), (Metric::InAppOptedInDisplays, 40), (Metric::InAppClicks, 1)]
+        {
+            assert_eq!(count_of_push(&app, &push, metric).await, of_push, "{metric:?}");
+            assert_eq!(count(&app, metric, "ios").await, 2 * of_push, "{metric:?}");
+        }
+        // Whatever hour the device tells, it is no other row.
+        assert_eq!(n_rows(&app).await - before, 3);
     })
     .await;
 }

@@ -7,7 +7,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Method;
 use model::app::Mode;
+use model::ids::EventId;
 use serde_json::{Value, json};
+use store::counters::hour;
+use store::{Tx, seen_events};
 use testkit::app::{START, on_each_database};
 use testkit::rows::row_counts;
 
@@ -128,8 +131,8 @@ async fn bad_events_lose_only_themselves_and_unknown_ones_are_kept() {
         ]);
         upload(&app, &channel, events).await;
         assert_eq!(types(&app).await, ["OPEN"]);
-        let kept = row_counts(app.engine().store()).await["seen_event"];
-        assert_eq!(kept, 2);
+        let kept = row_counts(app.engine().store()).await["seen_upload"];
+        assert_eq!(kept, 1);
     })
     .await;
 }
@@ -157,7 +160,7 @@ async fn what_comes_again_is_recognized_after_a_restart_too() {
         app.advance(Duration::from_secs(20 * 24 * 3600));
         app.step_all().await;
         upload(&app, &channel, batch).await;
-        assert_eq!(row_counts(app.engine().store()).await["seen_event"], 0);
+        assert_eq!(row_counts(app.engine().store()).await["seen_upload"], 0);
     })
     .await;
 }
@@ -275,6 +278,43 @@ async fn equal_events_without_an_id_are_told_apart_by_their_channel() {
             }
         }
         assert_eq!(types(&app).await, ["SCREEN_VIEWED"; 2]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_former_version_has_taken_is_recognized() {
+    on_each_database(async |app| {
+        let channel = register(&app, "ios", "A1").await;
+        let (old, new) = (event("app_foreground", json!({})), event("app_background", json!({})));
+        let id: EventId = old["event_id"].as_str().unwrap().parse().unwrap();
+        let of = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
+        let kept = move |tx: &mut Tx<'_>| seen_events::add(tx, of, &[(hour(START), id)]);
+        app.engine().store().write(of, kept).await.unwrap();
+        upload(&app, &channel, json!([old, new])).await;
+        assert_eq!(types(&app).await, ["CLOSE"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_device_that_makes_up_thousands_of_events_of_an_hour_is_not_listened_to() {
+    const OF_AN_HOUR: usize = 5_000;
+    on_each_database(async |app| {
+        let channel = register(&app, "ios", "A1").await;
+        let screen = |n: usize, hour: i64| {
+            event_at("screen_tracking", START.0 - hour * 3_600_000, json!({"screen": "cart", "n": n}))
+        };
+        for first in (0..=OF_AN_HOUR).step_by(500) {
+            let events: Vec<Value> = (first..first + 500).map(|n| screen(n, 2)).collect();
+            upload(&app, &channel, json!(events)).await;
+        }
+        upload(&app, &channel, json!([screen(0, 1)])).await;
+        let metrics = app.operator().get("/metrics").await;
+        let taken = |outcome: &str, n: usize| format!("aerogram_device_events_total{{outcome=\"{outcome}\"}} {n}");
+        for line in [taken("taken", OF_AN_HOUR + 1), taken("too_many", 500)] {
+            assert!(metrics.text().contains(&line), "{line}: {}", metrics.text());
+        }
     })
     .await;
 }
