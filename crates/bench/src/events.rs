@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use futures_util::future::try_join_all;
 use model::ids::ChannelId;
 use model::time::{Clock, UtcMillis};
 use serde_json::json;
@@ -22,6 +23,8 @@ pub(crate) const EVENTS: u64 = 10;
 /// Rounds take turns, so that a noisy neighbor disturbs both sides.
 const ROUNDS: usize = 3;
 const TIME: Duration = Duration::from_secs(5);
+/// Registrations at once, which share commits.
+const REGISTERING: u32 = 32;
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     let (n_rounds, time) = (size.rounds(ROUNDS), Until::Time(size.time(TIME)));
@@ -58,23 +61,25 @@ pub(crate) async fn run(size: Size) -> Result<()> {
 async fn prepare(server: &Server, n_devices: u32) -> Result<Vec<ChannelId>> {
     report::progress("preparing");
     let mut connection = Connection::open(server.address).await?;
-    let channels = register(&mut connection, &App::first(), n_devices).await?;
+    let channels = register(server, &App::first(), n_devices).await?;
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
     connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
     Ok(channels)
 }
 
-/// Devices with short addresses, one after the other.
-pub(crate) async fn register(connection: &mut Connection, app: &App, n_devices: u32) -> Result<Vec<ChannelId>> {
-    let device = app.device();
-    let mut channels = Vec::new();
-    for n in 0..n_devices {
-        let body =
-            json!({"channel": {"device_type": "android", "opt_in": true, "push_address": format!("device-{n}")}});
-        let made = connection.expect(&request("POST", "/api/channels", &device, &body.to_string())).await?;
-        channels.push(made["channel_id"].as_str().unwrap_or_default().parse()?);
-    }
-    Ok(channels)
+/// Devices with short addresses.
+pub(crate) async fn register(server: &Server, app: &App, n_devices: u32) -> Result<Vec<ChannelId>> {
+    let shares = (0..REGISTERING).map(async |first| {
+        let (mut connection, mut channels) = (Connection::open(server.address).await?, Vec::new());
+        for n in (first..n_devices).step_by(REGISTERING as usize) {
+            let body =
+                json!({"channel": {"device_type": "android", "opt_in": true, "push_address": format!("device-{n}")}});
+            let made = connection.expect(&request("POST", "/api/channels", &app.device(), &body.to_string())).await?;
+            channels.push(made["channel_id"].as_str().unwrap_or_default().parse()?);
+        }
+        anyhow::Ok(channels)
+    });
+    Ok(try_join_all(shares).await?.concat())
 }
 
 /// The upload of a device after it was used, as it goes over the wire.

@@ -47,7 +47,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let (folder, receiver) = (TempDir::new()?, Receiver::start()?);
     let server = Server::start_on(folder.path(), &url)?;
     let mut connection = Connection::open(server.address).await?;
-    let channels: Arc<[_]> = events::register(&mut connection, &App::first(), size.of(DEVICES)).await?.into();
+    let channels: Arc<[_]> = events::register(&server, &App::first(), size.of(DEVICES)).await?.into();
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
     connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
     for (types, _) in WEBHOOKS {

@@ -121,13 +121,14 @@ pub(crate) async fn load_attributes(
     let (store, app) = open_at(place).await?;
     for first in (0..n_channels).step_by(PER_TRANSACTION as usize) {
         let ordinals = first..n_channels.min(first.saturating_add(PER_TRANSACTION));
-        let batch: Vec<_> = ordinals.map(|ordinal| (Ordinal(ordinal), make(Ordinal(ordinal)))).collect();
-        let written = store.write(app, move |tx| {
-            for (channel, writes) in &batch {
-                attributes::write(tx, app, &Owner::Channel(*channel), writes)?;
-            }
-            Ok::<_, anyhow::Error>(())
-        });
+        let batch: Vec<_> = ordinals
+            .flat_map(|ordinal| {
+                let writes = make(Ordinal(ordinal)).into_iter();
+                writes.map(move |write| (Owner::Channel(Ordinal(ordinal)), write))
+            })
+            .collect();
+        let written =
+            store.write(app, move |tx| attributes::set_all(tx, app, batch.iter().map(|(owner, write)| (owner, write))));
         written.await?;
     }
     store.close().await;

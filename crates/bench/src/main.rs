@@ -38,6 +38,7 @@ mod location;
 mod machine;
 mod nodes;
 mod pages;
+mod peers;
 mod population;
 mod pushes;
 mod remote_data;
@@ -82,7 +83,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 25] = [
+const BENCHES: [Bench; 26] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -142,6 +143,12 @@ const BENCHES: [Bench; 25] = [
         about: "pushes to 1,000,000 devices by way of simulated providers, beside a bare HTTP/2 loop and h2load",
         needs_server: true,
         run: |size| Box::pin(broadcast::run(size)),
+    },
+    Bench {
+        name: "peers",
+        about: "registrations and pushes of Parse Server, when it is installed, beside ours",
+        needs_server: true,
+        run: |size| Box::pin(peers::run(size)),
     },
     Bench {
         name: "spread",
@@ -254,6 +261,9 @@ struct Wish {
     /// The program that `compare` compares with, such as the server of an earlier commit
     #[arg(long, value_name = "PATH")]
     against: Option<PathBuf>,
+    /// A folder in which `npm install parse-server express` was run, for `peers`
+    #[arg(long, value_name = "PATH")]
+    parse_server: Option<PathBuf>,
     /// How many rounds `databases`, `compare` and `nodes` make, for a quick look
     #[arg(long)]
     rounds: Option<usize>,
@@ -281,8 +291,9 @@ fn main() -> Result<()> {
     let is_wanted = |bench: &&Bench| wish.what.iter().any(|name| name == bench.name || name == "all");
     let Wish { at_most, seconds, seed, rounds, statements, .. } = wish;
     // Every measurement may have it, until the end.
-    let against = wish.against.clone().map(|path| &*Box::leak(path.into_boxed_path()));
-    let size = Size { at_most, seconds, seed, rounds, against, statements };
+    let kept = |path: Option<PathBuf>| path.map(|path| &*Box::leak(path.into_boxed_path()));
+    let (against, parse_server) = (kept(wish.against.clone()), kept(wish.parse_server.clone()));
+    let size = Size { at_most, seconds, seed, rounds, against, parse_server, statements };
     if let Some(snapshot) = &wish.snapshot {
         return index::measure(snapshot, size);
     }

@@ -1,5 +1,5 @@
-//! `bench remote-data`: devices that ask for remote data, whether anything is new and for all of it, beside `GET /health` of the
-//! same server.
+//! `bench remote-data`: devices that ask for remote data, whether anything is new and for all of it, and whether a flag is on for
+//! them by an attribute that many devices have, beside `GET /health` of the same server.
 
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ const ROUND: Duration = Duration::from_secs(2);
 /// What an app that uses all of it has.
 const MESSAGES: usize = 30;
 const FLAGS: usize = 10;
+/// Devices with the attribute that decides about a flag.
+const DEVICES: u32 = 10_000;
 /// Of the rate of the reference.
 const LEAST_NOT_MODIFIED: f64 = 0.8;
 const LEAST_FULL: f64 = 0.5;
@@ -39,15 +41,23 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     report::line("bytes of an answer, packed", &number(answer.body.len() as f64))?;
     let known = ask(&format!("If-Modified-Since: {modified}\r\n"));
     let health = request("GET", "/health", "", "");
+    let resolve = resolving(&mut connection, size.of(DEVICES)).await?;
 
     let (mut reference, mut not_modified, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+    let mut resolved = Vec::new();
     let time = size.time(ROUND);
     for _ in 0..size.rounds(ROUNDS) {
         reference.push(measure(&server, time, &health, 200).await?);
         not_modified.push(measure(&server, time, &known, 304).await?);
         whole.push(measure(&server, time, &full, 200).await?);
+        resolved.push(measure(&server, time, &resolve, 200).await?);
     }
-    let rows = [row("GET /health", &reference), row("nothing is new (304)", &not_modified), row("all of it", &whole)];
+    let rows = [
+        row("GET /health", &reference),
+        row("nothing is new (304)", &not_modified),
+        row("all of it", &whole),
+        row("a flag by an attribute", &resolved),
+    ];
     report::table(&HEADING, &rows)?;
     let of_reference =
         |rounds: &[Work]| middle(rounds, Work::per_cpu_second) / middle(&reference, Work::per_cpu_second);
@@ -87,6 +97,29 @@ async fn fill(connection: &mut Connection) -> Result<()> {
         post("/api/feature-flags", &flag).await?;
     }
     Ok(())
+}
+
+/// The question of one device about a flag by an attribute that many have.
+async fn resolving(connection: &mut Connection, n_devices: u32) -> Result<Vec<u8>> {
+    let master = master_authorization();
+    let mut post = async |path: &str, body: &Value| -> Result<Value> {
+        connection.expect(&request("POST", path, &master, &body.to_string())).await
+    };
+    let mut channels = Vec::new();
+    for n in 0..n_devices {
+        let channel = json!({"device_type": "android", "opt_in": true, "push_address": format!("registration-{n}")});
+        channels.push(post("/api/channels", &json!({ "channel": channel })).await?["channel_id"].clone());
+    }
+    for some in channels.chunks(1_000) {
+        let set =
+            json!({"audience": {"channel": some}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]});
+        post("/api/channels/attributes", &set).await?;
+    }
+    let audience = json!({"attribute": "plan", "operator": "equals", "value": "gold"});
+    let flag = post("/api/feature-flags", &json!({"name": "lounge", "server_audience": audience})).await?;
+    let id = flag["flag_id"].as_str().context("a flag has an id")?;
+    let body = json!({"platform": "android", "channel_id": channels.first()});
+    Ok(request("POST", &format!("/api/feature-flags/{id}/resolve"), &master, &body.to_string()))
 }
 
 async fn measure(server: &Server, time: Duration, asked: &[u8], status: u16) -> Result<Work> {

@@ -21,6 +21,8 @@ pub(crate) struct Size {
     pub(crate) rounds: Option<usize>,
     /// The server that `compare` compares with.
     pub(crate) against: Option<&'static Path>,
+    /// Where Parse Server is installed, for `peers`.
+    pub(crate) parse_server: Option<&'static Path>,
     /// Whether `databases` and `nodes` print what PostgreSQL was asked.
     pub(crate) statements: bool,
 }

@@ -59,9 +59,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
 /// Registers channels, and returns those that something is to happen to.
 async fn prepare(server: &Server, n_channels: u32) -> Result<Arc<[ChannelId]>> {
     report::progress("registering");
-    let mut connection = Connection::open(server.address).await?;
     let n_busy = BUSY.min(n_channels);
-    let busy = events::register(&mut connection, &App::first(), n_busy).await?;
+    let busy = events::register(server, &App::first(), n_busy).await?;
     let others = Until::Calls(u64::from(n_channels - n_busy));
     clients::call(server.address, server.process(), others, writes::registration(&App::first(), "soak")).await?;
     Ok(busy.into())

@@ -1,4 +1,4 @@
-//! The same requests from a loop on the `h2` crate that does nothing else: the least that sending costs.
+//! The same requests from a loop on the `h2` crate that does nothing else: the least that sending costs. For browsers it encrypts.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,6 +20,7 @@ use tokio_rustls::TlsConnector;
 use uuid::Uuid;
 
 use super::Work;
+use super::encrypting::Browser;
 use super::provider::Provider;
 use crate::usage::thread_cpu;
 
@@ -57,7 +58,7 @@ pub(super) async fn run(provider: &Provider, protocol: Protocol, n_messages: u32
 
 async fn exchange(sender: &mut SendRequest<Bytes>, requests: &Requests, n: u32) -> Result<()> {
     let (answer, mut stream) = sender.send_request(requests.head(n)?, false)?;
-    stream.send_data(requests.body(n), true)?;
+    stream.send_data(requests.body(n)?, true)?;
     let answer = answer.await?;
     ensure!(answer.status().is_success(), "The simulator answered {}.", answer.status());
     let mut body = answer.into_body();
@@ -77,6 +78,8 @@ struct Requests {
     body: Bytes,
     /// The range of the device's address in the body, if it is there.
     address: Option<Range<usize>>,
+    /// For whom bodies are encrypted, if they are.
+    browser: Option<Browser>,
 }
 
 impl Requests {
@@ -92,13 +95,17 @@ impl Requests {
         let first = device_address(protocol, 0, &root);
         let start = specimen.body.windows(first.len()).position(|bytes| bytes == first.as_bytes());
         let address = start.map(|start| start..start + first.len());
-        Ok(Self { protocol, root, authority, sample, body: specimen.body.clone(), address })
+        let browser = (protocol == Protocol::WebPush).then(Browser::new).transpose()?;
+        Ok(Self { protocol, root, authority, sample, body: specimen.body.clone(), address, browser })
     }
 
-    fn body(&self, n: u32) -> Bytes {
-        let Some(place) = &self.address else { return self.body.clone() };
+    fn body(&self, n: u32) -> Result<Bytes> {
+        if let Some(browser) = &self.browser {
+            return browser.message(self.body.len());
+        }
+        let Some(place) = &self.address else { return Ok(self.body.clone()) };
         let address = device_address(self.protocol, u64::from(n), &self.root);
-        [&self.body[..place.start], address.as_bytes(), &self.body[place.end..]].concat().into()
+        Ok([&self.body[..place.start], address.as_bytes(), &self.body[place.end..]].concat().into())
     }
 
     fn head(&self, n: u32) -> Result<Request<()>> {

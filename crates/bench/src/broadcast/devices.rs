@@ -70,7 +70,8 @@ impl Devices {
             (channel, vec![Key { kind: format!("address:{}", self.device_type), value: address }])
         })
         .await?;
-        let attribute = |name: &str, value: String| Write { name: name.to_owned(), value: Some(value), at: CREATED };
+        let attribute =
+            |name: &str, value: String| Write { name: name.to_owned(), value: Some(value), at: CREATED, expires: None };
         loading::load_attributes(place, n_devices, |Ordinal(n)| {
             vec![attribute("first_name", format!("\"Kim {n}\"")), attribute("city", "\"Reykjav\u{ed}k\"".to_owned())]
         })

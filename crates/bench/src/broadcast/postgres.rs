@@ -18,6 +18,7 @@ use crate::loading::Place;
 use crate::nodes::start_another;
 use crate::report::{self, number, percent};
 use crate::server::Server;
+use crate::usage::Process;
 
 const DEVICES: u32 = 1_000_000;
 /// Pushes to all, in turns.
@@ -60,6 +61,16 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         report::goal(&text, &percent(share), "at least 80 %", share >= LEAST)?;
     }
     Ok(())
+}
+
+/// Deliveries per second of CPU time, the server's and that of its database.
+pub(crate) async fn rate(n_devices: u32, url: &str, database: Process) -> Result<f64> {
+    let (provider, folder) = (Provider::start()?, TempDir::new()?);
+    let devices = Devices::of(Protocol::Apns, &provider)?;
+    let place = Place { folder: folder.path(), database: Some(url) };
+    devices.load(&place, n_devices).await?;
+    let nodes = [place.start()?];
+    Ok(send(&nodes, &provider, &devices, n_devices, || database.family_cpu()).await?.per_cpu_second())
 }
 
 /// One push to all from the nodes, which are new; `database` tells the CPU time of a server of their database.

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 #[test]
-#[ignore = "takes minutes, and not all of them pass on a busy machine yet"]
+#[ignore = "takes minutes with a debug build, too long for every run"]
 fn every_measurement_works() {
     let program = Path::new(env!("CARGO_BIN_EXE_bench"));
     let server = program.with_file_name("aerogram");
