@@ -1,13 +1,18 @@
 # The requests of Airship's Ruby library for servers (10.0.1, which is not to be had from the package registries that this uses),
 # written down from its source and sent as it sends them: its paths, headers, bodies and dates, and what it needs of the answers.
 #
-# usage: ruby requests.rb URL KEY MASTER_SECRET TOKEN IOS_CHANNEL
+# usage: ruby requests.rb URL KEY MASTER_SECRET TOKEN IOS_CHANNEL DEVICE_TOKEN ANDROID_CHANNEL CLIENT < PRIVATE_KEY
+# CLIENT is an OAuth client, and PRIVATE_KEY its key.
+require 'base64'
 require 'json'
 require 'net/http'
+require 'openssl'
+require 'securerandom'
 require 'time'
 require 'zlib'
 
-URL, KEY, SECRET, TOKEN, CHANNEL = ARGV
+URL, KEY, SECRET, TOKEN, CHANNEL, DEVICE_TOKEN, ANDROID, CLIENT = ARGV
+PRIVATE_KEY = $stdin.read
 LATER = Time.now.utc + 400 * 24 * 60 * 60
 
 # Answers with the status and the body, which is parsed if it is JSON.
@@ -89,7 +94,9 @@ def check_devices
   check('a channel') { succeed(200, 'GET', "/channels/#{CHANNEL}")['channel']['channel_id'] == CHANNEL }
   check('channels') { pages('/channels/', 'channels').map { |each| each['channel_id'] }.include?(CHANNEL) }
   check('tokens') { pages('/device_tokens/', 'device_tokens').length == 1 }
-  check('apids') { pages('/apids/', 'apids') == [] }
+  check('a token') { succeed(200, 'GET', "/device_tokens/#{DEVICE_TOKEN}")['device_token'] == DEVICE_TOKEN }
+  check('apids') { pages('/apids/', 'apids').map { |each| each['apid'] } == [ANDROID] }
+  check('an apid') { succeed(200, 'GET', "/apids/#{ANDROID}")['apid'] == ANDROID }
   succeed(200, 'POST', '/channels/tags/', { audience: { ios_channel: CHANNEL }, add: { team: ['red'] } })
   city = { action: 'set', key: 'city', value: 'Oslo', timestamp: Time.now.utc.iso8601 }
   succeed(200, 'POST', '/channels/attributes', { audience: { ios_channel: [CHANNEL] }, attributes: [city] })
@@ -98,6 +105,15 @@ def check_devices
   check('an open channel') { succeed(200, 'GET', "/channels/#{made['channel_id']}")['channel']['address'] == 'lobby' }
   succeed(202, 'POST', '/open/uninstall/', { address: 'lobby', open_platform_name: 'kiosk' })
   succeed(202, 'POST', '/channels/uninstall/', [{ channel_id: made['channel_id'], device_type: 'open' }])
+end
+
+def check_create_and_send
+  push = { audience: { create_and_send: [{ ua_address: 'lobby', name: 'Kim' }] }, device_types: ['open::kiosk'],
+           notification: { 'open::kiosk': { alert: 'Hello' } } }
+  check('a push') { succeed(200, 'POST', '/create-and-send/', push)['push_ids'].length == 1 }
+  succeed(200, 'POST', '/create-and-send/validate', push)
+  later = { schedule: { scheduled_time: LATER.strftime('%Y-%m-%dT%H:%M:%S') }, name: nil, push: push }
+  check('a schedule') { succeed(201, 'POST', '/schedules/create-and-send', later)['schedule_urls'].length == 1 }
 end
 
 def check_users
@@ -123,10 +139,16 @@ def check_lists
   succeed(204, 'DELETE', '/lists/vip')
   succeed(201, 'POST', '/tag-lists/', { name: 'ua_tags_vip', add: { loyalty: ['vip'] } })
   check('tag lists') { succeed(200, 'GET', '/tag-lists/')['lists'].is_a?(Array) }
+  rows = "channel_id\n#{CHANNEL}\nnobody\n"
+  succeed(202, 'PUT', '/tag-lists/ua_tags_vip/csv/', rows, type: 'text/csv')
+  # It says so in place of naming the encoding.
+  succeed(202, 'PUT', '/tag-lists/ua_tags_vip/csv/', Zlib.gzip(rows), type: 'text/csv', encoding: 'true')
+  check('errors') { succeed(200, 'GET', '/tag-lists/ua_tags_vip/errors/').is_a?(String) }
   segment = succeed(201, 'POST', '/segments/', { display_name: 'Red', criteria: { tag: 'red', group: 'team' } })
   path = "/segments/#{segment['segment_id']}"
   check('a segment') { succeed(200, 'GET', path)['display_name'] == 'Red' }
-  check('segments') { pages('/segments/', 'segments').length == 1 }
+  succeed(200, 'PUT', path, { display_name: 'Crimson', criteria: { tag: 'red', group: 'team' } })
+  check('segments') { pages('/segments/', 'segments').map { |each| each['display_name'] } == ['Crimson'] }
   succeed(204, 'DELETE', path)
 end
 
@@ -163,13 +185,41 @@ def check_reports(push)
   succeed(200, 'GET', "/reports/devices/?date=#{from}")
 end
 
+# As the gem for JSON web tokens writes it.
+def token_of(claims)
+  key = OpenSSL::PKey::EC.new(PRIVATE_KEY)
+  parts = [{ typ: 'JWT', alg: 'ES384', kid: CLIENT }, claims]
+  text = parts.map { |part| Base64.urlsafe_encode64(JSON.dump(part), padding: false) }.join('.')
+  signature = OpenSSL::ASN1.decode(key.sign('SHA384', text)).value.map { |number| number.value.to_s(2).rjust(48, "\0") }
+  "#{text}.#{Base64.urlsafe_encode64(signature.join, padding: false)}"
+end
+
+def check_oauth
+  now = Time.now.to_i
+  claims = { aud: "#{URL}/token", exp: now + 61, iat: now, iss: CLIENT, nonce: SecureRandom.uuid, sub: "app:#{KEY}",
+             scope: 'chn psh' }
+  form = { grant_type: 'client_credentials', assertion: token_of(claims) }
+  answer = Net::HTTP.post_form(URI("#{URL}/token"), form)
+  raise "POST /token: #{answer.code} #{answer.body}" unless answer.code == '200'
+
+  token = JSON.parse(answer.body)['access_token']
+  header, claims = token.split('.').first(2).map { |part| JSON.parse(Base64.urlsafe_decode64(part)) }
+  check('the library reads when it expires') { claims['exp'] > now }
+  listed = Net::HTTP.get_response(URI("#{URL}/api/channels/"), { 'Authorization' => "Bearer #{token}", 'X-UA-Appkey' => KEY })
+  check('the token is good') { listed.code == '200' }
+  pem = Net::HTTP.get_response(URI("#{URL}/verify/public_key/#{header['kid']}"), { 'Accept' => 'text/plain' })
+  check('a key') { pem.code == '200' && OpenSSL::PKey.read(pem.body).is_a?(OpenSSL::PKey::EC) }
+end
+
 check_custom_events
 push = check_pushes
 check_devices
+check_create_and_send
 check_users
 check_lists
 check_automation
 check_reports(push)
+check_oauth
 status, = request('GET', '/channels/', bearer: true, url: "#{URL}/api/no-such-thing")
 check('what is not there is said to be missing') { status == 404 }
-puts 'official: 7 parts of the requests of the Ruby library 10.0.1 work'
+puts 'official: 9 parts of the requests of the Ruby library 10.0.1 work'
