@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::fair_share::{FairShare, Permit};
 use crate::holder::Holder;
 use crate::recent_requests::RecentRequests;
+use crate::turns::{Turn, Turns};
 use crate::wrong_credentials::WrongCredentials;
 
 /// Requests whose credentials are looked up at once. None of them waits for its caller, so nobody can hold these for long.
@@ -67,7 +68,7 @@ pub(crate) struct Parts {
     streams: FairShare<AppId>,
     transfers: FairShare<AppId>,
     live: FairShare<AppId>,
-    handshakes: Arc<Semaphore>,
+    handshakes: Turns<AppId>,
     pub(crate) wrong_credentials: WrongCredentials,
     pub(crate) browser_rate: BrowserRate,
     pub(crate) recent_requests: RecentRequests,
@@ -98,7 +99,7 @@ impl Edge {
             streams: FairShare::new(MOST_STREAMS),
             transfers: FairShare::new(MOST_TRANSFERS),
             live: FairShare::new(settings.limits.live_connections),
-            handshakes: Arc::new(Semaphore::new(settings.limits.live_handshakes)),
+            handshakes: Turns::new(settings.limits.live_handshakes),
             wrong_credentials: WrongCredentials::new(settings.limits.wrong_credentials_per_minute),
             browser_rate: BrowserRate::default(),
             recent_requests: RecentRequests::default(),
@@ -160,9 +161,9 @@ impl Edge {
     }
 
     /// The turn to open a live connection. All devices of a node that has stopped come to another at once, and wait here rather
-    /// than in front of the database, where others would wait with them.
-    pub(crate) async fn begin_handshake(&self) -> Result<OwnedSemaphorePermit> {
-        self.handshakes.clone().acquire_owned().await.map_err(Error::internal)
+    /// than in front of the database, where others would wait with them. Those of one app leave half of the turns to others.
+    pub(crate) async fn begin_handshake(&self, app: AppId) -> Result<Turn> {
+        self.handshakes.wait(app).await.map_err(Error::internal)
     }
 
     /// Counts a list that is uploaded or downloaded, or an import, until all of it is transferred.

@@ -33,6 +33,7 @@ mod routes;
 mod serve;
 mod stopping;
 mod tls;
+mod turns;
 mod upload;
 mod wrong_credentials;
 

@@ -6,16 +6,28 @@ use axum::extract::FromRequestParts;
 use http::header::HOST;
 use http::request::Parts;
 use http::uri::Authority;
+use model::app::WebOrigin;
 
 use crate::edge::Edge;
+use crate::serve::CallerAddress;
 
 /// The base URL the caller sees: the configured one, or else that of the request. A proxy that ends TLS says so in
 /// `X-Forwarded-Proto`; `X-Forwarded-Host` is not trusted, since proxies can pass `Host` on.
-pub(crate) struct Links(String);
+pub(crate) struct Links {
+    base: String,
+    /// That of the request, if another one is configured and the request was made on the machine of the service.
+    asked: Option<String>,
+}
 
 impl Links {
     pub(crate) fn to(&self, path: &str) -> String {
-        format!("{}{path}", self.0)
+        format!("{}{path}", self.base)
+    }
+
+    /// All URLs that certainly are this service's for a path, if it is configured how clients see it: that of links, and that by
+    /// which a caller on the same machine has asked. Any other name in a request is only its caller's word.
+    pub(crate) fn known_as(&self, path: &str) -> Vec<String> {
+        std::iter::once(&self.base).chain(&self.asked).map(|base| format!("{base}{path}")).collect()
     }
 }
 
@@ -23,12 +35,19 @@ impl FromRequestParts<Edge> for Links {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self, Infallible> {
-        Ok(Self(match &edge.public_url {
-            Some(url) => url.to_string(),
+        let asked = of_request(parts);
+        Ok(match &edge.public_url {
+            Some(url) => Self { base: url.to_string(), asked: asked.filter(|asked| is_local(parts, asked)) },
             // Without a host there are only relative links.
-            None => of_request(parts).unwrap_or_default(),
-        }))
+            None => Self { base: asked.unwrap_or_default(), asked: None },
+        })
     }
+}
+
+/// Whether a request was made on the machine of the service, by a name that every machine has for itself.
+fn is_local(parts: &Parts, asked: &str) -> bool {
+    let is_here = parts.extensions.get::<CallerAddress>().is_some_and(|caller| caller.is_here(&parts.headers));
+    is_here && asked.parse::<WebOrigin>().is_ok_and(|origin| origin.is_loopback())
 }
 
 fn of_request(parts: &Parts) -> Option<String> {

@@ -24,8 +24,7 @@ const RENDERED: &str = "Messages have their pages elsewhere: under the 'message_
                         and under /pages.";
 const PAYLOADS: &str = "There are no payloads of remote data to manage here.";
 
-const FEEDBACK: &str =
-    "The addresses of uninstalled devices are not kept. Read the UNINSTALL events instead (POST /api/events).";
+const COMPLIANCE: &str = "Events of compliance are about email and SMS, of which there are no channels here. All events are at POST /api/events.";
 
 /// Every method of these paths is refused, so that none of them is taken for an id.
 pub(crate) const NOT_OFFERED: &[(&str, &str)] = &[
@@ -44,16 +43,12 @@ pub(crate) const NOT_OFFERED: &[(&str, &str)] = &[
     ("/api/mms/{*below}", SMS),
     ("/api/delivery-report/{*below}", SMS),
     ("/api/channels/create/{*below}", CREATED),
-    (
-        "/api/channels/import",
-        "Channels come one by one: PUT /api/channels/<id> with the master secret makes a channel under the id that it had before.",
-    ),
-    ("/api/device_tokens/feedback", FEEDBACK),
-    ("/api/apids/feedback", FEEDBACK),
+    ("/api/channels/import", "Channels are imported with POST."),
     ("/api/billing/{*below}", BILLING),
     ("/api/segmentation-bridge", BRIDGE),
     ("/api/schedules/segmentation-bridge/{id}", BRIDGE),
     ("/api/payloads", PAYLOADS),
+    ("/api/events/general", COMPLIANCE),
     ("/binary/{*below}", RENDERED),
     ("/api/airmail/{*below}", "Send messages with POST /api/push and its 'message'; inboxes are at /api/user."),
     ("/api/push/batch", "Send several pushes as an array to POST /api/push."),

@@ -43,7 +43,7 @@ pub use database_check::PageCheckTimes;
 pub use health::{Health, WithoutCredentials};
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
 pub use metrics::MetricsForm;
-pub use nodes::{NodeFacts, NodeView};
+pub use nodes::{Measured, NodeFacts, NodeView};
 pub use privacy::{AskedPrivacy, PrivacyView, TableReceipt};
 pub use retention::Retention;
 pub use store::privacy::RequestKind as PrivacyKind;
@@ -89,7 +89,8 @@ struct Rooms {
     clock_watch: ClockWatch,
     noted_doubt: clock_doubt::NotedDoubt,
     this_node: nodes::ThisNode,
-    told_ends: ending_credentials::Told,
+    told_ends: ending_credentials::ToldPlatforms,
+    told_certificate: ending_credentials::ToldCertificate,
     metrics: Metrics,
     exposition: metrics::Exposition,
     retention: Retention,
@@ -144,6 +145,7 @@ impl Engine {
             noted_doubt: clock_doubt::NotedDoubt::default(),
             this_node: nodes::ThisNode::default(),
             told_ends: ending_credentials::Told::default(),
+            told_certificate: ending_credentials::Told::default(),
             metrics: base.metrics.clone(),
         });
         let jobs = Jobs::new(&base, rooms.all_jobs());

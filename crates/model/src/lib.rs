@@ -35,6 +35,7 @@ pub mod name;
 pub mod named_user;
 pub mod network;
 pub mod origin;
+pub mod p256;
 pub mod p384;
 pub mod payload;
 pub mod pipeline;

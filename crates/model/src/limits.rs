@@ -113,6 +113,9 @@ pub const LIST_CELL_BYTES: usize = 1024;
 pub const ATTRIBUTE_INSTANCE_CHARS: usize = 64;
 /// A JSON object as the value of an attribute, written without white space.
 pub const ATTRIBUTE_JSON_BYTES: usize = 8192;
+/// After so many days an object ends that does not say when, and after so many at the latest.
+pub const ATTRIBUTE_OBJECT_DAYS: u32 = 90;
+pub const ATTRIBUTE_OBJECT_MOST_DAYS: u32 = 731;
 pub const ATTRIBUTES_PER_REQUEST: usize = 1000;
 /// Changes of the attributes of contacts in one request.
 pub const CONTACT_CHANGES_PER_REQUEST: usize = 1000;
@@ -204,6 +207,8 @@ pub const TEMPLATE_VARIABLE_CHARS: usize = 32;
 pub const DEFAULT_VALUE_BYTES: usize = 8192;
 /// Different places in the texts of one push where something is filled in.
 pub const MARKS_PER_PUSH: usize = 2000;
+/// Different names under which the texts of one push look for values. Each is looked up for all recipients.
+pub const NAMES_PER_PUSH: usize = 200;
 pub const TEMPLATE_NAME_CHARS: usize = 255;
 pub const TEMPLATE_DESCRIPTION_CHARS: usize = 1000;
 /// Values for the variables of a template.

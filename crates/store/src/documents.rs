@@ -228,6 +228,12 @@ pub fn exists(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Resu
     Ok(n_found > 0)
 }
 
+/// When a document was created, if it exists.
+pub fn created(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<Option<UtcMillis>> {
+    let sql = "select created from document where app = $1 and kind = $2 and id = $3";
+    tx.query_opt(sql, &[app.into(), kind.name().into(), id.into()], |row| row.get(0))
+}
+
 /// The documents that exist, in the order of the ids.
 pub fn get_many(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, ids: &[&str]) -> Result<Vec<Document>> {
     let sql = "select id, created, modified, body from document where app = $1 and kind = $2 and id = $3";

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::db::postgres::{PostgresConnection, server::Server};
+use crate::db::postgres::{PostgresConnection, failure, server::Server};
 pub use crate::db::server_facts::{ServerFacts, Standby, TableRows};
 use crate::db::{Access, Connection, sqlite};
 use crate::error::{Cause, Error, Result};
@@ -41,6 +41,11 @@ pub async fn examine<T: Send + 'static>(
         found
     });
     examined.await.map_err(|error| Error::Unavailable(Cause::new("looking was interrupted", error)))?
+}
+
+/// Whether the server of the database is there and refuses us, as it does with a wrong password.
+pub fn is_refusal(error: &Error) -> bool {
+    failure::is_answer(error)
 }
 
 /// Reads every page of a database file, whether it is in use or not.

@@ -51,6 +51,8 @@ struct Setup {
     pipelines: PipelineLimits,
     /// Whether addresses of this machine are those of a trusted proxy.
     behind_proxy: bool,
+    /// How links name the service, if not as it was asked.
+    public_url: Option<&'static str>,
     pages: Option<MakePages>,
     /// Whose certificate it has; without one it speaks plain HTTP.
     tls: Option<&'static Authority>,
@@ -70,6 +72,7 @@ impl Default for Setup {
             growth: GrowthLimits::NONE,
             pipelines: PipelineLimits::DEFAULT,
             behind_proxy: false,
+            public_url: None,
             pages: None,
             tls: None,
             trusts: None,
@@ -135,6 +138,11 @@ impl TestApp {
     /// A service that believes what a proxy on this machine says about its callers.
     pub async fn behind_proxy(database: Database) -> Self {
         Self::start(Home::new(database), Setup { behind_proxy: true, ..Setup::default() }).await
+    }
+
+    /// A service that is known to clients by another address.
+    pub async fn with_public_url(database: Database, public_url: &'static str) -> Self {
+        Self::start(Home::new(database), Setup { public_url: Some(public_url), ..Setup::default() }).await
     }
 
     /// A service with pages for people.
@@ -294,7 +302,8 @@ impl Parts {
     }
 
     async fn start(home: &Home, clock: &Clock, snapshots: &Path, setup: Setup) -> Self {
-        let Setup { locations, retention, limits, growth, pipelines, behind_proxy, pages, tls, trusts } = setup;
+        let Setup { locations, retention, limits, growth, pipelines, behind_proxy, public_url, pages, tls, trusts } =
+            setup;
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let scheme = if tls.is_some() { "https" } else { "http" };
@@ -318,7 +327,7 @@ impl Parts {
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");
         let (stop, stops) = watch::channel(false);
         let settings = api::Settings {
-            public_url: None,
+            public_url: public_url.map(str::to_owned),
             operator_token: OPERATOR_TOKEN.to_owned(),
             serves_api: true,
             keep_alive: api::KEEP_ALIVE,

@@ -253,7 +253,8 @@ mod tests {
             roles: Vec::new(),
             operator: Some(operator.to_owned()),
         };
-        NodeView { id: String::new(), facts, started: UtcMillis(0), seen: UtcMillis(0), is_alive: true, n_jobs: 0 }
+        let (started, seen) = (UtcMillis(0), UtcMillis(0));
+        NodeView { id: String::new(), facts, started, seen, is_alive: true, n_jobs: 0, measured: None }
     }
 
     #[test]

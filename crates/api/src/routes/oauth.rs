@@ -112,7 +112,7 @@ pub(super) async fn grant(State(edge): State<Edge>, links: Links, request: Reque
     let (tenancy, issuer) = (edge.engine.tenancy(), links.to(""));
     let granted = match form.assertion {
         Some(assertion) if !parts.headers.contains_key(AUTHORIZATION) => {
-            tenancy.grant_by_assertion(&assertion, vec![links.to("/token")], &issuer).await?
+            tenancy.grant_by_assertion(&assertion, links.known_as("/token"), &issuer).await?
         }
         Some(_) => Err(GrantError::InvalidRequest.because("Give an assertion, or Basic credentials, and not both.")),
         None => match basic_credentials(&parts.headers) {

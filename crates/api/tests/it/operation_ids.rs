@@ -50,6 +50,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("DELETE", "/operator/apps/{key}/tokens/{token_id}"),
     ("DELETE", "/operator/apps/{key}/oauth-clients/{client_id}"),
     // For a page with the code of the demo, and no other credentials.
+    ("POST", "/demo/phones/{device_type}"),
     ("POST", "/demo/push"),
     // Answers as OAuth says.
     ("POST", "/token"),

@@ -16,7 +16,7 @@ async fn apps_are_created_listed_changed_and_deleted() {
         let rules = |rule: &str| json!({"associate": rule, "tags": rule, "attributes": rule, "subscriptions": rule});
         let shown = json!({
             "key": key, "name": "Shop", "mode": "production", "named_users": rules("signed"), "approval_above": null,
-            "web_origins": [], "created": "2024-05-01T12:00:00",
+            "web_origins": [], "proof_public_key": null, "created": "2024-05-01T12:00:00",
         });
         assert_eq!(created["app"], shown);
         let master = app.nobody().basic(key, created["master_secret"].as_str().unwrap());

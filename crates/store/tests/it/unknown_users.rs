@@ -41,6 +41,7 @@ async fn attributes_are_handed_over_with_their_times() {
             name: name.to_owned(),
             value: Some(value.to_owned()),
             at: UtcMillis(at),
+            expires: None,
         };
         let (channel, user) = (Owner::Channel(Ordinal(7)), Owner::NamedUser(NamedUserId::new("jo").unwrap()));
         let (from, to) = (channel.clone(), user.clone());

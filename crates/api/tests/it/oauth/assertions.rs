@@ -2,11 +2,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD as BASE64_URL};
+use bytes::Bytes;
+use http::Method;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 use testkit::client::Reply;
+use testkit::store::databases;
 
 use super::{ask, client, clients};
 
@@ -56,6 +59,51 @@ async fn a_client_gets_access_tokens_by_an_assertion() {
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn an_assertion_may_name_the_public_address_and_that_asked_on_the_same_machine() {
+    for database in databases() {
+        let app = TestApp::with_public_url(database, "https://push.example").await;
+        let (id, _, key) = client(&app, json!({"name": "CRM", "role": "sender"})).await;
+        let (pair, header) = (pair(&key), json!({"alg": "ES384", "kid": id}));
+        for (audience, status) in [
+            ("https://push.example/token".to_owned(), 200),
+            (app.url("/token"), 200),
+            ("https://elsewhere.example/token".to_owned(), 400),
+        ] {
+            let mut claims = claims(&app, &id, &audience.chars().take(50).collect::<String>());
+            claims["aud"] = json!(audience);
+            present(&app, &signed(&pair, &header, &claims)).await.expect(status);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_assertion_for_another_service_is_refused_whatever_its_request_calls_this_one() {
+    for database in databases() {
+        let app = TestApp::with_public_url(database, "https://push.example").await;
+        let (id, _, key) = client(&app, json!({"name": "CRM", "role": "sender"})).await;
+        let (pair, header) = (pair(&key), json!({"alg": "ES384", "kid": id}));
+        let proxied = [("x-forwarded-proto", "https"), ("x-forwarded-for", "192.0.2.1")];
+        for (audience, host, headers) in [
+            ("http://staging.example/token", "staging.example", &proxied[..0]),
+            ("https://staging.example/token", "staging.example", &proxied[..1]),
+            ("https://localhost:8443/token", "localhost:8443", &proxied[..]),
+        ] {
+            let mut claims = claims(&app, &id, audience);
+            claims["aud"] = json!(audience);
+            let mut request = app.nobody().request(Method::POST, "/token").header("Host", host);
+            request = request.header("Content-Type", "application/x-www-form-urlencoded");
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let form = format!("grant_type=client_credentials&assertion={}", signed(&pair, &header, &claims));
+            let refused = app.nobody().send(request.body(Bytes::from(form)).unwrap()).await.expect(400);
+            assert_eq!(refused["error"], "invalid_grant", "{host}: {refused}");
+            assert!(refused["error_description"].as_str().unwrap().contains("audience"), "{host}: {refused}");
+        }
+    }
 }
 
 #[tokio::test]

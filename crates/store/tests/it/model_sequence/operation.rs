@@ -174,6 +174,7 @@ impl Operation {
                     user_rules: UserRules::default(),
                     approval_above: Some(u32::from(*n)),
                     web_origins: Vec::new(),
+                    proof_public_key: None,
                     created: now,
                     data_changed: UtcMillis::default(),
                 };

@@ -262,6 +262,7 @@ impl Model {
             user_rules: UserRules::default(),
             approval_above: None,
             web_origins: Vec::new(),
+            proof_public_key: None,
             created: new.created,
             data_changed: UtcMillis::default(),
         };

@@ -10,7 +10,7 @@ use testkit::store::{Database, fresh};
 
 /// Statements that read all rows that an app has in a table, or all of the table, or that end with their
 /// first row. By how they begin.
-const BY_APP_ALONE: [&str; 38] = [
+const BY_APP_ALONE: [&str; 39] = [
     // One row for each app.
     "select id, key, name, mode, created, users_associate, users_tags,",
     "select app.id, app.key, app_numbers.log_head from app cross join app_numbers",
@@ -30,6 +30,7 @@ const BY_APP_ALONE: [&str; 38] = [
     "select ordinal from last_place limit 1",
     "select tag from legacy_tag where app = $1 order by tag limit",
     "select min(number) from message where app = $1",
+    "select max(hour) from seen_event where app = $1",
     "select id from inbox_user where app = $1 order by id limit",
     // On Citus only, for the apps of one server.
     "select app from push where id = $1",

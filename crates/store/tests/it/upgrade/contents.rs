@@ -51,7 +51,7 @@ use store::webhooks::{self, Attempt, DeadLetter, Entry, EntryKind, Position, Web
 use store::{
     Result, Store, Tx, apps, audit, blocks, contacts, followers, inbox_messages, inbox_users, journeys, legacy_tags,
     live_tokens, log, named_users, origins, place_days, push_audience, push_causes, push_marks, push_outcomes,
-    push_received, push_responses, seen_events, signed_requests, terms,
+    push_received, push_responses, seen_events, seen_uploads, signed_requests, terms, uninstalled,
 };
 
 use people::fill_people;
@@ -154,6 +154,7 @@ fn fill_channels(tx: &mut Tx<'_>) -> Result<()> {
     addresses::put_served(tx, APP, [(1, vec![4, 5])])?;
     addresses::put_refused(tx, APP, [refused()])?;
     seen_events::add(tx, APP, &[(472_222, id(21))])?;
+    seen_uploads::add(tx, APP, CHANNEL, &[(472_222, id(22))])?;
     signed_requests::remember(tx, APP, NOW, &MARK)?;
     named_users::ensure(tx, APP, &jo(), NOW)?;
     named_users::put_pending(tx, APP, &waiting(), &jo(), NOW)?;
@@ -206,13 +207,14 @@ fn fill_audience(tx: &mut Tx<'_>) -> Result<()> {
     assert_eq!(terms::insert(tx, APP, &term("crew", "news"))?, NEWS);
     term_sets::put(tx, APP, NEWS, [(Part::Slice(1), vec![1, 2])])?;
     legacy_tags::insert(tx, APP, &old_tag())?;
-    let city = Write { name: "city".to_owned(), value: Some("\"Graz\"".to_owned()), at: NOW };
+    let city = Write { name: "city".to_owned(), value: Some("\"Graz\"".to_owned()), at: NOW, expires: None };
     attributes::write(tx, APP, &Owner::Channel(CHANNEL), &[city])?;
     lists::add(tx, APP, VIP, &[member()])?;
     list_changes::add(tx, APP, GOLD, &[list_change()])?;
     bulk_rows::put(tx, APP, id(60), &[bulk_values()])?;
     journeys::enter(tx, APP, id(61), &[CHANNEL], NOW)?;
     live_tokens::put(tx, APP, CHANNEL, &live_change(), NOW)?;
+    uninstalled::add(tx, APP, NOW, CHANNEL, Some("AB12"), Some("jo"))?;
     last_places::put(tx, APP, CHANNEL, &last_places())?;
     place_days::put(tx, APP, PLACE, DAY, 0, vec![3])
 }
