@@ -10,12 +10,14 @@ use store::channels::{self, Channel};
 use store::counters::Metric;
 use store::documents::{self, Document, DocumentKind};
 use store::idempotency::{self, Kept};
+use store::jobs::JobKey;
 use store::log::{self, Record};
 use store::pushes::{self, PushRow, Tally};
 use store::recipients::Wanted;
 use store::sandbox::{self, Filter, SandboxDelivery};
-use store::{Tx, jobs, terms};
+use store::{Part, Tx, jobs, terms};
 
+use super::END;
 use super::operation::{self, DEVICE_TYPES};
 use super::oracle::Model;
 use crate::sample::{self, Reached, job_depth};
@@ -30,6 +32,9 @@ pub(super) struct View {
     of_apps: Vec<AppView>,
     job_depth: (i64, i64),
     next_due: Option<UtcMillis>,
+    /// By app and id, with the time each is due: what is claimed next depends on it, so two orders of a batch that differ in nothing
+    /// else are told apart.
+    jobs: Vec<(JobKey, UtcMillis)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -78,8 +83,16 @@ impl View {
             of_apps: APPS.map(|app| AppView::read(tx, AppId(app))).collect::<store::Result<_>>()?,
             job_depth: job_depth(tx)?,
             next_due: jobs::next_due(tx)?,
+            jobs: jobs(tx)?,
         })
     }
+}
+
+fn jobs(tx: &mut Tx<'_>) -> store::Result<Vec<(JobKey, UtcMillis)>> {
+    let all = jobs::due(tx, &Part::ALL, END, ALL)?.jobs;
+    let mut all: Vec<_> = all.into_iter().map(|job| ((job.app, job.id), job.due)).collect();
+    all.sort();
+    Ok(all)
 }
 
 impl AppView {
@@ -135,6 +148,7 @@ impl Model {
             of_apps: APPS.map(|app| self.view_of(AppId(app))).collect(),
             job_depth: (to_i64(self.jobs.len()), to_i64(self.jobs.values().filter(|job| job.leased).count())),
             next_due: self.jobs.values().map(|job| job.due).min(),
+            jobs: self.jobs.iter().map(|(key, job)| (*key, job.due)).collect(),
         }
     }
 
