@@ -32,8 +32,8 @@ pub(super) struct View {
     of_apps: Vec<AppView>,
     job_depth: (i64, i64),
     next_due: Option<UtcMillis>,
-    /// By app and id, with the time each is due: what is claimed next depends on it, so two orders of a batch that differ in nothing
-    /// else are told apart.
+    /// By app and id, with the time each is due: what is claimed next depends on it, so that two orders of a batch that differ in
+    /// nothing else are told apart.
     jobs: Vec<(JobKey, UtcMillis)>,
 }
 
