@@ -110,10 +110,10 @@ end
 def check_create_and_send
   push = { audience: { create_and_send: [{ ua_address: 'lobby', name: 'Kim' }] }, device_types: ['open::kiosk'],
            notification: { 'open::kiosk': { alert: 'Hello' } } }
-  check('a push') { succeed(200, 'POST', '/create-and-send/', push)['push_ids'].length == 1 }
+  check('a push') { succeed(202, 'POST', '/create-and-send/', push)['push_ids'].length == 1 }
   succeed(200, 'POST', '/create-and-send/validate', push)
   later = { schedule: { scheduled_time: LATER.strftime('%Y-%m-%dT%H:%M:%S') }, name: nil, push: push }
-  check('a schedule') { succeed(201, 'POST', '/schedules/create-and-send', later)['schedule_urls'].length == 1 }
+  check('a schedule') { succeed(202, 'POST', '/schedules/create-and-send', later)['schedule_urls'].length == 1 }
 end
 
 def check_users
