@@ -147,7 +147,7 @@ async fn compare(population: &Population, n_channels: u32, effort: &Effort) -> R
         report::heading(format_args!("{name}: times longer than the index takes (its own time in parentheses)"))?;
         let rows = shapes.iter().zip(&ours).zip(rival).map(|((shape, ours), rival)| compared(shape, ours, rival));
         let rows = rows.collect::<Result<Vec<_>>>()?;
-        report::table(&["audience", "channels", "count", "", "CPU", "all of them", "", "CPU"], &rows)?;
+        report::table(&["audience", "channels", "count", "itself", "CPU", "all of them", "itself", "CPU"], &rows)?;
     }
     Ok(())
 }

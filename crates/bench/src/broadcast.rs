@@ -3,10 +3,10 @@
 
 mod account;
 mod bare;
-mod devices;
+pub(crate) mod devices;
 mod encrypting;
 pub(crate) mod postgres;
-mod provider;
+pub(crate) mod provider;
 mod tool;
 
 use std::time::{Duration, Instant};
@@ -36,12 +36,12 @@ const BROADCASTS: [(Protocol, u32); 3] =
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     for (protocol, n_devices) in BROADCASTS {
-        one(protocol, size.of(n_devices)).await?;
+        one(protocol, size.of(n_devices), size.times(SINGLE)).await?;
     }
     Ok(())
 }
 
-async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
+async fn one(protocol: Protocol, n_devices: u32, n_single: usize) -> Result<()> {
     report::heading(format_args!("A push to {} devices by way of {protocol}", number(f64::from(n_devices))))?;
     let provider = Provider::start()?;
     let devices = Devices::of(protocol, &provider)?;
@@ -54,7 +54,7 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
     let mut connection = Connection::open(server.address).await?;
     set_up(&mut connection, &provider, &devices).await?;
 
-    single(&mut connection, &provider, &devices).await?;
+    single(&mut connection, &provider, &devices, n_single).await?;
     let idle = server.process().memory()?;
     server.process().forget_peak()?;
     let cpu = || server.process().cpu();
@@ -71,10 +71,10 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
     let bare = bare::run(&provider, protocol, n_reference).await?;
     let tool = tool::run(&provider, protocol, n_reference)?;
     let rows: Vec<_> = [
+        ("h2load", tool.as_ref()),
+        ("a bare loop on h2", Some(&bare)),
         ("the service, durable", Some(&sent)),
         ("the same, with two variables", Some(&personalized)),
-        ("a bare loop on h2", Some(&bare)),
-        ("h2load", tool.as_ref()),
     ]
     .into_iter()
     .filter_map(|(name, work)| Some(work?.row(name)))
@@ -105,7 +105,7 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
     report::line("bytes of the database for each delivery, with its log record", &format!("{each:.2}"))
 }
 
-async fn set_up(connection: &mut Connection, provider: &Provider, devices: &Devices) -> Result<()> {
+pub(crate) async fn set_up(connection: &mut Connection, provider: &Provider, devices: &Devices) -> Result<()> {
     let (path, platform) = (devices.platform_path(), devices.platform(provider).to_string());
     connection.expect(&request("PUT", &path, &operator_authorization(), &platform)).await.map(drop)
 }
@@ -164,10 +164,10 @@ impl Work {
 }
 
 /// One push at a time to one device, from the answer to the push until the message arrives.
-async fn single(connection: &mut Connection, provider: &Provider, devices: &Devices) -> Result<()> {
+async fn single(connection: &mut Connection, provider: &Provider, devices: &Devices, n_pushes: usize) -> Result<()> {
     let push = devices.push(&devices.first());
     let mut times = Vec::new();
-    for n in 0..=SINGLE {
+    for n in 0..=n_pushes {
         let before = provider.messages(devices.protocol);
         send(connection, &push).await?;
         let accepted = Instant::now();
@@ -184,11 +184,16 @@ async fn single(connection: &mut Connection, provider: &Provider, devices: &Devi
 
 /// Sends a push; returns its id.
 async fn send(connection: &mut Connection, push: &Value) -> Result<String> {
-    let answer = connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
+    id_of(&connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?)
+}
+
+/// The id in the answer to a push.
+pub(crate) fn id_of(answer: &Value) -> Result<String> {
     Ok(answer["push_ids"][0].as_str().context("a push has no id")?.to_owned())
 }
 
-async fn until_done(connection: &mut Connection, push: &str) -> Result<Value> {
+/// Waits until a push has ended; returns what became of it.
+pub(crate) async fn until_done(connection: &mut Connection, push: &str) -> Result<Value> {
     let ask = request("GET", &format!("/api/push/{push}"), &master_authorization(), "");
     let mut looks = tokio::time::interval(LOOK_EVERY);
     loop {

@@ -52,9 +52,9 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let time = size.duration(TIME);
     report::heading(format_args!("Three nodes on one PostgreSQL, disturbed for {} s (--seed {seed})", time.as_secs()))?;
     report::progress("preparing");
-    let mut stage = Stage::build(u64::from(size.of(CROWD))).await?;
-    let mut findings = Findings::default();
-    let played = play(&mut stage, &mut findings, &mut Chance::new(seed), time).await;
+    let mut stage = Stage::build(u64::from(size.requests(CROWD))).await?;
+    let mut findings = Findings::new(!size.is_trial());
+    let played = play(&mut stage, &mut findings, &mut Chance::new(seed), size).await;
     let judged = played.and_then(|()| findings.judge());
     if judged.is_err() {
         report::progress(&format!("the logs of the nodes are in {}", stage.keep_folder().display()));
@@ -72,11 +72,11 @@ struct Story {
     n_repeats: [u64; 2],
 }
 
-async fn play(stage: &mut Stage, findings: &mut Findings, chance: &mut Chance, time: Duration) -> Result<()> {
+async fn play(stage: &mut Stage, findings: &mut Findings, chance: &mut Chance, size: Size) -> Result<()> {
     let began = Clock::System.now();
     let (all_ended, watching_ends) = oneshot::channel();
     let watching = tokio::spawn(Arrivals::default().watch(stage.singles.clone(), watching_ends));
-    let story = tell(stage, chance, time).await?;
+    let story = tell(stage, chance, size).await?;
     drop(all_ended);
     let mut arrivals = watching.await?;
     report::progress("waiting until everything has arrived");
@@ -106,15 +106,15 @@ async fn play(stage: &mut Stage, findings: &mut Findings, chance: &mut Chance, t
     checks::reports(findings, &mut caller, &book, (&singles, &crowd), &period).await
 }
 
-async fn tell(stage: &mut Stage, chance: &mut Chance, time: Duration) -> Result<Story> {
+async fn tell(stage: &mut Stage, chance: &mut Chance, size: Size) -> Result<Story> {
     let nodes = stage.nodes.addresses();
     let load = Load::start(&nodes, 0, Retries::Unanswered(UNANSWERED), chance);
-    let disturbances = chaos::disturb(&mut stage.nodes, chance, time).await;
+    let disturbances = chaos::disturb(&mut stage.nodes, chance, size.duration(TIME)).await;
     let disturbed = load.end().await;
     let disturbances = disturbances?;
     let before = stage.n_repeats();
     let load = Load::start(&nodes, 1, Retries::Unsent, chance);
-    let stops = rolling::restart_all(&mut stage.nodes).await;
+    let stops = rolling::restart_all(&mut stage.nodes, size).await;
     let rolled = load.end().await;
     Ok(Story { disturbances, disturbed, stops: stops?, rolled, n_repeats: [before, stage.n_repeats()] })
 }
@@ -128,7 +128,7 @@ fn print_disturbances(findings: &mut Findings, story: &Story) -> Result<()> {
     print_load(findings, disturbed)?;
     print_times("until the work of a killed node was taken up", &disturbances.after_kill)?;
     let slowest = disturbances.after_kill.iter().max().copied().unwrap_or_default();
-    findings.goal("the longest of them", &duration(slowest), "at most 5 s", slowest <= MOST_TAKEOVER)?;
+    findings.time("the longest of them", slowest, MOST_TAKEOVER)?;
     print_times("until the work of a paused node was taken up", &disturbances.after_pause)?;
     let most = disturbances.n_all() * WINDOW;
     findings.at_most("deliveries that were repeated", *n_repeats, most)
@@ -145,7 +145,7 @@ fn print_rolling(findings: &mut Findings, story: &Story, arrivals: &Arrivals) ->
     let late: Vec<Duration> = rolled.pushes.iter().map(late).collect();
     print_times("from the answer to the arrival of a push, in steps of 50 ms", &late)?;
     let latest = late.iter().max().copied().unwrap_or(PATIENCE);
-    findings.goal("the longest of them", &duration(latest), "at most 5 s", latest <= MOST_LATE)?;
+    findings.time("the longest of them", latest, MOST_LATE)?;
     findings.equal("deliveries that were repeated", after - before, 0)
 }
 

@@ -11,7 +11,7 @@ use testkit::bulk::copy_channel_to;
 
 use crate::Size;
 use crate::http::{Connection, request};
-use crate::report::{self, duration, number};
+use crate::report::{self, duration, number, ratio};
 use crate::server::{APP_KEY, DATABASE, Server, device_authorization, master_authorization, operator_authorization};
 
 const DEVICES: u32 = 200_000;
@@ -31,6 +31,39 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         goaway_every: 1000,
         ..Faults::default()
     };
+    report::progress("without faults");
+    let Sent { took: without, .. } = send(n_devices, Faults::default()).await?;
+    report::line("the same devices behind a provider without faults", &duration(without))?;
+    report::progress("with faults");
+    let Sent { took, report, sim, n_gone, n_installed } = send(n_devices, faults).await?;
+
+    let tally = sim.stats().of(Protocol::Apns);
+    let count = |name: &str| report["total"][name].as_u64().unwrap_or(0);
+    report::line("time until every device was served or given up", &duration(took))?;
+    report::line("of the time without faults", &ratio(took.as_secs_f64() / without.as_secs_f64()))?;
+    report::line("requests", &number(tally.messages as f64))?;
+    report::line("connections that went away", &number(sim.stats().goaways as f64))?;
+    goal("devices that are there and were served", tally.delivered(), n_devices - n_gone)?;
+    goal("devices served twice", tally.duplicates, 0)?;
+    goal("deliveries that the service reports", count("delivered"), tally.delivered())?;
+    goal("devices that the service found gone", count("gone"), tally.devices_gone)?;
+    goal("of the devices that are gone", tally.devices_gone, n_gone)?;
+    goal("channels that are still installed", n_installed, n_devices - n_gone)?;
+    goal("deliveries that failed, expired or are pending", count("failed") + count("expired") + count("pending"), 0)
+}
+
+/// A push to everybody that has ended.
+struct Sent {
+    took: Duration,
+    report: Value,
+    sim: Simulator,
+    /// Devices that the provider says are gone.
+    n_gone: u64,
+    /// Channels that the service still has.
+    n_installed: u64,
+}
+
+async fn send(n_devices: u64, faults: Faults) -> Result<Sent> {
     let sim = Simulator::start(SimSettings { faults: faults.clone(), keep: 0, ..SimSettings::default() }).await?;
     let folder = tempfile::tempdir()?;
     let addresses: Vec<String> = (0..n_devices).map(|n| sim.device(Protocol::Apns, n)).collect();
@@ -52,19 +85,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let report = ended(&mut connection, id).await?;
     let took = began.elapsed();
     server.stop()?;
-
-    let tally = sim.stats().of(Protocol::Apns);
-    let count = |name: &str| report["total"][name].as_u64().unwrap_or(0);
-    report::line("time until every device was served or given up", &duration(took))?;
-    report::line("requests", &number(tally.messages as f64))?;
-    report::line("connections that went away", &number(sim.stats().goaways as f64))?;
-    goal("devices that are there and were served", tally.delivered(), n_devices - n_gone)?;
-    goal("devices served twice", tally.duplicates, 0)?;
-    goal("deliveries that the service reports", count("delivered"), tally.delivered())?;
-    goal("devices that the service found gone", count("gone"), tally.devices_gone)?;
-    goal("of the devices that are gone", tally.devices_gone, n_gone)?;
-    goal("channels that are still installed", installed(folder.path()).await?, n_devices - n_gone)?;
-    goal("deliveries that failed, expired or are pending", count("failed") + count("expired") + count("pending"), 0)
+    let n_installed = installed(folder.path()).await?;
+    Ok(Sent { took, report, sim, n_gone, n_installed })
 }
 
 fn goal(name: &str, value: u64, wanted: u64) -> Result<()> {

@@ -30,6 +30,8 @@ const DEVICES: u32 = 2_000;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const HOURS_PER_DAY: u32 = 24;
+/// A trial has short days.
+const HOURS_OF_TRIAL: u32 = 2;
 const DAYS: usize = 7;
 /// What comes in within an hour.
 const UPLOADS: u64 = 100;
@@ -75,11 +77,12 @@ pub(crate) async fn run(size: Size) -> Result<()> {
             let url = cluster.fresh_database();
             TIME_TO_CLEAN.iter().for_each(|sql| drop(cluster.ask(&url, sql)));
         }
-        let world = World::new(database, size.of(DEVICES)).await?;
+        let world = World::new(database, size.requests(DEVICES)).await?;
         if upkeep == Upkeep::ItsOwn {
             sizes::reset_upkeep(world.app.engine().store()).await?;
         }
-        let (first, second) = world.live(size.rounds(DAYS)).await?;
+        let n_hours = if size.is_trial() { HOURS_OF_TRIAL } else { HOURS_PER_DAY };
+        let (first, second) = world.live(size.rounds(DAYS), n_hours).await?;
         print(database, &first, &second)?;
         world.app.stop().await;
     }
@@ -113,23 +116,23 @@ impl World {
     }
 
     /// The sizes at the end of every day of the two weeks.
-    async fn live(&self, n_days: usize) -> Result<(Vec<Sizes>, Vec<Sizes>)> {
-        let first = self.week("first", 0, n_days).await?;
+    async fn live(&self, n_days: usize, n_hours: u32) -> Result<(Vec<Sizes>, Vec<Sizes>)> {
+        let first = self.week("first", 0, n_days, n_hours).await?;
         self.app.advance(PAUSE);
         for _ in 0..SWEEPS_AFTER_PAUSE {
             self.app.step_all().await;
             self.app.advance(Duration::from_secs(2));
         }
-        let second = self.week("second", 1, n_days).await?;
+        let second = self.week("second", 1, n_days, n_hours).await?;
         Ok((first, second))
     }
 
-    async fn week(&self, name: &str, week: u32, n_days: usize) -> Result<Vec<Sizes>> {
+    async fn week(&self, name: &str, week: u32, n_days: usize, n_hours: u32) -> Result<Vec<Sizes>> {
         let mut days = Vec::new();
         for day in 0..n_days {
             report::progress(&format!("{name} week, day {}", day + 1));
             let mut sizes = Sizes::default();
-            for hour in 0..HOURS_PER_DAY {
+            for hour in 0..n_hours {
                 let round = (week * 1000 + u32::try_from(day)? * HOURS_PER_DAY + hour).into();
                 self.hour(round).await?;
                 sizes = sizes.followed_by(Sizes::read(self.app.engine().store()).await?);

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use model::ids::ChannelId;
 use serde_json::json;
+use store::Value;
 
 use crate::Size;
 use crate::http::{Connection, request};
 use crate::loading::{self, Users, user_name};
 use crate::population::Population;
-use crate::report::{self, duration, mebibytes, number};
+use crate::report::{self, duration, mebibytes, number, percent};
 use crate::server::{Server, device_authorization, master_authorization};
 
 /// Each a named user with a channel of its own.
@@ -28,6 +29,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     loading::load(folder.path(), &Population::new(), n_rows, Users::OneEach).await?;
     // Stopped once more with its index loaded, so that it starts from a snapshot.
     load_index(Server::start(folder.path())?).await?.stop()?;
+    let bare = bare_rows(n_rows).await?;
+    report::line("bare rows with a name each, 4,096 a commit, per second", &number(bare))?;
     let server = load_index(Server::start(folder.path())?).await?;
     let idle = server.process().memory()?;
     report::line("server when idle", &mebibytes(idle.resident))?;
@@ -46,7 +49,9 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     wait_until_ready(&mut connection, &master, n_rows).await?;
     let (ready, memory) = (began.elapsed(), server.process().memory()?);
     report::line("until everybody is on the list", &duration(ready))?;
-    report::line("rows per second until then", &number(f64::from(n_rows) / ready.as_secs_f64()))?;
+    let rate = f64::from(n_rows) / ready.as_secs_f64();
+    report::line("rows per second until then", &number(rate))?;
+    report::line("of bare rows", &percent(rate / bare))?;
     let cpu = server.process().cpu()?.saturating_sub(cpu);
     report::line("rows per CPU-second of the server", &number(f64::from(n_rows) / cpu.as_secs_f64().max(0.01)))?;
     for (name, memory) in [("during the upload", uploaded.1), ("until everybody is on the list", memory)] {
@@ -55,6 +60,25 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         report::goal(&text, &mebibytes(above), "at most 95 MiB", above <= MOST_ABOVE_IDLE)?;
     }
     server.stop()
+}
+
+/// The least that a list of as many names costs: how many rows a database takes a second that has nothing else to do.
+async fn bare_rows(n_rows: u32) -> Result<f64> {
+    let folder = tempfile::tempdir()?;
+    Server::start(folder.path())?.stop()?;
+    let (store, app) = loading::open(folder.path()).await?;
+    let create = "create table if not exists bare_row (name text primary key)";
+    store.write(app, move |tx| tx.execute(create, &[])).await?;
+    let began = Instant::now();
+    for first in (0..n_rows).step_by(ROWS_PER_WRITE as usize) {
+        let rows = first..n_rows.min(first.saturating_add(ROWS_PER_WRITE));
+        let names: Vec<[Value; 1]> = rows.map(|ordinal| [Value::from(user_name(ordinal))]).collect();
+        let insert = "insert into bare_row (name) values ($1)";
+        store.write(app, move |tx| tx.execute_many(insert, &names)).await?;
+    }
+    let rate = f64::from(n_rows) / began.elapsed().as_secs_f64();
+    store.close().await;
+    Ok(rate)
 }
 
 /// Sends a request that needs the index.

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use geo::{Area, Atlas, Kind};
+use geo::{Area, Atlas, Extent, Kind};
 use model::place::Point;
 
 use crate::Size;
-use crate::report::{self, duration, mebibytes, number};
+use crate::report::{self, duration, mebibytes, number, ratio};
 use crate::usage::Process;
 
 /// Points per second and core that devices of ten million channels may need.
@@ -49,31 +49,42 @@ pub(crate) async fn run(size: Size) -> Result<()> {
 
     let near_cities = points_near_cities(&atlas)?;
     let anywhere = points_anywhere()?;
+    let boxes: Vec<Extent> = atlas.boundaries().map(|boundary| boundary.extent).collect();
+    let scan = rate(time, 10, |i| scanned(&boxes, near_cities[i % near_cities.len()]))?;
+    report::line("a look at the boxes of all boundaries, points per second", &number(scan))?;
     for (name, points) in
         [("points near cities, all types", &near_cities), ("points anywhere on earth, all types", &anywhere)]
     {
-        let rate = rate(time, |i| atlas.at(points[i % points.len()]).len())?;
+        let rate = rate(time, 1_000, |i| atlas.at(points[i % points.len()]).len())?;
         report::goal(&format!("{name}, per second"), &number(rate), "over 300,000", rate > POINTS_PER_SECOND)?;
+        report::line(&format!("{name}, of a look at all boxes"), &ratio(rate / scan))?;
     }
     for degrees in [0.1, 1.0, 10.0] {
         let areas: Vec<Area> =
             near_cities.iter().step_by(97).map(|point| area(*point, degrees)).collect::<Result<_>>()?;
-        let rate = rate(time, |i| atlas.touching(areas[i % areas.len()], None, 1_000).len())?;
+        let rate = rate(time, 1_000, |i| atlas.touching(areas[i % areas.len()], None, 1_000).len())?;
         report::line(&format!("boxes of {degrees}° near cities, all types, per second"), &number(rate))?;
     }
     for (name, names) in [("names", &NAMES[..10]), ("names with mistakes", &NAMES[10..])] {
-        let rate = rate(time, |i| atlas.named(names[i % names.len()], None, 100).len())?;
+        let rate = rate(time, 100, |i| atlas.named(names[i % names.len()], None, 100).len())?;
         report::line(&format!("{name}, per second"), &number(rate))?;
     }
     Ok(())
 }
 
-/// How often the work can be done in a second of CPU time.
-fn rate(time: Duration, mut work: impl FnMut(usize) -> usize) -> Result<f64> {
+/// How many boxes a point is in, found without an index.
+fn scanned(boxes: &[Extent], point: Point) -> usize {
+    let is_within =
+        |of: &&Extent| (of.south..=of.north).contains(&point.lat()) && (of.west..=of.east).contains(&point.lon());
+    boxes.iter().filter(is_within).count()
+}
+
+/// How often the work can be done in a second of CPU time, which is looked at once in so many times.
+fn rate(time: Duration, n_between: usize, mut work: impl FnMut(usize) -> usize) -> Result<f64> {
     let own = Process::own();
     let (began, mut n_done) = (own.first_thread_cpu()?, 0);
     loop {
-        for _ in 0..1_000 {
+        for _ in 0..n_between {
             std::hint::black_box(work(n_done));
             n_done += 1;
         }

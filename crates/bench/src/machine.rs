@@ -42,8 +42,9 @@ impl Machine {
         let all = (now.all.all - self.all.all).max(1.0);
         let own = now.own.saturating_sub(self.own).as_secs_f64() * TICKS_PER_SECOND;
         let others = (now.all.busy - self.all.busy - own).max(0.0);
+        report::heading(format_args!("The machine meanwhile"))?;
         report::line(
-            "the machine meanwhile: taken by its host, by others than this run",
+            "CPU time taken by its host, by others than this run",
             &format!("{}, {}", percent((now.all.stolen - self.all.stolen) / all), percent(others / all)),
         )?;
         let calibration = format!("{}, {}", duration(self.calibration), duration(now.calibration));

@@ -31,6 +31,7 @@ mod growth;
 mod http;
 mod imports;
 mod index;
+mod latency;
 mod list;
 mod live;
 mod loading;
@@ -83,7 +84,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 26] = [
+const BENCHES: [Bench; 27] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -143,6 +144,12 @@ const BENCHES: [Bench; 26] = [
         about: "pushes to 1,000,000 devices by way of simulated providers, beside a bare HTTP/2 loop and h2load",
         needs_server: true,
         run: |size| Box::pin(broadcast::run(size)),
+    },
+    Bench {
+        name: "latency",
+        about: "pushes to one device and explained audiences beside a broadcast to 10,000,000 devices and 10,000 tag updates a second",
+        needs_server: true,
+        run: |size| Box::pin(latency::run(size)),
     },
     Bench {
         name: "peers",

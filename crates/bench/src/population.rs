@@ -93,10 +93,9 @@ impl Population {
     pub(crate) fn channel(&self, ordinal: Ordinal, numbers: &[TermId]) -> (Channel, Vec<Key>) {
         // Ascending like the ids that the service makes, and unlike real addresses, whose order would only slow loading.
         let address = format!("{:08x}{:048x}", ordinal.0, Random::new(ordinal).next());
-        let id = Uuid::from_u128(u128::from(ordinal.0) << 96 | u128::from(Random::new(ordinal).next()));
         let channel = Channel {
             ordinal,
-            id: ChannelId::from_uuid(id),
+            id: id(ordinal),
             device_type: DeviceType::Android,
             installed: true,
             address: Some(address.clone()),
@@ -110,6 +109,11 @@ impl Population {
         };
         (channel, vec![Key { kind: "address:android".to_owned(), value: address }])
     }
+}
+
+/// The id of a channel.
+pub(crate) fn id(ordinal: Ordinal) -> ChannelId {
+    ChannelId::from_uuid(Uuid::from_u128(u128::from(ordinal.0) << 96 | u128::from(Random::new(ordinal).next())))
 }
 
 pub(crate) fn tag_name(rank: usize) -> String {

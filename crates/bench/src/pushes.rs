@@ -17,7 +17,7 @@ use crate::server::{APP_KEY, Server, master_authorization, operator_authorizatio
 /// Rounds take turns, so that a noisy neighbor disturbs both sides.
 const ROUNDS: usize = 3;
 const TIME: Duration = Duration::from_secs(4);
-const DELIVERIES: u32 = 300;
+const DELIVERIES: usize = 300;
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
@@ -32,7 +32,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     Server::start(other.path())?.stop()?;
     let commits = Commits::open(other.path()).await?;
     let server = Server::start(folder.path())?;
-    deliver(&server, &commits, size.of(DELIVERIES) as usize).await?;
+    deliver(&server, &commits, size.times(DELIVERIES)).await?;
     commits.close().await;
     server.stop()
 }
@@ -56,8 +56,8 @@ async fn accept(server: &Server, commits: &Commits, size: Size) -> Result<()> {
         rounds.http.push(clients::call(server.address, server.process(), time, move |_| push.clone()).await?);
     }
     let rows = [
-        clients::row("accepted over HTTP", &rounds.http),
         clients::row("bare commits of one value of as many bytes", &rounds.bare),
+        clients::row("accepted over HTTP", &rounds.http),
     ];
     report::table(&clients::HEADING, &rows)?;
     let share = clients::share(&rounds.http, &rounds.bare);
@@ -103,10 +103,10 @@ async fn deliver(server: &Server, commits: &Commits, n_deliveries: usize) -> Res
     let commit = commits.of_bytes(Until::Calls(n_deliveries as u64), 1, 100).await?.latency;
     let delivery = Sample::of(deliveries, Duration::ZERO);
     let times = [
-        ("from request to answer", &Sample::of(accepts, Duration::ZERO)),
-        ("from answer to first delivery", &delivery),
         ("a bare commit", &commit),
         ("a request straight to the receiver", &direct),
+        ("from request to answer", &Sample::of(accepts, Duration::ZERO)),
+        ("from answer to first delivery", &delivery),
     ];
     let row = |(name, sample): (&str, &Sample)| {
         vec![name.to_owned(), duration(sample.median()), duration(sample.percentile(99))]

@@ -31,6 +31,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let server = Server::start(folder.path())?;
     let mut connection = Connection::open(server.address).await?;
     fill(&mut connection).await?;
+    // Before anything is asked: its flag is new to everybody.
+    let resolve = resolving(&mut connection, size.requests(DEVICES)).await?;
     let path =
         format!("/api/remote-data/app/{APP_KEY}/android?sdk_version=20.10.0&language=en&country=US&random_value=42");
     let ask =
@@ -41,7 +43,6 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     report::line("bytes of an answer, packed", &number(answer.body.len() as f64))?;
     let known = ask(&format!("If-Modified-Since: {modified}\r\n"));
     let health = request("GET", "/health", "", "");
-    let resolve = resolving(&mut connection, size.of(DEVICES)).await?;
 
     let (mut reference, mut not_modified, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     let mut resolved = Vec::new();

@@ -83,8 +83,9 @@ pub(crate) fn progress(text: &str) {
 /// Rows under a heading. The first column is text, the others are numbers.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
     if is_json() {
+        let columns = distinct(heading);
         return rows.iter().try_for_each(|row| {
-            let cells = heading.iter().zip(row).skip(1).map(|(&column, cell)| (column.to_owned(), json!(cell)));
+            let cells = columns.iter().zip(row).skip(1).map(|(column, cell)| (column.clone(), json!(cell)));
             figure(row.first().map_or("", String::as_str), json!({"values": cells.collect::<Map<_, _>>()}))
         });
     }
@@ -102,6 +103,16 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
         print(format_args!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end()))?;
     }
     Ok(())
+}
+
+/// The names of columns: one that comes again says which column it stands beside.
+fn distinct(heading: &[&str]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for &column in heading {
+        let beside = names.last().filter(|_| names.iter().any(|name| name == column));
+        names.push(beside.map_or_else(|| column.to_owned(), |beside| format!("{beside}, {column}")));
+    }
+    names
 }
 
 pub(crate) fn duration(time: Duration) -> String {

@@ -15,7 +15,8 @@ use crate::year::{Busy, Year, pipeline, push_id};
 
 const GOAL: Duration = Duration::from_millis(50);
 const ROUNDS: usize = 40;
-const BUSY: Busy = Busy { pushes_per_day: 100, open_hours: 12 };
+const BUSY: Busy = Busy { days: 366, pushes_per_day: 100, open_hours: 12 };
+const BUSY_OF_TRIAL: Busy = Busy { days: 3, pushes_per_day: 10, open_hours: 2 };
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     let n_rounds = size.rounds(ROUNDS);
@@ -24,7 +25,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     Server::start(folder.path())?.stop()?;
     let began = Instant::now();
     let begins = parse_date("2024-01-01").context("the year has a beginning")?;
-    let year = Year::load(&Place::embedded(folder.path()), begins, BUSY).await?;
+    let year =
+        Year::load(&Place::embedded(folder.path()), begins, if size.is_trial() { BUSY_OF_TRIAL } else { BUSY }).await?;
     report::line("counts of the app, by hour and platform", &number(year.counts.len() as f64))?;
     report::line("pushes", &number(f64::from(year.n_pushes)))?;
     report::line("written through the store", &duration(began.elapsed()))?;

@@ -5,10 +5,14 @@ use std::time::Duration;
 
 use crate::sample::Effort;
 
-/// With no more channels than this a run only shows that the measurements work. A test on demand does so with all of them.
+/// With no more channels than this a run only shows that the measurements work. The tests do so with all of them.
 pub(crate) const TRIAL: u32 = 2_000;
 /// How long one round of a trial takes.
 const TRIAL_TIME: Duration = Duration::from_millis(200);
+/// How often a trial repeats what is done one at a time.
+const TRIAL_TIMES: usize = 5;
+/// Things that a trial makes or does with a request each.
+const TRIAL_REQUESTS: u32 = 200;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
@@ -33,6 +37,12 @@ impl Size {
         n_wanted.min(self.at_most)
     }
 
+    /// The same of what takes a request each.
+    pub(crate) fn requests(self, n_wanted: u32) -> u32 {
+        let n_requests = self.of(n_wanted);
+        if self.is_trial() { n_requests.min(TRIAL_REQUESTS) } else { n_requests }
+    }
+
     /// Whether the figures mean nothing.
     pub(crate) fn is_trial(self) -> bool {
         self.at_most <= TRIAL
@@ -43,8 +53,14 @@ impl Size {
         if self.is_trial() { wanted.min(TRIAL_TIME) } else { wanted }
     }
 
+    /// How often something is done that is done one at a time.
+    pub(crate) fn times(self, wanted: usize) -> usize {
+        if self.is_trial() { wanted.min(TRIAL_TIMES) } else { wanted }
+    }
+
+    /// How often work is repeated: in a trial no more than is necessary.
     pub(crate) fn effort(self, wanted: &Effort) -> Effort {
-        Effort { time: self.time(wanted.time), ..*wanted }
+        if self.is_trial() { Effort { time: Duration::ZERO, ..*wanted } } else { *wanted }
     }
 
     pub(crate) fn rounds(self, wanted: usize) -> usize {

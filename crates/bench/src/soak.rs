@@ -38,7 +38,7 @@ struct Part {
 }
 
 pub(crate) async fn run(size: Size) -> Result<()> {
-    let n_channels = size.of(CHANNELS);
+    let n_channels = size.requests(CHANNELS);
     let time = size.duration(TIME);
     let rate = 1.0 / PACE.as_secs_f64();
     report::heading(format_args!("{n_channels} channels and {rate:.0} requests a second for {} s", time.as_secs()))?;

@@ -29,7 +29,7 @@ const PIPELINES: u32 = 20;
 const DELAY: Duration = Duration::from_secs(30);
 const DELAY_OF_TRIAL: Duration = Duration::from_secs(6);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// The rate that a large service publishes for one of its nodes.
 const GOAL_PER_SECOND: f64 = 10_000.0;
 
@@ -46,7 +46,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let mut connection = Connection::open(server.address).await?;
     wait_until(UtcMillis(due.0 - 1000)).await;
     let (read, _) = jobs(&mut connection).await?;
-    ensure!(read == 0, "Something was due too early.");
+    // A trial may start so slowly that it is too late, and measures nothing anyway.
+    ensure!(read == 0 || size.is_trial(), "Something was due too early.");
     let idle = server.process().memory()?;
     server.process().forget_peak()?;
     let cpu = server.process().cpu()?;
@@ -64,14 +65,15 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let memory = server.process().memory()?;
     server.stop()?;
 
+    let bare = bare_commits(n_timers).await?;
+    report::line("bare commits of one row per channel, per second", &number(bare))?;
     let rate = f64::from(n_timers) / took.as_secs_f64();
     report::line("from the moment they are due until every recipient is chosen", &duration(took))?;
     report::goal("channels per second", &number(rate), "10,000 per second", rate >= GOAL_PER_SECOND)?;
+    report::line("rate, of bare commits of one row per channel", &ratio(rate / bare))?;
     report::line("channels per CPU-second", &number(f64::from(n_timers) / cpu.as_secs_f64().max(0.01)))?;
     report::line("memory before", &mebibytes(idle.resident))?;
-    report::line("most memory above that", &mebibytes(memory.peak.saturating_sub(idle.resident)))?;
-    let bare = bare_commits(n_timers).await?;
-    report::line("rate, of bare commits of one row per channel", &ratio(rate / bare))
+    report::line("most memory above that", &mebibytes(memory.peak.saturating_sub(idle.resident)))
 }
 
 /// The upper bound for a service that has a row for every waiting channel, and does nothing but remove them.

@@ -74,15 +74,16 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         medians.push((level, times));
     }
     server.stop()?;
+    Server::start(other.path())?.stop()?;
+    let commits = Commits::open(other.path()).await?;
+    let commit = commits.of_bytes(Until::Calls(COMMITS), 1, 100).await?.latency.median();
+    commits.close().await;
+    report::line("a bare commit, median", &duration(commit))?;
     report::table(&["triggers a second", "pushes", "median", "p99", "triggers per CPU-second"], &rows)?;
     for (level, times) in &medians {
         let (name, p99) = (format!("p99 at {} a second", number(f64::from(level.per_second))), times.percentile(99));
         report::goal(&name, &duration(p99), &format!("under {}", duration(level.most)), p99 < level.most)?;
     }
-    Server::start(other.path())?.stop()?;
-    let commits = Commits::open(other.path()).await?;
-    let commit = commits.of_bytes(Until::Calls(COMMITS), 1, 100).await?.latency.median();
-    commits.close().await;
     // The event, the channels that wait, the push, its recipients and its end are committed one after the other.
     let first = medians.first().map_or(Duration::ZERO, |(_, times)| times.median());
     report::line("median at one a second, of a bare commit", &ratio(first.as_secs_f64() / commit.as_secs_f64()))

@@ -28,7 +28,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let (n_rounds, time) = (size.rounds(ROUNDS), Until::Time(size.time(TIME)));
     report::heading(format_args!("Durable writes over HTTP from {CLIENTS} clients"))?;
     let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let prepared = prepare(folder.path(), size.of(PREPARED)).await?;
+    let prepared = prepare(folder.path(), size.requests(PREPARED)).await?;
     std::fs::copy(folder.path().join(DATABASE), other.path().join(DATABASE))?;
     let mut updates = Side::default();
     let mut registrations = Side::default();
@@ -63,9 +63,9 @@ impl Side {
     fn print(&self, name: &str, n_bytes: usize) -> Result<()> {
         report::heading(format_args!("{name}, {n_bytes} bytes each"))?;
         let rows = [
-            clients::row("over HTTP", &self.http),
             clients::row("bare commits of the same rows", &self.bare),
             clients::row("bare commits of one value of as many bytes", &self.bytes),
+            clients::row("over HTTP", &self.http),
         ];
         report::table(&clients::HEADING, &rows)?;
         let of_rows = clients::share(&self.http, &self.bare);

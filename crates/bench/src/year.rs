@@ -18,7 +18,6 @@ use uuid::Uuid;
 use crate::loading::{self, Place};
 use crate::report::progress;
 
-pub(crate) const DAYS: u32 = 366;
 const DEVICE_TYPES: [DeviceType; 3] = [DeviceType::Ios, DeviceType::Android, DeviceType::Web];
 const EVENTS: [&str; 10] =
     ["open_cart", "purchase", "search", "share", "login", "logout", "rate", "invite", "watch", "listen"];
@@ -26,9 +25,17 @@ const EVENTS: [&str; 10] =
 /// How busy the year is.
 #[derive(Clone, Copy)]
 pub(crate) struct Busy {
+    /// 366, but a trial has fewer.
+    pub(crate) days: u32,
     pub(crate) pushes_per_day: u32,
     /// For how many hours each push is opened.
     pub(crate) open_hours: i64,
+}
+
+impl Busy {
+    pub(crate) fn n_pushes(self) -> u32 {
+        self.days * self.pushes_per_day
+    }
 }
 
 pub(crate) struct Year {
@@ -43,7 +50,7 @@ impl Year {
         let (store, app) = loading::open_at(place).await?;
         let first = counters::hour(begins);
         let mut counts = Vec::new();
-        for day in 0..DAYS {
+        for day in 0..busy.days {
             if day % 60 == 0 {
                 progress(&format!("counting day {day}"));
             }
@@ -53,7 +60,7 @@ impl Year {
             write_day(&store, app, day, hours, of_day, busy).await?;
         }
         store.close().await;
-        Ok(Self { counts, n_pushes: DAYS * busy.pushes_per_day })
+        Ok(Self { counts, n_pushes: busy.n_pushes() })
     }
 
     pub(crate) fn sends_by_day(&self) -> BTreeMap<(i64, usize), u64> {

@@ -21,6 +21,7 @@ use crate::usage::{self, Process};
 pub(super) const EFFORT: Effort = Effort { time: Duration::from_secs(1), at_least: 3, at_most: 1_000_000 };
 const NOBODY: AppId = AppId(0);
 const CHANNELS_PER_INSERT: u32 = 10_000;
+const MEMBERS_PER_INSERT: usize = 100_000;
 
 /// One audience, counted and read out.
 pub(crate) struct Answers {
@@ -65,14 +66,18 @@ impl Rival {
         let create = "create table member (term bigint not null, ordinal bigint not null, primary key (term, ordinal)) \
                       without rowid";
         store.write(NOBODY, move |tx| tx.execute(create, &[])).await?;
-        insert_members(&store, EVERYONE, (0..n_channels).collect()).await?;
+        let mut members: Vec<(i64, u32)> = (0..n_channels).map(|ordinal| (EVERYONE, ordinal)).collect();
         let mut sizes = HashMap::new();
         for term in 0..u32::try_from(population.terms().len())? {
             let term = TermId(term);
             let holders = index.resolve(&Plan::Term(term));
             sizes.insert(term, holders.len());
-            insert_members(&store, i64::from(term.0), holders.into_iter().collect()).await?;
+            members.extend(holders.into_iter().map(|ordinal| (i64::from(term.0), ordinal)));
+            if members.len() >= MEMBERS_PER_INSERT {
+                insert_members(&store, std::mem::take(&mut members)).await?;
+            }
         }
+        insert_members(&store, members).await?;
         store.write(NOBODY, |tx| tx.execute("analyze", &[])).await?;
         Ok(Self { store, _home: home, sizes })
     }
@@ -139,10 +144,10 @@ fn tokened(condition: &str) -> (String, String) {
     )
 }
 
-async fn insert_members(store: &Store, term: i64, ordinals: Vec<u32>) -> Result<()> {
+async fn insert_members(store: &Store, members: Vec<(i64, u32)>) -> Result<()> {
     let insert = "insert into member (term, ordinal) values ($1, $2)";
     let write = store.write(NOBODY, move |tx| {
-        tx.execute_many(insert, ordinals.iter().map(|ordinal| [Value::from(term), Value::from(*ordinal)]))
+        tx.execute_many(insert, members.iter().map(|(term, ordinal)| [Value::from(*term), Value::from(*ordinal)]))
     });
     write.await?;
     Ok(())

@@ -18,8 +18,8 @@ use crate::server::APP_KEY;
 /// 2026-01-01.
 const CREATED: UtcMillis = UtcMillis(1_767_225_600_000);
 
-pub(super) struct Devices {
-    pub(super) protocol: Protocol,
+pub(crate) struct Devices {
+    pub(crate) protocol: Protocol,
     device_type: DeviceType,
     platform: &'static str,
     /// The root URL of the provider.
@@ -28,7 +28,7 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    pub(super) fn of(protocol: Protocol, provider: &Provider) -> Result<Self> {
+    pub(crate) fn of(protocol: Protocol, provider: &Provider) -> Result<Self> {
         let (device_type, platform) = match protocol {
             Protocol::Apns => (DeviceType::Ios, "apns"),
             Protocol::Fcm => (DeviceType::Android, "fcm"),
@@ -48,7 +48,18 @@ impl Devices {
         Ok(Self { protocol, device_type, platform, root: provider.sim.url(protocol), profile: profile.to_string() })
     }
 
-    pub(super) async fn load(&self, place: &Place<'_>, n_devices: u32) -> Result<()> {
+    pub(crate) async fn load(&self, place: &Place<'_>, n_devices: u32) -> Result<()> {
+        self.load_channels(place, n_devices).await?;
+        let attribute =
+            |name: &str, value: String| Write { name: name.to_owned(), value: Some(value), at: CREATED, expires: None };
+        loading::load_attributes(place, n_devices, |Ordinal(n)| {
+            vec![attribute("first_name", format!("\"Kim {n}\"")), attribute("city", "\"Reykjav\u{ed}k\"".to_owned())]
+        })
+        .await
+    }
+
+    /// Without the attributes that personalized pushes need.
+    pub(crate) async fn load_channels(&self, place: &Place<'_>, n_devices: u32) -> Result<()> {
         let terms =
             [Term::DeviceType(self.device_type.clone()), Term::Reach(Reach::Addressed), Term::Reach(Reach::Alert)];
         loading::load_channels(place, &terms, n_devices, |ordinal, numbers| {
@@ -69,25 +80,19 @@ impl Devices {
             };
             (channel, vec![Key { kind: format!("address:{}", self.device_type), value: address }])
         })
-        .await?;
-        let attribute =
-            |name: &str, value: String| Write { name: name.to_owned(), value: Some(value), at: CREATED, expires: None };
-        loading::load_attributes(place, n_devices, |Ordinal(n)| {
-            vec![attribute("first_name", format!("\"Kim {n}\"")), attribute("city", "\"Reykjav\u{ed}k\"".to_owned())]
-        })
         .await
     }
 
-    pub(super) fn device_type_name(&self) -> String {
+    pub(crate) fn device_type_name(&self) -> String {
         self.device_type.to_string()
     }
 
-    pub(super) fn platform_path(&self) -> String {
+    pub(crate) fn platform_path(&self) -> String {
         format!("/operator/apps/{APP_KEY}/platforms/{}", self.platform)
     }
 
     /// The operator's configuration that makes messages reach the simulator.
-    pub(super) fn platform(&self, provider: &Provider) -> Value {
+    pub(crate) fn platform(&self, provider: &Provider) -> Value {
         let sim = &provider.sim;
         let endpoint = json!({"url": self.root, "ca": sim.ca_pem()});
         match self.protocol {
@@ -105,7 +110,7 @@ impl Devices {
         }
     }
 
-    pub(super) fn push(&self, audience: &Value) -> Value {
+    pub(crate) fn push(&self, audience: &Value) -> Value {
         json!({
             "audience": audience,
             "device_types": [self.device_type.to_string()],
@@ -114,7 +119,7 @@ impl Devices {
     }
 
     /// A push with two variables, about as long as the other.
-    pub(super) fn personalized_push(&self) -> Value {
+    pub(crate) fn personalized_push(&self) -> Value {
         json!({
             "audience": "all",
             "device_types": [self.device_type.to_string()],
@@ -124,7 +129,7 @@ impl Devices {
     }
 
     /// An audience of one device.
-    pub(super) fn first(&self) -> Value {
+    pub(crate) fn first(&self) -> Value {
         json!({"channel": id(Ordinal(0))})
     }
 }

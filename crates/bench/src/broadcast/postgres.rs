@@ -38,8 +38,9 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     devices.load(&sqlite, n_devices).await?;
     devices.load(&Place { folder: first, database: Some(&database.url) }, n_devices).await?;
     let mut sides = [(); 3].map(|()| Vec::new());
-    for round in 0..ROUNDS {
-        report::progress(&format!("round {} of {ROUNDS}", round + 1));
+    let n_rounds = size.rounds(ROUNDS);
+    for round in 0..n_rounds {
+        report::progress(&format!("round {} of {n_rounds}", round + 1));
         let nodes = [sqlite.start()?];
         sides[0].push(send(&nodes, &provider, &devices, n_devices, || Ok(Duration::ZERO)).await?);
         for (side, folders) in [(1, &[first][..]), (2, &[first, second])] {

@@ -7,14 +7,14 @@ use anyhow::{Context, Result};
 use sim::{Protocol, SimSettings, Simulator};
 use tokio::sync::oneshot;
 
-pub(super) struct Provider {
-    pub(super) sim: Arc<Simulator>,
+pub(crate) struct Provider {
+    pub(crate) sim: Arc<Simulator>,
     /// The thread ends when this sender is dropped.
     _running: oneshot::Sender<()>,
 }
 
 impl Provider {
-    pub(super) fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let (ready, started) = mpsc::channel();
         let (running, ended) = oneshot::channel();
         std::thread::spawn(move || -> Result<()> {
@@ -30,11 +30,11 @@ impl Provider {
         Ok(Self { sim, _running: running })
     }
 
-    pub(super) fn messages(&self, protocol: Protocol) -> u64 {
+    pub(crate) fn messages(&self, protocol: Protocol) -> u64 {
         self.sim.stats().of(protocol).messages
     }
 
-    pub(super) async fn wait_for(&self, protocol: Protocol, n_messages: u64) {
+    pub(crate) async fn wait_for(&self, protocol: Protocol, n_messages: u64) {
         self.sim.wait_until(|stats| stats.of(protocol).messages >= n_messages).await;
     }
 }

@@ -59,7 +59,7 @@ impl Side {
         let mut apps = Vec::new();
         for n in 0..n_apps {
             let app = if n == 0 { App::first() } else { App::create(&mut connection).await? };
-            let channels = events::register(&nodes[0], &app, size.of(DEVICES)).await?.into();
+            let channels = events::register(&nodes[0], &app, size.requests(DEVICES)).await?.into();
             apps.push(Target { app, channels });
         }
         let n_nodes = nodes.len();
