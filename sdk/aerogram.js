@@ -383,6 +383,8 @@ export class Aerogram extends EventTarget {
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       this.#fail(error);
+      // Also where something was added meanwhile.
+      this.#timer = clearTimeout(this.#timer);
       this.#later(error.retryAfter || backOff(this.#tries++));
     }
   }

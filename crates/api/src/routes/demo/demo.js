@@ -62,7 +62,8 @@ const follow = async (id) => {
 };
 
 const receive = (push) => {
-  stage('received');
+  // What is here was delivered, whether or not the service has been asked meanwhile.
+  ['accepted', 'chosen', 'delivered', 'received'].forEach(stage);
   show(push);
   note(`received "${push.alert}"`);
 };
