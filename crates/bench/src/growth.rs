@@ -31,7 +31,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const HOURS_PER_DAY: u32 = 24;
 /// A trial has short days.
-const HOURS_OF_TRIAL: u32 = 2;
+const HOURS_OF_TRIAL: u32 = 1;
 const DAYS: usize = 7;
 /// What comes in within an hour.
 const UPLOADS: u64 = 100;
@@ -82,7 +82,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
             sizes::reset_upkeep(world.app.engine().store()).await?;
         }
         let n_hours = if size.is_trial() { HOURS_OF_TRIAL } else { HOURS_PER_DAY };
-        let (first, second) = world.live(size.rounds(DAYS), n_hours).await?;
+        let (first, second) = world.live(size.rounds(DAYS), n_hours, size.times(SWEEPS_AFTER_PAUSE)).await?;
         print(database, &first, &second)?;
         world.app.stop().await;
     }
@@ -116,10 +116,10 @@ impl World {
     }
 
     /// The sizes at the end of every day of the two weeks.
-    async fn live(&self, n_days: usize, n_hours: u32) -> Result<(Vec<Sizes>, Vec<Sizes>)> {
+    async fn live(&self, n_days: usize, n_hours: u32, n_sweeps: usize) -> Result<(Vec<Sizes>, Vec<Sizes>)> {
         let first = self.week("first", 0, n_days, n_hours).await?;
         self.app.advance(PAUSE);
-        for _ in 0..SWEEPS_AFTER_PAUSE {
+        for _ in 0..n_sweeps {
             self.app.step_all().await;
             self.app.advance(Duration::from_secs(2));
         }

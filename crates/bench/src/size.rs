@@ -12,7 +12,7 @@ const TRIAL_TIME: Duration = Duration::from_millis(200);
 /// How often a trial repeats what is done one at a time.
 const TRIAL_TIMES: usize = 5;
 /// Things that a trial makes or does with a request each.
-const TRIAL_REQUESTS: u32 = 200;
+const TRIAL_REQUESTS: u32 = 50;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Size {

@@ -24,7 +24,7 @@ const LEAST_SERVED: f64 = 0.5;
 /// `None` if `h2load` is not installed.
 pub(super) fn run(provider: &Provider, protocol: Protocol, n_messages: u32) -> Result<Option<Work>> {
     if Command::new("h2load").arg("--version").stdout(Stdio::null()).status().is_err() {
-        report::progress("h2load is not installed (apt-get install nghttp2-client); going on without it");
+        report::line("h2load", "skipped: it is not installed (apt-get install nghttp2-client)")?;
         return Ok(None);
     }
     let specimen = provider.sim.specimen(protocol).context("the service has sent nothing")?;
