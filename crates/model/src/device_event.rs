@@ -3,6 +3,7 @@
 //! Reading is lenient on purpose, unlike everywhere else: a device cannot correct its events, it drops the whole batch if one is
 //! refused, and old libraries differ. So anything unreadable costs at most one event.
 
+mod data;
 mod echo;
 mod in_app;
 mod interaction;

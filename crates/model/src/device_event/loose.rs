@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+
+use super::data::Data;
 
 /// The data of one event, by key. Free-form: every type of event and every library has its own. Of what a library sends, little is
 /// looked at, so a value stays the text that it came as until somebody asks for it.
@@ -17,9 +17,16 @@ impl<'a> Loose<'a> {
         Self(Vec::new())
     }
 
+    pub(super) const fn new(fields: Vec<(Cow<'a, str>, &'a RawValue)>) -> Self {
+        Self(fields)
+    }
+
     /// `None` for what is no object.
     pub(super) fn of(raw: &'a RawValue) -> Option<Self> {
-        serde_json::from_str(raw.get()).ok()
+        match serde_json::from_str(raw.get()).ok()? {
+            Data::Fields(fields) => Some(fields),
+            Data::Other(_) => None,
+        }
     }
 
     /// The last of several values for a key counts.
@@ -88,37 +95,13 @@ impl<'a> Loose<'a> {
     }
 }
 
-impl<'de> Deserialize<'de> for Loose<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Loose<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some((Key(key), value)) = map.next_entry()? {
-                    fields.push((key, value));
-                }
-                Ok(Loose(fields))
-            }
-        }
-
-        /// A key that has no escapes is not copied.
-        #[derive(serde::Deserialize)]
-        struct Key<'k>(#[serde(borrow)] Cow<'k, str>);
-
-        deserializer.deserialize_map(Fields)
-    }
-}
-
 /// Whether arrays and objects stand within each other deeper than readers of JSON accept, when an event stands in a record.
 pub(super) fn is_deep(json: &str) -> bool {
     const DEEPEST: usize = 100;
+    // Hardly any event has so many of them at all, and to count them is quicker.
+    if json.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() <= DEEPEST {
+        return false;
+    }
     let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
     for byte in json.bytes() {
         match byte {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::data::{Data, Text};
 use super::echo::Echo;
 use super::in_app::{InAppEnd, UploadedInApp};
 use super::interaction::{self, UploadedInteraction};
@@ -38,12 +39,12 @@ struct Envelope<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow, default)]
-    event_id: Option<Cow<'a, str>>,
+    event_id: Option<Text<'a>>,
     /// Seconds, mostly as a text.
     #[serde(borrow, default)]
     time: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    data: Option<&'a RawValue>,
+    data: Option<Data<'a>>,
 }
 
 pub(super) fn event(text: &str) -> Option<DeviceEvent> {
@@ -54,21 +55,20 @@ pub(super) fn event(text: &str) -> Option<DeviceEvent> {
     let kind = loose::name(&kind, limits::EVENT_NAME_CHARS)?;
     // An event without an id gets one that depends on nothing but itself, so that it is recognized when it comes again from the
     // same device.
-    let id: Option<EventId> = event_id.and_then(|id| id.trim().parse().ok());
+    let id: Option<EventId> = event_id.and_then(|Text(id)| id.trim().parse().ok());
     let is_id_of_text = id.is_none();
     let id = id.unwrap_or_else(|| Id::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes())));
     let time = time.and_then(loose::number_in).and_then(loose::millis).map(UtcMillis);
-    let (session, content) = match data {
-        Some(raw) if !raw.get().starts_with('{') => {
-            (None, Content::Other(Unrecognized { kind, data: serde_json::from_str(raw.get()).ok()? }))
+    let data = match data {
+        Some(Data::Fields(data)) => data,
+        Some(Data::Other(data)) => {
+            let content = Content::Other(Unrecognized { kind, data });
+            return Some(DeviceEvent { id, is_id_of_text, time, session: None, content });
         }
-        data => {
-            let data = data.map_or_else(|| Some(Loose::empty()), Loose::of)?;
-            let session = data.name("session_id", limits::SESSION_ID_CHARS);
-            let content = content(kind, &data, session.as_ref())?;
-            (session, content)
-        }
+        None => Loose::empty(),
     };
+    let session = data.name("session_id", limits::SESSION_ID_CHARS);
+    let content = content(kind, &data, session.as_ref())?;
     Some(DeviceEvent { id, is_id_of_text, time, session, content })
 }
 
@@ -139,7 +139,8 @@ fn opened(data: &Loose<'_>) -> AppOpening {
 fn custom(data: &Loose<'_>, session: Option<&String>, property: fn(Value) -> Value) -> Option<UploadedCustom> {
     const MILLION: f64 = 1_000_000.0;
     let value = data.number("event_value").map(|millionths| millionths.round() / MILLION);
-    let properties = data.object("properties").into_iter().flatten();
+    let mut properties = data.object("properties").unwrap_or_default();
+    properties.values_mut().for_each(|value| *value = property(value.take()));
     let event = Custom {
         name: data.name("event_name", limits::EVENT_NAME_CHARS)?,
         source: CustomSource::Sdk,
@@ -149,7 +150,7 @@ fn custom(data: &Loose<'_>, session: Option<&String>, property: fn(Value) -> Val
         interaction_id: data.text("interaction_id"),
         interaction_type: data.text("interaction_type"),
         customer_id: None,
-        properties: properties.map(|(name, value)| (name, property(value))).collect(),
+        properties,
         last_delivered: None,
         triggering_push: None,
     };

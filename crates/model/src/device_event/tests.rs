@@ -180,6 +180,24 @@ fn the_other_types() {
 }
 
 #[test]
+fn events_of_other_types_keep_whatever_they_carry() {
+    for data in [
+        json!("text"),
+        json!("\u{e9}\n"),
+        json!([1, [2.5, {"a": null}]]),
+        json!(-7),
+        json!(7),
+        json!(0.25),
+        json!(true),
+    ] {
+        let Some(Content::Other(other)) = content("own", data.clone()) else { panic!("{data}") };
+        assert_eq!((other.kind.as_str(), &other.data), ("own", &data));
+    }
+    let Some(Content::Other(other)) = content("own", Value::Null) else { panic!() };
+    assert_eq!(other.data, json!({}), "nothing is as good as an object without keys");
+}
+
+#[test]
 fn receipts() {
     let kinds = [
         ("push_received", ReceiptKind::Received),
