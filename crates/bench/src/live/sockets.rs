@@ -1,7 +1,9 @@
 //! Clients of live connections that cost next to nothing: the handshake as bytes, and frames of a server, which have no masks.
 
+use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Range;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -16,6 +18,7 @@ const OF_ADDRESS: usize = 1_000;
 const MOST_FILES: u64 = 1_000_000;
 /// The longest: clients that answer no pings are closed after two.
 const PING_SECONDS: u32 = 600;
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 pub(super) struct Device {
     pub(super) channel: String,
@@ -28,6 +31,10 @@ pub(super) struct LiveSocket {
     /// The position of the last message.
     pub(super) at: String,
 }
+
+/// The connection of the device that registered last, to which a message to all is written last. It is waited for with the whole
+/// thread, which reads nothing else meanwhile.
+pub(super) struct LastSocket(std::net::TcpStream);
 
 /// Allows as many files as the system lets this process, and the server that it starts, have.
 pub(super) fn raise_files() {
@@ -106,6 +113,23 @@ impl LiveSocket {
     async fn more(&mut self) -> Result<()> {
         self.received.reserve(1024);
         ensure!(self.stream.read_buf(&mut self.received).await? > 0, "The server hung up.");
+        Ok(())
+    }
+}
+
+impl LastSocket {
+    pub(super) async fn open(server: SocketAddr, device: &Device) -> Result<Self> {
+        let stream = LiveSocket::open(server, device, 0, None).await?.stream.into_std()?;
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(LONGEST_WAIT))?;
+        Ok(Self(stream))
+    }
+
+    /// Waits for the next message, which one read takes whole.
+    pub(super) fn message(&mut self) -> Result<()> {
+        let mut bytes = [0; 4096];
+        let n_read = self.0.read(&mut bytes).context("The last device got no message.")?;
+        ensure!(n_read > 0, "The server hung up.");
         Ok(())
     }
 }
