@@ -1,4 +1,9 @@
 //! Journeys: servers let channels enter and leave them, which pipelines hear of as custom events.
+//!
+//! A request about few channels is done when it is answered. The others wait in a queue of the app, which is worked off in order, a
+//! portion of channels at a time; as long as something waits there, all requests do.
+
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,20 +16,26 @@ use model::event::Custom;
 use model::ids::{AppId, ChannelId, OperationId, Ordinal};
 use model::journey::{Entrance, JourneyExit, JourneyTrigger};
 use model::json::OneOrMany;
-use model::limits;
 use store::{Tx, channels, journeys};
 use tenancy::IdempotencyKey;
 
-use crate::Campaigns;
+pub(crate) use waiting::MoveThroughJourneys;
 
-/// Channels that leave a journey in one transaction.
+use crate::Campaigns;
+use waiting::{Entering, Waiting};
+
+/// Channels that enter or leave a journey in one transaction, at most.
 const PORTION: u32 = 1000;
 /// Whoever entered a journey longer ago has come to its end.
 const KEPT_FOR: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
+/// What is written with a portion, so that no channel is moved twice.
+type WithPortion = Arc<dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync>;
+
 #[boxed]
 impl Campaigns {
-    /// Lets the channels of an audience enter journeys, all of them or none.
+    /// Lets the channels of an audience enter journeys. Up to a portion of them has entered when this returns, all or none; a
+    /// larger audience enters afterwards.
     pub async fn enter_journeys(
         &self,
         app: AppId,
@@ -32,35 +43,23 @@ impl Campaigns {
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<OperationId> {
         let found = self.0.targeting.channels_of(app, trigger.audience.clone()).await?;
-        if found.len() > limits::JOURNEY_CHANNELS {
-            let (n_channels, most) = (found.len(), limits::JOURNEY_CHANNELS);
-            let text =
-                format!("The audience has {n_channels} channels, and a request is for {most} at most; name fewer.");
-            return Err(Error::invalid("audience", text));
+        let entering = Entering::new(trigger);
+        if found.len() > entering.portion() as u64 || self.is_any_waiting(app).await? {
+            let last = found.max().map(Ordinal);
+            return self.let_wait(app, Waiting::Enter { entering, after: None, last }, idempotency_key).await;
         }
-        let (entering, ids) = self.installed(app, found.iter().map(Ordinal).collect()).await?;
-        let entrances = trigger.entrances();
-        let happened = entrances.iter().flat_map(|entrance| {
-            let event = entrance.entered(&trigger.global_attributes);
-            ids.iter().map(move |id| about(*id, event.clone()))
-        });
-        let events: Vec<CustomEvent> = happened.collect();
-        let now = self.0.clock.now();
-        let enter = move |tx: &mut Tx<'_>| -> Result<()> {
-            for entrance in &entrances {
-                journeys::enter(tx, app, entrance.id(), &entering, now)?;
-            }
-            Ok(())
-        };
-        let taken =
-            self.0.events.take_custom_events_with(app, OneOrMany::Many(events), idempotency_key, Arc::new(enter));
-        taken.await
+        self.enter(app, &entering, found.iter().map(Ordinal).collect(), idempotency_key, Arc::new(|_| Ok(()))).await
     }
 
-    /// Lets everybody leave who has entered journeys, some at a time. Saying so again finds those who are left.
+    /// Lets everybody leave who has entered journeys. If that is more than a portion, the others leave afterwards.
     pub async fn exit_journeys(&self, app: AppId, exit: JourneyExit) -> Result<OperationId> {
-        for entrance in exit.entrances() {
-            while self.let_some_leave(app, &entrance).await? == PORTION {}
+        let entrances = exit.entrances();
+        let mut is_more = self.is_any_waiting(app).await?;
+        for entrance in &entrances {
+            is_more = is_more || self.let_some_leave(app, entrance, Arc::new(|_, _| Ok(()))).await? == PORTION;
+        }
+        if is_more {
+            return self.let_wait(app, Waiting::Leave { entrances }, None).await;
         }
         Ok(OperationId::at(self.0.clock.now()))
     }
@@ -73,18 +72,51 @@ impl Campaigns {
         Ok(())
     }
 
-    /// Returns how many have left.
-    async fn let_some_leave(&self, app: AppId, entrance: &Entrance) -> Result<u32> {
+    /// Lets channels enter all journeys of a request, in one transaction.
+    async fn enter(
+        &self,
+        app: AppId,
+        entering: &Entering,
+        channels: Vec<Ordinal>,
+        idempotency_key: Option<IdempotencyKey>,
+        with: WithPortion,
+    ) -> Result<OperationId> {
+        let (channels, ids) = self.installed(app, channels).await?;
+        let Entering { entrances, values, .. } = entering.clone();
+        let happened = entrances.iter().flat_map(|entrance| {
+            let event = entrance.entered(&values);
+            ids.iter().map(move |id| about(*id, event.clone()))
+        });
+        let events: Vec<CustomEvent> = happened.collect();
+        let now = self.0.clock.now();
+        let enter = move |tx: &mut Tx<'_>| -> Result<()> {
+            for entrance in &entrances {
+                journeys::enter(tx, app, entrance.id(), &channels, now)?;
+            }
+            with(tx)
+        };
+        let taken =
+            self.0.events.take_custom_events_with(app, OneOrMany::Many(events), idempotency_key, Arc::new(enter));
+        taken.await
+    }
+
+    /// Lets a portion of a journey leave, and returns how many have left. `with` is told whether that was a whole portion.
+    async fn let_some_leave(
+        &self,
+        app: AppId,
+        entrance: &Entrance,
+        with: Arc<dyn Fn(&mut Tx<'_>, bool) -> Result<()> + Send + Sync>,
+    ) -> Result<u32> {
         let id = entrance.id();
         let leaving = self.0.store.read(move |tx| journeys::entered(tx, app, id, PORTION)).await?;
         let n_leaving = u32::try_from(leaving.len()).map_err(Error::internal)?;
-        if leaving.is_empty() {
-            return Ok(n_leaving);
-        }
         let (_, ids) = self.installed(app, leaving.clone()).await?;
         let event = entrance.exited();
         let events = ids.into_iter().map(|id| about(id, event.clone())).collect();
-        let leave = move |tx: &mut Tx<'_>| -> Result<()> { Ok(journeys::leave(tx, app, id, &leaving)?) };
+        let leave = move |tx: &mut Tx<'_>| -> Result<()> {
+            journeys::leave(tx, app, id, &leaving)?;
+            with(tx, n_leaving == PORTION)
+        };
         self.0.events.take_custom_events_with(app, OneOrMany::Many(events), None, Arc::new(leave)).await?;
         Ok(n_leaving)
     }

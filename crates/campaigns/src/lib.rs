@@ -84,7 +84,7 @@ impl Campaigns {
     }
 
     /// The kinds of jobs of this room.
-    pub fn jobs(&self) -> [jobs::Kind; 7] {
+    pub fn jobs(&self) -> [jobs::Kind; 8] {
         [
             jobs::Kind::of::<schedules::FireSchedule>(self),
             jobs::Kind::of::<experiments::FireVariant>(self),
@@ -93,6 +93,7 @@ impl Campaigns {
             jobs::Kind::of::<pipelines::FirePipeline>(self),
             jobs::Kind::of::<pipelines::CheckInactivity>(self),
             jobs::Kind::of::<pipelines::ClearWaitingList>(self),
+            jobs::Kind::of::<journeys::MoveThroughJourneys>(self),
         ]
     }
 }

@@ -288,6 +288,7 @@ mod tests {
             "follow_triggers",
             "forget_tag",
             "forward_events",
+            "move_through_journeys",
             "note_section",
             "resolve",
             "sweep",

@@ -272,8 +272,6 @@ pub const SANDBOX_FAULT_MESSAGES: u32 = 1_000_000;
 pub const JOURNEY_NAME_CHARS: usize = 256;
 pub const JOURNEYS_PER_REQUEST: usize = 10;
 pub const JOURNEY_ENTRANCE_CHARS: usize = 64;
-/// Channels that one request lets enter a journey.
-pub const JOURNEY_CHANNELS: u64 = 1000;
 
 /// All data of an app for its devices together, which every device downloads.
 pub const REMOTE_DATA_BYTES: usize = 1024 * 1024;

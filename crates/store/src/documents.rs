@@ -46,6 +46,8 @@ pub enum DocumentKind {
     ChangeListNumbers,
     /// A file for bulk sending, apart from its rows.
     BulkUpload,
+    /// A request to let many channels enter or leave journeys, which waits for its turn.
+    JourneyRequest,
     /// A push to be sent later, and its progress.
     Schedule,
     /// A message that is being written.
@@ -114,6 +116,7 @@ impl DocumentKind {
             DocumentKind::AttributeListErrors => "attribute_list_errors",
             DocumentKind::ChangeListNumbers => "change_list_numbers",
             DocumentKind::BulkUpload => "bulk_upload",
+            DocumentKind::JourneyRequest => "journey_request",
             DocumentKind::Schedule => "schedule",
             DocumentKind::Draft => "draft",
             DocumentKind::TestGroup => "test_group",
@@ -167,6 +170,7 @@ impl DocumentKind {
             | DocumentKind::TagListErrors
             | DocumentKind::AttributeListErrors
             | DocumentKind::ChangeListNumbers
+            | DocumentKind::JourneyRequest
             | DocumentKind::TestGroup
             | DocumentKind::TemplateUse
             | DocumentKind::FrequencyConstraints

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::Method;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
@@ -86,14 +88,104 @@ async fn those_who_leave_a_journey_get_nothing_more() {
     .await;
 }
 
+/// More than enter in one transaction, twice.
+const CROWD: usize = 2300;
+
+async fn register_crowd(app: &TestApp) {
+    let device = |n: usize| json!({"device_type": "ios", "opt_in": true, "push_address": format!("{n:064X}")});
+    let lines: String = (0..CROWD).map(|n| format!("{}\n", device(n))).collect();
+    app.master().post("/api/channels/import", lines).await.expect(200);
+}
+
+async fn n_entered(app: &TestApp) -> u64 {
+    row_counts(app.engine().store()).await["journey_entrance"]
+}
+
+async fn n_sent(app: &TestApp) -> u64 {
+    let months = "start=2024-01-01&end=2025-01-01&precision=MONTHLY";
+    let sends = app.master().get(&format!("/api/reports/sends?{months}")).await.expect(200);
+    sends["sends"].as_array().unwrap().iter().map(|row| row["ios"].as_u64().unwrap()).sum()
+}
+
 #[tokio::test]
-async fn a_crowd_is_too_much_for_one_request() {
+async fn a_crowd_enters_and_leaves_in_the_order_of_the_requests() {
     on_each_database(async |app| {
-        let rows: String = (0..=1000).map(|n| format!("a{n}\n")).collect();
-        app.master().post("/api/bulk/open/kiosk", format!("ua_address\n{rows}")).await.expect(200);
+        create(&app).await;
+        register_crowd(&app).await;
+        let body = json!({"audience": "all", "triggering_id": "Welcome", "global_attributes": {"item": "Boots"}});
+        app.master().post("/api/journeys/trigger", &body).await.expect(200);
+        // Neither is a channel that comes after the request meant by it, nor may what is asked later be done before.
+        let late = register(&app, "ios", "AA", json!({})).await;
+        let other = json!({"audience": {"channel": late}, "triggering_id": "other"});
+        app.master().post("/api/journeys/trigger", &other).await.expect(200);
+        assert_eq!(n_entered(&app).await, 0, "everything waits for its turn");
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, CROWD as u64 + 1);
+
+        // Everybody who entered leaves, also with a request that is made while they enter once more.
+        app.master().post("/api/journeys/trigger", &body).await.expect(200);
+        app.master().post("/api/journeys/exit", json!({"triggering_id": ["Welcome", "unheard"]})).await.expect(200);
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, 1, "the one in the other journey");
+        app.advance(HOUR);
+        app.step_all().await;
+        assert_eq!(n_sent(&app).await, 0);
+
+        app.master().post("/api/journeys/trigger", &body).await.expect(200);
+        app.step_all().await;
+        app.advance(HOUR);
+        app.step_all().await;
+        assert_eq!(n_sent(&app).await, CROWD as u64 + 1, "with the channel that has come since");
+        app.master().post("/api/journeys/exit", json!({"triggering_id": "Welcome"})).await.expect(200);
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_crowd_enters_once_however_often_the_request_is_repeated_or_its_values_are_long() {
+    on_each_database(async |app| {
+        register_crowd(&app).await;
+        let names: Vec<String> = (0..10).map(|n| format!("journey-{n}")).collect();
+        let body = json!({"audience": {"not": {"tag": "nobody"}}, "triggering_id": names[..2],
+                          "global_attributes": {"text": "x".repeat(10_000)}});
+        let once = async || {
+            let request = app.master().request(Method::POST, "/api/journeys/trigger").header("idempotency-key", "once");
+            let answer = app.master().send(request.body(Bytes::from(body.to_string())).unwrap()).await.expect(200);
+            answer["operation_id"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(once().await, once().await);
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, 2 * CROWD as u64);
+        let page = app.master().get("/api/events/newest?limit=1").await.expect(200);
+        assert_eq!(page["events"][0]["type"], "CUSTOM", "{page}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_segment_that_is_deleted_meanwhile_stops_no_other_request() {
+    on_each_database(async |app| {
+        register_crowd(&app).await;
+        let segment = json!({"display_name": "Everybody", "criteria": {"not": {"tag": "nobody"}}});
+        let made = app.master().post("/api/segments", segment).await.expect(201);
+        let id = made["segment_id"].as_str().unwrap();
+        let body = json!({"audience": {"segment": id}, "triggering_id": "gone"});
+        app.master().post("/api/journeys/trigger", body).await.expect(200);
+        app.master().delete(&format!("/api/segments/{id}")).await.expect(204);
+        let body = json!({"audience": "all", "triggering_id": "there"});
+        app.master().post("/api/journeys/trigger", &body).await.expect(200);
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, CROWD as u64);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn journeys_are_for_servers() {
+    on_each_database(async |app| {
         let body = json!({"audience": "all", "triggering_id": "Welcome"});
-        let refused = app.master().post("/api/journeys/trigger", &body).await.expect(400);
-        assert_eq!(refused["details"]["path"], "audience", "{refused}");
         app.device().post("/api/journeys/trigger", &body).await.expect(401);
         app.device().post("/api/journeys/exit", json!({"triggering_id": "Welcome"})).await.expect(401);
     })

@@ -83,8 +83,9 @@ pub(super) fn area() -> Area {
     area.post(
         "/api/journeys/trigger",
         "Let people enter a journey",
-        "Each channel of the audience, which may have 1,000, gets a custom event `journey_entered` with `triggering_id`, \
-         `entrance_id` and the given values as properties. It sets off the pipelines that wait for it.",
+        "Each channel of the audience gets a custom event `journey_entered` with `triggering_id`, \
+         `entrance_id` and the given values as properties. It sets off the pipelines that wait for it. Up to 1,000 channels \
+         have entered when the call is answered, all or none; more enter afterwards.",
     )
     .body(
         body::of::<JourneyTrigger>,
