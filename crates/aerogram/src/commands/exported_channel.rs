@@ -37,6 +37,8 @@ const REPORTED: [(&str, &str); 8] = [
 /// Groups of tags that tell of the same where there are no attributes of the device.
 const DERIVED: [(&str, &str); 3] =
     [("timezone", "timezone"), ("ua_locale_language", "locale_language"), ("ua_locale_country", "locale_country")];
+/// Their tags where nothing is known, which is nothing to import.
+const UNKNOWN: [&str; 2] = ["Unknown", "NO_TIME_ZONE"];
 
 /// Why a channel is left out.
 pub(super) enum LeftOut {
@@ -79,8 +81,9 @@ pub(super) fn line_of(mut channel: Map<String, Value>) -> Result<Value, LeftOut>
         line.insert("location_settings".to_owned(), json!(is_on == "true"));
     }
     for (group, key) in DERIVED {
-        if let Some(value) = groups.get(group).and_then(|tags| tags.get(0)).filter(|_| !line.contains_key(key)) {
-            line.insert(key.to_owned(), value.clone());
+        let derived = groups.get(group).and_then(|tags| tags.get(0)?.as_str()).filter(|tag| !UNKNOWN.contains(tag));
+        if let Some(value) = derived.filter(|_| !line.contains_key(key)) {
+            line.insert(key.to_owned(), json!(value));
         }
     }
     let held: Map<String, Value> = groups.into_iter().filter(|(group, _)| is_held(group)).collect();
@@ -135,6 +138,18 @@ mod tests {
             "channel_id": "c", "device_type": "ios", "opt_in": true, "background": false, "push_address": "AB", "tags": ["a"],
             "tag_groups": {"loyalty": ["gold"]}, "subscription_lists": ["weekly"], "ios": {"badge": 2}, "app_version": "3",
             "location_settings": true, "locale_country": "DE", "locale_language": "de", "timezone": "Europe/Berlin",
+        });
+        assert_eq!(line(shown), wanted);
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_device_is_not_written() {
+        let shown = json!({
+            "channel_id": "c", "device_type": "ios", "opt_in": true, "push_address": "AB",
+            "tag_groups": {"timezone": ["NO_TIME_ZONE"], "ua_locale_language": ["de"], "ua_locale_country": ["Unknown"]},
+        });
+        let wanted = json!({
+            "channel_id": "c", "device_type": "ios", "opt_in": true, "push_address": "AB", "locale_language": "de",
         });
         assert_eq!(line(shown), wanted);
     }

@@ -117,6 +117,42 @@ fn an_import_of_another_project_begins_anew() {
 }
 
 #[test]
+fn an_import_by_pages_goes_on_with_the_page_of_the_first_row_that_is_not_done() {
+    const PER_PAGE: usize = 1500;
+    const N_PAGES: usize = 3;
+    let folder = tempfile::tempdir().unwrap();
+    let project = Scripted::start(|asked| {
+        let n: usize = asked.path.rsplit('=').next().and_then(|page| page.parse().ok()).unwrap_or(0);
+        let device =
+            |n| json!({"channel_id": format!("{n:036}"), "device_type": "ios", "push_address": format!("{n:X}")});
+        match asked.path.starts_with("/api/channels") {
+            true => {
+                let channels: Vec<Value> = (n * PER_PAGE..(n + 1) * PER_PAGE).map(device).collect();
+                let next = (n + 1 < N_PAGES).then(|| format!("https://elsewhere/api/channels/?start={}", n + 1));
+                Answer::json(200, &json!({"channels": channels, "next_page": next}))
+            }
+            false => Answer::json(200, &json!({"named_users": []})),
+        }
+    });
+    let mut n_parts = 0;
+    let service = Scripted::start(move |asked| {
+        n_parts += usize::from(asked.path == IMPORT);
+        if asked.path == IMPORT && n_parts == 2 { failed() } else { well(asked) }
+    });
+    let from = ["airship", "--airship-key", KEY, "--airship-secret", MASTER_SECRET, "--from", &project.url];
+    assert_eq!(import_to(&service, folder.path(), &from).status.code(), Some(1));
+    assert_eq!(project.asked().first().map(String::as_str), Some("GET /api/channels/"));
+    service.take(IMPORT);
+    let n_asked = project.asked().len();
+    let resumed = import_to(&service, folder.path(), &from);
+    assert!(resumed.status.success() && told(&resumed).contains("after row 2000;"), "{}", told(&resumed));
+    assert_eq!(project.asked()[n_asked], "GET /api/channels/?start=1", "2,000 rows are a page and a part of the next");
+    let sent: String = service.take(IMPORT).into_iter().map(|asked| asked.body).collect();
+    let is_sent = |n: usize| sent.contains(&format!("{n:036}"));
+    assert!((PER_PAGE..PER_PAGE * N_PAGES).all(is_sent) && !is_sent(PER_PAGE - 1));
+}
+
+#[test]
 fn what_a_server_cannot_take_now_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let device = json!({"device_type": "ios", "opt_in": true, "push_address": "AA"});

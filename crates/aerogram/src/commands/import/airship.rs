@@ -1,9 +1,12 @@
 //! `aerogram import airship`: channels and named users of Airship, or of any other service that speaks its API, page by page.
 
-use anyhow::Result;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
 use clap::Args;
 use model::app::{AppKey, Secret};
 use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
 
 use super::Options;
 use super::answers::patiently;
@@ -16,8 +19,6 @@ use crate::client::{Client, own_path};
 use crate::commands::exported_channel::{LeftOut, line_of};
 use crate::config::{Authorities, BaseUrl, HEADING as SETTINGS, app_key, secret};
 
-/// How far it has got is written after so many pages.
-const PAGES_AT_ONCE: u32 = 5;
 const CHANNELS: &str = "/api/channels/";
 /// In the folder in which the command runs.
 const STATE: &str = "airship.aerogram-import";
@@ -42,14 +43,13 @@ pub(super) struct Airship {
 impl Airship {
     pub(super) async fn run(&self, run: Run, authorities: &Authorities) -> Result<Total> {
         let (key, secret) = (self.airship_key.to_string(), self.airship_secret.reveal());
-        let from = Client::of_another(&self.from, &key, secret, authorities)?;
+        let from = Arc::new(Client::of_another(&self.from, &key, secret, authorities)?);
         let origin = Origin { how: format!("airship {} {key}", self.from), files: Vec::new() };
         let state = self.options.state.clone().unwrap_or_else(|| STATE.into());
         let mut sender = run.sender(&self.options, origin, Some(state), Progress::of_unknown()?)?;
         let begin = sender.go_on_with_page().unwrap_or_else(|| CHANNELS.to_owned());
         if begin.starts_with(CHANNELS.trim_end_matches('/')) {
             pages(&from, &mut sender, begin, "channels", channel).await?;
-            sender.note_page(Some(NAMED_USERS))?;
             pages(&from, &mut sender, NAMED_USERS.to_owned(), "named_users", |user| named_user(&user)).await?;
         } else {
             pages(&from, &mut sender, begin, "named_users", |user| named_user(&user)).await?;
@@ -58,33 +58,49 @@ impl Airship {
     }
 }
 
-/// Reads the pages of a listing from one on.
+/// Reads the pages of a listing from one on. Each names the next, which is fetched while the rows of the one before are sent.
 async fn pages(
-    from: &Client,
+    from: &Arc<Client>,
     sender: &mut Sender<'_>,
     first: String,
-    items: &str,
+    items: &'static str,
     row: impl Fn(Map<String, Value>) -> Option<Row>,
 ) -> Result<()> {
-    let (mut next, mut n_pages) = (Some(first), 0);
-    while let Some(path) = next.take() {
-        let mut page: Value = patiently(|| from.get(&path)).await?.read()?;
-        if let Value::Array(all) = page[items].take() {
-            for one in all {
-                let Value::Object(one) = one else { continue };
-                if let Some(row) = row(one) {
-                    sender.add(row).await?;
-                }
-            }
+    sender.begin_page(Some(&first));
+    let mut fetching = JoinSet::new();
+    fetching.spawn(page(from.clone(), first, items));
+    while let Some(fetched) = fetching.join_next().await {
+        let Page { rows, next } = fetched.context("A request broke off")??;
+        if let Some(next) = &next {
+            fetching.spawn(page(from.clone(), next.clone(), items));
         }
-        next = page["next_page"].as_str().map(own_path);
-        n_pages += 1;
-        if n_pages % PAGES_AT_ONCE == 0 {
-            sender.flush().await?;
-            sender.note_page(next.as_deref())?;
+        for one in rows.into_iter().filter_map(&row) {
+            sender.add(one).await?;
+        }
+        if next.is_some() {
+            sender.begin_page(next.as_deref());
         }
     }
     sender.flush().await
+}
+
+/// A page of a listing.
+struct Page {
+    rows: Vec<Map<String, Value>>,
+    next: Option<String>,
+}
+
+async fn page(from: Arc<Client>, path: String, items: &str) -> Result<Page> {
+    let mut page: Value = patiently(|| from.get(&path)).await?.read()?;
+    let rows = match page[items].take() {
+        Value::Array(all) => all,
+        _ => Vec::new(),
+    };
+    let rows = rows.into_iter().filter_map(|row| match row {
+        Value::Object(row) => Some(row),
+        _ => None,
+    });
+    Ok(Page { rows: rows.collect(), next: page["next_page"].as_str().map(own_path) })
 }
 
 /// Channels that are uninstalled are of no use to anybody.

@@ -1,7 +1,7 @@
 //! Sends the rows of an import: channels in parts of some thousand to the bulk call, a few of them at once, and everything else by
 //! calls of its own. Rows that are left out are told with their places.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::future::Future;
 use std::io::{BufWriter, Write};
@@ -64,6 +64,8 @@ pub(super) struct Sender<'a> {
     /// The first row after each request under way, by the number of the request.
     ends: BTreeMap<u64, u64>,
     n_requests: u64,
+    /// How many rows come before pages that have not all been done yet, and the pages.
+    pages: VecDeque<(u64, Option<String>)>,
     items: Items,
     total: Total,
 }
@@ -152,6 +154,7 @@ impl Run {
             under_way: JoinSet::new(),
             ends: BTreeMap::new(),
             n_requests: 0,
+            pages: VecDeque::new(),
             total: Total::default(),
         })
     }
@@ -210,10 +213,9 @@ impl Sender<'_> {
         self.kept.state.next_page.clone()
     }
 
-    /// Notes that everything before a page is done.
-    pub(super) fn note_page(&mut self, next: Option<&str>) -> Result<()> {
-        self.kept.state.next_page = next.map(str::to_owned);
-        self.kept.save()
+    /// All rows so far come before this page, with which the import goes on if it is interrupted after they are done.
+    pub(super) fn begin_page(&mut self, page: Option<&str>) {
+        self.pages.push_back((self.n_rows, page.map(str::to_owned)));
     }
 
     /// Waits for everything that is under way.
@@ -299,11 +301,20 @@ impl Sender<'_> {
         let end = self.ends.remove(&number);
         if let (true, Some(end)) = (is_first, end) {
             // Those of later requests that have ended already are sent once more after an interruption.
-            self.kept.state.n_rows = end.max(self.kept.state.n_rows);
-            self.flush_report()?;
-            self.kept.save()?;
+            self.note_rows(end)?;
         }
         Ok(())
+    }
+
+    /// So many rows from the beginning on are done.
+    fn note_rows(&mut self, n_rows: u64) -> Result<()> {
+        let state = &mut self.kept.state;
+        state.n_rows = n_rows.max(state.n_rows);
+        while let Some((_, page)) = self.pages.pop_front_if(|(n_before, _)| *n_before <= state.n_rows) {
+            state.next_page = page;
+        }
+        self.flush_report()?;
+        self.kept.save()
     }
 
     fn flush_report(&mut self) -> Result<()> {
