@@ -1,7 +1,7 @@
 //! Memory in pages of 2 MiB, as soon as there is much of it.
 //!
-//! The allocator asks the system for huge pages. Under load they save 5 to 8 % of the CPU time of an upload; a service that has little
-//! in each of them takes 20 to 35 MB more. So the process begins without them.
+//! The allocator asks the system for huge pages. Under load they save 5 to 8 % of the CPU time of an upload; a service that has
+//! little in each of them takes 20 to 35 MB more. So the process begins without them.
 
 use std::fs;
 use std::time::Duration;

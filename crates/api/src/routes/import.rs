@@ -26,8 +26,8 @@ use crate::query::Params;
 use crate::upload::Upload;
 
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
-/// Lines of one transaction. Nothing else of the app is written meanwhile. More of them are hardly quicker, because requests that are
-/// under way together are committed together, and take more memory.
+/// Lines of one transaction. Nothing else of the app is written meanwhile. More of them take more memory, and save little: requests
+/// that are under way together are committed together.
 const LINES_AT_ONCE: usize = 500;
 /// Lines are taken together up to so many bytes, which bounds the memory of an import.
 const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
