@@ -31,6 +31,8 @@ pub const INFLUENCE: Duration = Duration::from_secs(12 * 60 * 60);
 pub const RECIPIENTS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Devices may upload a little later.
 const KEPT: Duration = Duration::from_secs(13 * 60 * 60);
+/// The log is read at least this often while somebody asks, so that old deliveries are forgotten.
+const READ_EVERY: Duration = Duration::from_secs(60);
 const RECORDS_PER_READ: u32 = 1_000;
 
 /// The recent deliveries of the apps that this process has used.
@@ -44,9 +46,18 @@ pub struct Recent {
     begun: AtomicU64,
     /// The last of these readings that was completed.
     reached_by: AtomicU64,
-    /// How far the log was read. The task that holds the lock reads on from there.
-    read: AsyncMutex<Option<Offset>>,
+    /// The task that holds the lock reads on from there.
+    read: AsyncMutex<LogRead>,
     deliveries: RwLock<Deliveries>,
+}
+
+/// How far the log was read.
+#[derive(Default)]
+struct LogRead {
+    until: Option<Offset>,
+    /// When, and how many commits had recorded deliveries by then, if they are counted.
+    at: UtcMillis,
+    n_deliveries: Option<u64>,
 }
 
 impl RecentDeliveries {
@@ -81,21 +92,35 @@ impl Recent {
         if self.reached_by.load(Ordering::SeqCst) > begun {
             return Ok(());
         }
+        let n_deliveries = store.n_deliveries();
+        if read.is_all(n_deliveries, now) {
+            return Ok(());
+        }
         let turn = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
         loop {
-            let since = *read;
+            let since = read.until;
             let page = store.read(move |tx| next_page(tx, app, since, now)).await?;
             let mut deliveries = self.deliveries.write();
             for many in page.found {
                 deliveries.add(many.push, many.occurred, &codec::decode(&many.ordinals).map_err(Error::internal)?);
             }
             deliveries.forget_before(now.minus(KEPT));
-            *read = Some(page.looked);
+            read.until = Some(page.looked);
             if page.is_end {
+                (read.at, read.n_deliveries) = (now, n_deliveries);
                 self.reached_by.store(turn, Ordering::SeqCst);
                 return Ok(());
             }
         }
+    }
+}
+
+impl LogRead {
+    /// Whether no delivery was recorded since, as far as that is known without asking the database.
+    fn is_all(&self, n_deliveries: Option<u64>, now: UtcMillis) -> bool {
+        n_deliveries.is_some()
+            && n_deliveries == self.n_deliveries
+            && (self.at..self.at.plus(READ_EVERY)).contains(&now)
     }
 }
 

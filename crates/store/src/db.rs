@@ -90,6 +90,8 @@ pub struct Tx<'c> {
     counts: PendingCounts,
     records: PendingRecords,
     numbers: PendingNumbers,
+    /// Whether deliveries may be among the records.
+    has_deliveries: bool,
     /// The newest records of logs; only a transaction that only reads has them, and the bounds of the logs that it has asked for.
     log_windows: Option<Arc<LogWindows>>,
     log_bounds: Vec<(AppId, Option<LogBounds>)>,
@@ -285,6 +287,7 @@ impl<'c> Tx<'c> {
             signals: BTreeSet::new(),
             counts: PendingCounts::default(),
             records: PendingRecords::default(),
+            has_deliveries: false,
             numbers: PendingNumbers::default(),
             log_windows: None,
             log_bounds: Vec::new(),

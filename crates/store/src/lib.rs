@@ -250,6 +250,12 @@ impl Store {
         self.shared.local.is_some()
     }
 
+    /// How many commits may have recorded deliveries since the store was opened: as long as it stays the same, there are no new
+    /// ones. `None` if other processes record some that are not counted here.
+    pub fn n_deliveries(&self) -> Option<u64> {
+        self.shared.hub.n_deliveries()
+    }
+
     /// The number of this process among those that share the database.
     pub fn node(&self) -> Node {
         self.shared.node

@@ -73,7 +73,11 @@ pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: Vec<NewRecord
     numbers.log_head += n_records;
     numbers.log_bytes += i64::try_from(n_bytes).unwrap_or(i64::MAX);
     let last = Offset(numbers.log_head);
+    let has_deliveries = records.iter().any(|record| record.kind == RecordKind::Send);
     tx.pending_records()?.push(app, first, at, records);
+    if has_deliveries {
+        tx.note_deliveries();
+    }
     tx.signal(Signal::Log(app));
     Ok(last)
 }

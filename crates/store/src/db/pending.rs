@@ -18,6 +18,11 @@ impl Tx<'_> {
         Ok(&mut self.counts)
     }
 
+    /// Notes that deliveries are among the records that were appended.
+    pub(crate) const fn note_deliveries(&mut self) {
+        self.has_deliveries = true;
+    }
+
     /// The records of logs that [`Tx::write_pending`] will insert.
     pub(crate) fn pending_records(&mut self) -> Result<&mut PendingRecords> {
         self.check(true)?;

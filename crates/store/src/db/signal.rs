@@ -2,7 +2,7 @@
 //! a subscriber keeps each distinct one until it is taken, so none is lost however slow the subscriber is.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use model::ids::AppId;
@@ -50,6 +50,8 @@ impl Signals {
 pub(crate) struct Hub {
     subscribers: Mutex<Vec<Weak<SignalQueue>>>,
     outgoing: Option<SignalQueue>,
+    /// Commits of this process that may have recorded deliveries.
+    n_deliveries: AtomicU64,
     closed: AtomicBool,
 }
 
@@ -63,7 +65,8 @@ struct SignalQueue {
 
 impl Hub {
     pub(crate) fn for_one_process() -> Self {
-        Self { subscribers: Mutex::default(), outgoing: None, closed: AtomicBool::new(false) }
+        let (n_deliveries, closed) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { subscribers: Mutex::default(), outgoing: None, n_deliveries, closed }
     }
 
     pub(crate) fn for_many_nodes() -> Self {
@@ -85,6 +88,16 @@ impl Hub {
         if let Some(outgoing) = &self.outgoing {
             outgoing.put(signals);
         }
+    }
+
+    /// Counts a commit of this process, if it has recorded deliveries.
+    pub(crate) fn count_deliveries(&self, has_deliveries: bool) {
+        self.n_deliveries.fetch_add(u64::from(has_deliveries), Ordering::SeqCst);
+    }
+
+    /// `None` if other nodes record deliveries, too.
+    pub(crate) fn n_deliveries(&self) -> Option<u64> {
+        self.outgoing.is_none().then(|| self.n_deliveries.load(Ordering::SeqCst))
     }
 
     /// Announces a commit of another node, here only.

@@ -169,10 +169,11 @@ impl Writer {
                 }
                 (RunOutcome::StoppedAtFailure | RunOutcome::CannotGather, _) => way = Way::Savepoints,
                 (RunOutcome::Completed, _) => {
-                    let has_changes = tx.changed;
+                    let (has_changes, has_deliveries) = (tx.changed, tx.has_deliveries);
                     match tx.try_commit() {
                         Ok(signals) => {
                             self.commits.fetch_add(1, Ordering::Relaxed);
+                            self.hub.count_deliveries(has_deliveries);
                             self.durations.commits.observe(began.elapsed().as_secs_f64());
                             self.hub.publish(&signals);
                             return BatchOutcome::Answered { has_changes };
@@ -187,6 +188,7 @@ impl Writer {
                             way = Way::Savepoints;
                         }
                         Err(FailedCommit { error, is_undone: false }) => {
+                            self.hub.count_deliveries(has_deliveries);
                             self.tally.doubt();
                             return BatchOutcome::Unavailable(error);
                         }

@@ -4,10 +4,13 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
 
+use model::event::RecordKind;
 use model::ids::AppId;
+use store::log::{self, NewRecord};
 use store::{Error, Signal, Signals};
 use testkit::store::{Database, databases, fresh};
 
+use crate::sample::{NOW, make_app};
 use crate::{NO_APP, execute, on_both};
 
 #[tokio::test]
@@ -44,6 +47,24 @@ async fn signals_come_after_the_commit() {
         assert_eq!(waiting(&mut log), None, "logs of other apps are other changes");
         let mut late = store.signals();
         assert_eq!(waiting(&mut late), None, "what was before the subscription is not repeated");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_process_that_writes_alone_knows_that_there_are_no_new_deliveries() {
+    on_both(async |store, _| {
+        let app = make_app(store, 1).await;
+        let append = |kind| {
+            let record = NewRecord { kind, ordinal: None, body: Vec::new() };
+            store.write(app, move |tx| log::append(tx, app, NOW, vec![record.clone()]))
+        };
+        let before = store.n_deliveries();
+        assert_eq!(before.is_some(), store.is_single_process());
+        append(RecordKind::Open).await.unwrap();
+        assert_eq!(store.n_deliveries(), before);
+        append(RecordKind::Send).await.unwrap();
+        assert_eq!(store.n_deliveries(), before.map(|before| before + 1));
     })
     .await;
 }
