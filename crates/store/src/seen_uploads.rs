@@ -16,24 +16,24 @@ pub fn foresee(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, hours: impl IntoIt
     tx.foresee(KNOWN, hours.into_iter().map(|hour| key(app, hour, ordinal)));
 }
 
-/// Visits the events of a channel that are known, by some hours.
+/// Visits the events of a channel that are known, by some hours: those of one upload together.
 pub fn visit_known(
     tx: &mut Tx<'_>,
     app: AppId,
     ordinal: Ordinal,
     hours: impl IntoIterator<Item = i64>,
-    mut visit: impl FnMut(i64, EventId),
+    mut visit: impl FnMut(i64, &mut dyn ExactSizeIterator<Item = EventId>),
 ) -> Result<()> {
     let hours = hours.into_iter().map(|hour| key(app, hour, ordinal));
     tx.query_many(KNOWN, hours, |row| {
         let (hour, ids) = (row.next()?, row.next::<&[u8]>()?);
-        ids_of(ids)?.for_each(|id| visit(hour, id));
+        visit(hour, &mut ids_of(ids)?);
         Ok(())
     })
     .map(drop)
 }
 
-fn ids_of(ids: &[u8]) -> Result<impl Iterator<Item = EventId>> {
+fn ids_of(ids: &[u8]) -> Result<impl ExactSizeIterator<Item = EventId>> {
     let (ids, rest) = ids.as_chunks::<ID_BYTES>();
     if !rest.is_empty() {
         return Err(Error::corrupt("ids of events that are cut off"));

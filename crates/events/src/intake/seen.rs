@@ -1,7 +1,7 @@
 //! Recognizing events that come again. Each is remembered by its id in the hour it happened in, so that it can be forgotten when
 //! events of that hour are too old to be taken.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use base::Result;
@@ -85,7 +85,7 @@ pub(super) struct Seen {
     sender: Sender,
     known: HashSet<(i64, EventId)>,
     /// How many events of a channel are kept of each hour.
-    n_kept: HashMap<i64, usize>,
+    n_kept: BTreeMap<i64, usize>,
     new: Vec<(i64, EventId)>,
 }
 
@@ -109,14 +109,16 @@ impl Seen {
         let keys = |events: &mut dyn Iterator<Item = &'i Identity>| -> Vec<_> {
             events.flat_map(Identity::possible_keys).collect()
         };
-        let (mut known, mut n_kept) = (HashSet::new(), HashMap::new());
+        let (mut known, mut n_kept) = (HashSet::new(), BTreeMap::new());
         match sender {
             Sender::Server => known = seen_events::known(tx, app, &keys(&mut events.into_iter()))?,
             Sender::Channel(channel) => {
-                let asked: HashSet<_> = keys(&mut events.clone().into_iter()).into_iter().collect();
-                seen_uploads::visit_known(tx, app, channel, possible_hours(events.clone()), |hour, id| {
-                    *n_kept.entry(hour).or_default() += 1;
-                    known.extend(asked.get(&(hour, id)));
+                // Many are known and hardly any of those is asked for again, so they are not hashed.
+                let mut asked = keys(&mut events.clone().into_iter());
+                asked.sort_unstable();
+                seen_uploads::visit_known(tx, app, channel, possible_hours(events.clone()), |hour, ids| {
+                    *n_kept.entry(hour).or_default() += ids.len();
+                    known.extend(ids.map(|id| (hour, id)).filter(|key| asked.binary_search(key).is_ok()));
                 })?;
                 let former = keys(&mut events.into_iter().filter(|event| event.is_of_former));
                 if !former.is_empty() {

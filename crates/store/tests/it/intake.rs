@@ -99,7 +99,7 @@ async fn uploads_that_were_taken_are_known_to_their_channel() {
         let known = async |app, ordinal, hours: Vec<i64>| {
             let known = move |tx: &mut Tx<'_>| {
                 let mut known = Vec::new();
-                seen_uploads::visit_known(tx, app, ordinal, hours, |hour, id| known.push((hour, id)))?;
+                seen_uploads::visit_known(tx, app, ordinal, hours, |hour, ids| known.extend(ids.map(|id| (hour, id))))?;
                 Ok::<_, Error>(known)
             };
             let mut known = store.read(known).await.unwrap();
@@ -133,7 +133,9 @@ async fn an_announced_question_is_answered_as_of_when_it_is_asked() {
                 seen_uploads::foresee(tx, APP, Ordinal(5), [7]);
                 sessions::foresee(tx, APP, Ordinal(5));
                 let mut known = Vec::new();
-                seen_uploads::visit_known(tx, APP, Ordinal(5), [7], |hour, id| known.push((hour, id)))?;
+                seen_uploads::visit_known(tx, APP, Ordinal(5), [7], |hour, ids| {
+                    known.extend(ids.map(|id| (hour, id)))
+                })?;
                 let new: Vec<_> = events.into_iter().filter(|event| !known.contains(event)).collect();
                 let n_before = sessions::get(tx, APP, Ordinal(5))?.map_or(0, |last| last.at.0);
                 seen_uploads::add(tx, APP, Ordinal(5), &new)?;
