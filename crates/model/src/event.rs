@@ -27,8 +27,9 @@ pub use channels::{
 };
 pub use device::{EventDevice, EventUser, device_type_name};
 pub use devices::{
-    Close, Custom, CustomSource, Expiration, ExpirationKind, InAppDisplay, InAppExpiration, InAppResolution, Location,
-    Open, Region, RegionAction, RegionSource, Resolution, ResolutionKind, ScreenViewed, Unrecognized,
+    AttributedCustom, Close, Custom, CustomSource, Expiration, ExpirationKind, InAppDisplay, InAppExpiration,
+    InAppResolution, Location, Open, Region, RegionAction, RegionSource, Resolution, ResolutionKind, ScreenViewed,
+    Unrecognized,
 };
 pub use face::Face;
 pub use interactions::{FlagInteraction, InAppEvent, InAppInteraction};

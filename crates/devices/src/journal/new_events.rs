@@ -1,10 +1,10 @@
 //! The events that can be written to the log. Each knows the kind of its record, so that no kind gets the body of another.
 
 use model::event::{
-    AssociatedPush, AttributeOperations, Close, ContactChange, Custom, FirstOpen, FirstOptIn, FlagInteraction,
-    InAppDisplay, InAppEvent, InAppExpiration, InAppInteraction, InAppResolution, LiveContent, Location, Open,
-    PushBody, RecordKind, Region, Rejection, RichMessage, ScreenViewed, SubscriptionChange, TagChange, Uninstall,
-    Unrecognized,
+    AssociatedPush, AttributeOperations, AttributedCustom, Close, ContactChange, FirstOpen, FirstOptIn,
+    FlagInteraction, InAppDisplay, InAppEvent, InAppExpiration, InAppInteraction, InAppResolution, LiveContent,
+    Location, Open, PushBody, RecordKind, Region, Rejection, RichMessage, ScreenViewed, SubscriptionChange, TagChange,
+    Uninstall, Unrecognized,
 };
 use model::payload::extra::TextExtra;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub enum NewEvent<'a> {
     Close(Close),
     RichRead(RichMessage),
     RichDelete(RichMessage),
-    Custom(Custom),
+    Custom(AttributedCustom<'a>),
     Location(Location),
     Region(&'a Region),
     ScreenViewed(&'a ScreenViewed),

@@ -6,7 +6,7 @@ use base::{Error, Result};
 use boxed::boxed;
 use devices::{ChangeContext, NewEvent};
 use model::custom_event::{About, CustomEvent};
-use model::event::{Custom, Event};
+use model::event::{AssociatedPush, AttributedCustom, Custom, Event};
 use model::ids::{AppId, EventId, Id, OperationId};
 use model::json::OneOrMany;
 use model::problem::Problems;
@@ -160,10 +160,10 @@ fn take(
             About::Channel(_) => *id,
             About::NamedUser(_) => id.on(channel.id),
         };
-        record(context, Some(channel), id, *at, Custom { last_delivered, ..body.clone() })?;
+        record(context, Some(channel), id, *at, &body, last_delivered.as_ref())?;
     }
     if channels.is_empty() {
-        record(context, None, *id, *at, body.clone())?;
+        record(context, None, *id, *at, &body, None)?;
     }
     count_custom(tx, context.app, &body.name, *at, &due, body.value)
 }
@@ -173,8 +173,10 @@ fn record(
     channel: Option<&Holder>,
     id: EventId,
     occurred: UtcMillis,
-    body: Custom,
+    event: &Custom,
+    last_delivered: Option<&AssociatedPush>,
 ) -> Result<()> {
-    let event = Event { id, occurred, body: NewEvent::Custom(body) };
+    let body = NewEvent::Custom(AttributedCustom { event, last_delivered, triggering_push: None });
+    let event = Event { id, occurred, body };
     context.journal.event_from_outside(channel.map(|channel| channel.ordinal), &event)
 }

@@ -11,7 +11,7 @@ use live::mark_receipt;
 use model::channel::{Profile, UsageUpdate};
 use model::device_event::{AppOpening, Button, Content, PushReceipt, ReceiptKind, UploadedCustom, UploadedLocation};
 use model::device_type::DeviceType;
-use model::event::{self, Event};
+use model::event::{self, AttributedCustom, Event};
 use model::ids::{ChannelId, EventId, Ordinal, PushId, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
@@ -231,11 +231,10 @@ impl Taking<'_, '_> {
 
     fn custom(&mut self, tx: &mut Tx<'_>, timed: &Timed, custom: &UploadedCustom) -> Result<()> {
         let due = self.attribution.due(tx, custom.echo, timed.at)?;
-        let mut body = custom.event.clone();
-        count_custom(tx, self.context.app, &body.name, timed.at, &due, body.value)?;
-        body.triggering_push = due.to().cloned();
-        body.last_delivered = due.last_delivered;
-        self.record(timed, NewEvent::Custom(body))
+        let event = &custom.event;
+        count_custom(tx, self.context.app, &event.name, timed.at, &due, event.value)?;
+        let (last_delivered, triggering_push) = (due.last_delivered.as_ref(), due.to());
+        self.record(timed, NewEvent::Custom(AttributedCustom { event, last_delivered, triggering_push }))
     }
 
     fn location(&mut self, timed: &Timed, location: &UploadedLocation) -> Result<()> {

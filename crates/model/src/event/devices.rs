@@ -50,6 +50,17 @@ pub struct Custom {
     pub triggering_push: Option<AssociatedPush>,
 }
 
+/// A [`Custom`] event as it is written: with the pushes that may have led to it, which it does not have itself yet.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct AttributedCustom<'a> {
+    #[serde(flatten)]
+    pub event: &'a Custom,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_delivered: Option<&'a AssociatedPush>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub triggering_push: Option<&'a AssociatedPush>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum CustomSource {
