@@ -1,5 +1,6 @@
 //! Keeps over a restart that the clock is in doubt: whoever restarts a service that says so does not want it to send a year of
 //! schedules at once. There is one note for all nodes of an installation, so that a node that starts meanwhile waits as well.
+//! Of two nodes in doubt, the first one that settles removes it: then one that restarts before its own clock is right believes it.
 
 use base::{Error, Result};
 use boxed::boxed;
@@ -17,8 +18,10 @@ pub(crate) type NotedDoubt = Mutex<Option<i64>>;
 
 #[boxed]
 impl Engine {
-    /// Looks at the clock, and notes a change of whether it is in doubt. To be done about every second.
+    /// Looks at the clock, notes a change of whether it is in doubt, and wakes what a wrong one has put off. To be done about
+    /// every second.
     pub async fn look_at_clock(&self) {
+        self.jobs.end_stranded_waits().await;
         let doubt = self.rooms.clock_watch.doubt();
         if *self.rooms.noted_doubt.lock() == doubt {
             return;

@@ -255,3 +255,22 @@ async fn the_sweep_goes_on_when_a_clock_that_it_went_by_is_put_right() {
     })
     .await;
 }
+
+/// A node that only serves requests enqueues jobs by its own clock, and no worker notices that this one was wrong.
+#[tokio::test]
+async fn what_a_node_without_worker_enqueued_by_a_wrong_clock_is_due_when_that_is_put_right() {
+    on_each_database(async |app| {
+        register(&app).await;
+        app.step_all().await;
+        app.engine().look_at_clock().await;
+        app.clock().set_forward(24 * HOUR);
+        app.engine().look_at_clock().await;
+        app.master().post("/api/push", push("At once")).await.expect(200);
+        app.clock().set_forward(-24 * HOUR);
+        app.engine().look_at_clock().await;
+        let due = app.engine().store().read(store::jobs::next_due).await;
+        let due = due.unwrap_or_else(|error: store::Error| panic!("{error}")).unwrap();
+        assert!(due <= app.clock().now());
+    })
+    .await;
+}

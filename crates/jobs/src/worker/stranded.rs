@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use base::Result;
+use boxed::boxed;
 use model::time::LONGEST_WAIT;
 use store::jobs::{self, JobKey};
 use store::{Part, Tx, followers};
@@ -13,10 +14,13 @@ use crate::Jobs;
 /// Jobs that are woken in one transaction.
 const PORTION: u32 = 1000;
 
+#[boxed]
 impl Jobs {
     /// Looks for such jobs at the start, because the clock may have been put right before it, and when the clock was set back. A
     /// job that waits for something else than a back-off, as one of a paused push for its expiry, looks at it and waits again.
-    pub(super) async fn end_stranded_waits(&self) {
+    ///
+    /// Every process does so, because jobs are enqueued by the clock of the one that takes the request, which may run none.
+    pub async fn end_stranded_waits(&self) {
         if !self.0.clock_watch.take_setback() {
             return;
         }
