@@ -58,8 +58,9 @@ const STOP: Duration = Duration::from_secs(20);
 struct Patience {
     /// For the rest of a body that nobody reads.
     rest: Duration,
-    /// For callers that do not know yet that the server stops, while it still listens.
-    drain: Duration,
+    /// For callers that do not know yet that the server stops. They may have no connection at the moment, as a proxy in front
+    /// that opens one for each request.
+    listen_on: Duration,
     /// For the next request on every connection once it does not.
     last_call: Duration,
     /// For requests in work after that.
@@ -77,7 +78,7 @@ pub async fn serve(listener: TcpListener, engine: Engine, mut settings: Settings
     let tls = settings.tls.take();
     let (drain, limits, metrics) = (settings.drain, settings.limits, engine.metrics().clone());
     let listen_on = LISTEN_ON.min(drain / 2);
-    let patience = Patience { rest: REST, drain: listen_on, last_call: drain - listen_on, stop: STOP, limits };
+    let patience = Patience { rest: REST, listen_on, last_call: drain - listen_on, stop: STOP, limits };
     let (live, told) = (engine.live().clone(), engine.clone());
     let server = Server {
         router: router(engine, settings),
@@ -140,7 +141,7 @@ async fn serve_within(server: Server, listener: TcpListener, metrics: Metrics) {
     };
     let drained = async {
         stops.wait().await;
-        wait_until_gone(&graceful, patience.drain).await;
+        tokio::time::sleep(patience.listen_on).await;
     };
     tokio::select! {
         never = accept(&listener, begin) => match never {},

@@ -8,8 +8,8 @@ use tokio::task::JoinSet;
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn patience(limits: Limits) -> Patience {
-    let (drain, last_call) = (Duration::ZERO, Duration::ZERO);
-    Patience { rest: Duration::from_millis(100), drain, last_call, stop: Duration::from_millis(100), limits }
+    let (listen_on, last_call) = (Duration::ZERO, Duration::ZERO);
+    Patience { rest: Duration::from_millis(100), listen_on, last_call, stop: Duration::from_millis(100), limits }
 }
 
 async fn start(limits: Limits) -> (SocketAddr, watch::Sender<bool>) {
@@ -93,8 +93,7 @@ fn last_answer(mut stream: std::net::TcpStream) -> String {
 
 #[tokio::test]
 async fn callers_that_do_not_know_of_the_stop_are_served_and_told() {
-    // The second caller may come when the first has gone, which ends the drain: then it is one of the last.
-    let patience = Patience { drain: MINUTE, last_call: MINUTE, stop: STOP, ..patience(Limits::default()) };
+    let patience = Patience { listen_on: MINUTE, last_call: MINUTE, stop: STOP, ..patience(Limits::default()) };
     let (address, stop) = start_within(patience).await;
     let talk = move || {
         let mut kept = std::net::TcpStream::connect(address).unwrap();
@@ -111,6 +110,21 @@ async fn callers_that_do_not_know_of_the_stop_are_served_and_told() {
     for answer in tokio::task::spawn_blocking(talk).await.unwrap() {
         assert!(answer.contains("\r\nConnection: close\r\n") && answer.ends_with("hello"), "{answer:?}");
     }
+}
+
+/// A proxy that opens a connection for each request has none when the server is told to stop.
+#[tokio::test]
+async fn a_server_that_stops_listens_on_without_connections() {
+    let patience = Patience { listen_on: MINUTE, last_call: MINUTE, stop: STOP, ..patience(Limits::default()) };
+    let (address, stop) = start_within(patience).await;
+    stop.send_replace(true);
+    // The server, on the same thread, sees that it has nobody to wait for.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    let talk = move || last_answer(std::net::TcpStream::connect(address).unwrap());
+    let answer = tokio::task::spawn_blocking(talk).await.unwrap();
+    assert!(answer.contains("\r\nConnection: close\r\n") && answer.ends_with("hello"), "{answer:?}");
 }
 
 #[tokio::test]
@@ -140,8 +154,9 @@ async fn whoever_has_connected_is_served_however_short_before_the_end() {
 
 /// Callers that connect again and again while the server stops to listen.
 async fn call_until_the_end() {
-    let (drain, last_call) = (Duration::from_millis(3), MINUTE);
-    let (address, stop) = start_within(Patience { drain, last_call, stop: STOP, ..patience(Limits::default()) }).await;
+    let (listen_on, last_call) = (Duration::from_millis(3), MINUTE);
+    let (address, stop) =
+        start_within(Patience { listen_on, last_call, stop: STOP, ..patience(Limits::default()) }).await;
     let mut callers = JoinSet::new();
     for _ in 0..N_CALLERS {
         callers.spawn_blocking(move || {
