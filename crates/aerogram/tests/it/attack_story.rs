@@ -5,6 +5,8 @@
 //! cargo test -p aerogram --test it -- --ignored --nocapture attack_story
 //! ```
 
+mod neighbours;
+
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -30,7 +32,7 @@ struct Target {
     server: Server,
     nobody: Caller,
     sim: Simulator,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Target {
@@ -45,7 +47,7 @@ impl Target {
         let nobody = Caller::new(server.url.clone());
         let faults = Faults { unknown_prefix: unknown_prefix.to_owned(), ..Faults::default() };
         let sim = Simulator::start(SimSettings { faults, ..SimSettings::default() }).await.unwrap();
-        Self { server, nobody, sim, _folder: folder }
+        Self { server, nobody, sim, folder }
     }
 
     fn master(&self) -> Caller {

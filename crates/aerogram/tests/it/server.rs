@@ -46,6 +46,14 @@ impl Server {
         Self::start_command(command)
     }
 
+    /// Starts where few files may be open unless the program asks for more.
+    pub(crate) fn start_with_few_files(folder: &Path) -> Self {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", r#"ulimit -S -n 256; exec "$0" "$@""#, env!("CARGO_BIN_EXE_aerogram")]);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--log", "json"]).current_dir(folder).env_clear();
+        Self::start_command(command)
+    }
+
     /// Makes room on the disk of [`Server::start_on_full_disk`].
     pub(crate) fn make_room(&self) {
         prlimit(Some(Pid::from_child(&self.child)), Resource::Fsize, Rlimit { current: None, maximum: None }).unwrap();
@@ -91,6 +99,17 @@ impl Server {
     pub(crate) fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The memory that the system says it has.
+    pub(crate) fn resident_mib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1024
     }
 
     /// Waits for the end. Returns the exit code (`None` after a signal), standard output and the log.

@@ -36,6 +36,19 @@ fn the_first_start_writes_credentials_down_once_and_sigterm_ends_in_order() {
     assert_eq!((code, shown.as_str()), (Some(0), ""), "{log}");
 }
 
+/// Every connection is an open file, and many systems allow a program 1,024 of them unless it asks for more.
+#[test]
+fn a_start_raises_the_limit_of_open_files_to_the_most_there_may_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start_with_few_files(folder.path());
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.process())).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let (soft, hard) = line.trim().split_once(' ').unwrap();
+    assert_eq!(Some(soft), hard.split_whitespace().next(), "{limits}");
+    assert_ne!(soft, "256");
+    server.signal("TERM");
+}
+
 #[test]
 fn the_atlas_is_read_at_the_start_of_a_server_whose_devices_tell_where_they_are() {
     const READ: &str = "the atlas of places is in memory";
