@@ -1,6 +1,7 @@
 //! The browser SDK in Chromium, on a page of another origin under a strict policy. Run by `scripts/test browser`:
 //! `cargo test -p api --test it -- --ignored browser::`.
 
+mod adversity;
 mod demo;
 mod identity;
 mod parts;

@@ -36,6 +36,83 @@ async fn the_bell_shows_the_inbox() {
         tab.wait_for(&format!("{BELL}.querySelector('.count').textContent === '1'")).await;
         tab.run(&format!("{inbox}.querySelector('li:not(.unread) [part=remove]').click()")).await;
         tab.wait_for(&format!("{inbox}.querySelectorAll('li').length === 1")).await;
+        // It lies over the page, inside the window, and a click beside it closes it.
+        let place = format!("{BELL}.querySelector('[part=box]').getBoundingClientRect()");
+        for width in [1280, 320] {
+            tab.resize(width, 900).await;
+            tab.wait_for(&format!("{place}.left >= 0 && {place}.right <= {width} && {place}.width > 0")).await;
+            assert_eq!(tab.run("document.querySelector('aerogram-bell').offsetHeight < 100").await, true);
+        }
+        tab.run("document.querySelector('h1').click()").await;
+        tab.wait_for(&format!("!{BELL}.querySelector('aerogram-inbox')")).await;
+        assert_eq!(tab.complaints(), [""; 0]);
+        app.stop().await;
+    })
+    .await;
+}
+
+/// While the list is shown, a server deletes a message, which devices are not told of, and then the network is away for a while.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_message_that_cannot_be_fetched_is_no_dead_end() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let site = Site::start(&app).await;
+        let tab = browser.tab().await;
+        come(&site, &tab, "?ui").await;
+        tab.wait_for(&format!("push.connected && {BELL}.querySelector('button').ariaLabel === 'Messages: 0'")).await;
+        let message = |title: &str| json!({"message": {"title": title, "body": "<p>It is here</p>"}});
+        send(&app, json!({"alert": "New"}), message("Spring")).await;
+        let deleted = send(&app, json!({"alert": "New"}), message("Summer")).await;
+        tab.wait_for(&format!("{BELL}.querySelector('button').ariaLabel === 'Messages: 2'")).await;
+        tab.run(&format!("{BELL}.querySelector('button').click()")).await;
+        let inbox = format!("{BELL}.querySelector('aerogram-inbox').shadowRoot");
+        let titles =
+            format!("[...{inbox}.querySelectorAll('.open')].map(({{ firstChild }}) => firstChild.data).sort()");
+        tab.wait_for(&format!("{titles}.length === 2")).await;
+        app.master().delete(&format!("/api/user/messages/{deleted}")).await.expect(202);
+        assert_eq!(tab.run(&titles).await, json!(["Spring", "Summer"]));
+        // The list and the bell are right again.
+        let open = |title: &str| {
+            format!("[...{inbox}.querySelectorAll('.open')].find((one) => one.innerText.includes('{title}')).click()")
+        };
+        tab.run(&open("Summer")).await;
+        tab.wait_for(&format!("{titles}.length === 1")).await;
+        assert_eq!(tab.run(&titles).await, json!(["Spring"]));
+        tab.wait_for(&format!("{BELL}.querySelector('button').ariaLabel === 'Messages: 1'")).await;
+        tab.offline(true).await;
+        tab.run(&open("Spring")).await;
+        tab.wait_for(&format!("{inbox}.textContent === 'Messages cannot be shown now.'")).await;
+        // The browser has written down both, as it should.
+        tab.complaints();
+        tab.offline(false).await;
+        tab.run("window.dispatchEvent(new Event('online'))").await;
+        tab.wait_for(&format!("{titles}.length === 1")).await;
+        tab.run(&open("Spring")).await;
+        tab.wait_for(&format!("{inbox}.querySelector('iframe')")).await;
+        tab.wait_for(&format!("{BELL}.querySelector('button').ariaLabel === 'Messages: 0'")).await;
+        assert_eq!(tab.complaints(), [""; 0]);
+        app.stop().await;
+    })
+    .await;
+}
+
+/// Frameworks move elements, and pages may load the parts after they have given them the SDK.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_bell_goes_on_at_another_place_of_the_page() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let site = Site::start(&app).await;
+        let tab = browser.tab().await;
+        come(&site, &tab, "").await;
+        tab.wait_for("push.connected").await;
+        tab.run("{ document.querySelector('aerogram-bell').push = push; null; }").await;
+        tab.run(&format!("import('{}').then(() => null)", app.url("/sdk/1/aerogram-ui.js"))).await;
+        tab.wait_for(&format!("{BELL}.querySelector('button').ariaLabel === 'Messages: 0'")).await;
+        tab.run("document.body.append(document.querySelector('aerogram-bell'))").await;
+        send(&app, json!({"alert": "New"}), json!({"message": {"title": "Spring", "body": "<p>It is here</p>"}})).await;
+        tab.wait_for(&format!("{BELL}.querySelector('button').ariaLabel === 'Messages: 1'")).await;
         assert_eq!(tab.complaints(), [""; 0]);
         app.stop().await;
     })

@@ -42,9 +42,9 @@ const read = (store, look) => new Promise((resolve) => {
 });
 window.kept = (key) => read('state', (state) => state.get(key));
 window.queued = () => read('queue', (queue) => queue.count());
-window.registerWorker = async () => {
+window.registerWorker = async (more = '') => {
   const policy = trustedTypes.createPolicy('page', { createScriptURL: (url) => url });
-  await navigator.serviceWorker.register(policy.createScriptURL('/aerogram-sw.js?app={key}'));
+  await navigator.serviceWorker.register(policy.createScriptURL(`/aerogram-sw.js?app={key}${more}`));
   await navigator.serviceWorker.ready;
 };
 window.push = push;
