@@ -18,7 +18,7 @@ use store::channels::{self, Channel};
 use store::{Tx, contacts, named_users};
 
 use crate::change_context::ChangeContext;
-use crate::channels::uninstall_in;
+use crate::channels::{stored_profile, uninstall_in};
 use crate::mistaken::Mistaken;
 use crate::room::{Batch, Limit};
 use crate::{Author, Devices};
@@ -182,11 +182,28 @@ pub(crate) fn leave(
         return Ok(None);
     };
     let mistaken = Mistaken::find(channel, &row.device_type);
+    if mistaken.is_none() && !row.installed {
+        end_return(tx, context.app, &row, is_meant)?;
+    }
     if mistaken.is_some() || !row.named_user.as_ref().is_some_and(is_meant) {
         return Ok(mistaken);
     }
     give(tx, context, row, None, None)?;
     Ok(None)
+}
+
+/// The device of an uninstalled channel does not come back to its user by the id of its contact, unless it did so already: then
+/// another channel has the id.
+fn end_return(tx: &mut Tx<'_>, app: AppId, row: &Channel, is_meant: impl FnOnce(&NamedUserId) -> bool) -> Result<()> {
+    let Some(id) = stored_profile(row)?.named_contact else { return Ok(()) };
+    let Some(user) = contacts::named_user(tx, app, id)?.filter(is_meant) else { return Ok(()) };
+    for other in named_users::channels_of(tx, app, &user)? {
+        if stored_profile(&other)?.named_contact == Some(id) {
+            return Ok(());
+        }
+    }
+    note(tx, row.id, &user);
+    Ok(contacts::forget(tx, app, id)?)
 }
 
 /// Tells the audit log whose a channel becomes, or was.

@@ -100,7 +100,9 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     opened.row.installed = false;
     // No personal data is kept with the channel, but for a month what feedback tells of it; the sets of places by day expire with
     // their days.
-    let nothing = State::nothing(opened.row.device_type.clone());
+    let mut nothing = State::nothing(opened.row.device_type.clone());
+    // Its device may register anew and come back to its user by this, unless a server takes the channel from the user before.
+    nothing.profile.named_contact = opened.state.profile.named_contact;
     let user = opened.state.named_user.clone();
     feedback::note(tx, context, &opened.row, &opened.state)?;
     let row = context.save(tx, opened, nothing)?;

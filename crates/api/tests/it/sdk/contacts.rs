@@ -214,6 +214,38 @@ async fn a_device_that_registers_anew_stays_its_users() {
 }
 
 #[tokio::test]
+async fn a_server_takes_an_uninstalled_channel_from_its_user_too() {
+    on_each_database(async |app| {
+        let library = Library::of(&app);
+        let (first, _) = library.channel("token-1").await;
+        let jo = library.act(&first, json!({"type": "identify", "named_user_id": "jo"})).await;
+        let contact = jo["contact"]["contact_id"].clone();
+        let resolve = json!({"type": "resolve", "contact_id": contact});
+        let uninstall = async |channel: &str| {
+            let uninstall = json!({"channel_id": channel, "device_type": "android"});
+            app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
+        };
+        let leave = async |channel: &str, user: &str| {
+            let leave = json!({"channel_id": channel, "named_user_id": user});
+            app.master().post("/api/named_users/disassociate", leave).await.expect(200);
+        };
+        uninstall(&first).await;
+        leave(&first, "kim").await;
+        let (second, _) = library.channel("token-1").await;
+        assert_eq!(library.act(&second, resolve.clone()).await["contact"]["contact_id"], contact);
+        // The device has come back as another channel, of which nothing was said.
+        leave(&first, "jo").await;
+        assert_eq!(library.act(&second, resolve.clone()).await["contact"]["contact_id"], contact);
+
+        uninstall(&second).await;
+        leave(&second, "jo").await;
+        let (third, _) = library.channel("token-1").await;
+        assert_eq!(library.act(&third, resolve).await["contact"]["is_anonymous"], true);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn devices_make_open_channels_for_their_users_but_take_none() {
     on_each_database(async |app| {
         let library = Library::of(&app);
