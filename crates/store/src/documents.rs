@@ -232,10 +232,16 @@ pub fn exists(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Resu
     Ok(n_found > 0)
 }
 
+const CREATED: &str = "select created from document where app = $1 and kind = $2 and id = $3";
+
+/// Announces a call of [`created`].
+pub fn foresee_created(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) {
+    tx.foresee(CREATED, [[app.into(), kind.name().into(), id.into()]]);
+}
+
 /// When a document was created, if it exists.
 pub fn created(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<Option<UtcMillis>> {
-    let sql = "select created from document where app = $1 and kind = $2 and id = $3";
-    tx.query_opt(sql, &[app.into(), kind.name().into(), id.into()], |row| row.get(0))
+    tx.query_opt(CREATED, &[app.into(), kind.name().into(), id.into()], |row| row.get(0))
 }
 
 /// The documents that exist, in the order of the ids.

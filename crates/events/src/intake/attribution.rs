@@ -14,12 +14,15 @@ use model::ids::{AppId, ChannelId, DeliveryId, Id, Ordinal, PushId};
 use model::time::UtcMillis;
 use sending::{INFLUENCE, RECIPIENTS_KEPT_FOR, Recent, RecentPush, stored_push};
 use store::blocks::{self, BlockKey};
+use store::documents::{self, DocumentKind};
 use store::{Tx, origins, pushes};
 use uuid::Uuid;
 
 /// How many pushes of one upload are looked up in the database. Honest devices send events back soon, when deliveries are still
 /// remembered; anybody else could have one upload ask for thousands.
 const MOST_LOOKED_UP: usize = 20;
+/// The same of in-app messages. Most of them came with no push, and must not use up what is looked up for responses.
+const MOST_IN_APP_LOOKED_UP: usize = 20;
 
 pub(super) struct Attribution<'a> {
     app: AppId,
@@ -30,6 +33,9 @@ pub(super) struct Attribution<'a> {
     now: UtcMillis,
     /// How many more pushes may be looked up.
     lookups_left: usize,
+    in_app_lookups_left: usize,
+    /// When the app made the in-app messages that it keeps for its devices, by their ids.
+    kept_messages: HashMap<Uuid, Option<UtcMillis>>,
     /// Devices name the same push in several events.
     found: HashMap<Uuid, Option<NamedPush>>,
 }
@@ -79,8 +85,18 @@ impl<'a> Attribution<'a> {
         recent: &'a Recent,
         now: UtcMillis,
     ) -> Self {
-        let found = HashMap::new();
-        Self { app, ordinal, channel, device_type, recent, now, lookups_left: MOST_LOOKED_UP, found }
+        Self {
+            app,
+            ordinal,
+            channel,
+            device_type,
+            recent,
+            now,
+            lookups_left: MOST_LOOKED_UP,
+            in_app_lookups_left: MOST_IN_APP_LOOKED_UP,
+            kept_messages: HashMap::new(),
+            found: HashMap::new(),
+        }
     }
 
     pub(super) fn due(&mut self, tx: &mut Tx<'_>, echo: Echo, at: UtcMillis) -> Result<Due> {
@@ -117,7 +133,7 @@ impl<'a> Attribution<'a> {
 
     /// The push that a device names, and when it was sent, if it was sent to the channel.
     pub(super) fn received_push(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<(PushId, UtcMillis)>> {
-        let Some(push) = self.named(tx, echo)? else { return Ok(None) };
+        let Some(push) = self.named_in_app(tx, echo)? else { return Ok(None) };
         let is_received = self.receipt(tx, echo, &push)? == Receipt::Yes;
         Ok(is_received.then_some((push.associated.push_id, push.sent)))
     }
@@ -139,18 +155,48 @@ impl<'a> Attribution<'a> {
 
     /// The push that a device names; `None` unless it is one of this app, and always when too many were looked up before.
     pub(super) fn named(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<NamedPush>> {
+        let mut lookups_left = self.lookups_left;
+        let found = self.look_up(tx, echo, &mut lookups_left);
+        self.lookups_left = lookups_left;
+        found
+    }
+
+    /// The same for the push that an in-app message came with.
+    pub(super) fn named_in_app(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<NamedPush>> {
+        let mut lookups_left = self.in_app_lookups_left;
+        let found = self.look_up(tx, echo, &mut lookups_left);
+        self.in_app_lookups_left = lookups_left;
+        found
+    }
+
+    /// When the app made an in-app message that it keeps for its devices; events tell its id as that of a push.
+    pub(super) fn kept_in_app(&mut self, tx: &mut Tx<'_>, id: PushId) -> Result<Option<UtcMillis>> {
+        if let Some(known) = self.kept_messages.get(&id.uuid()) {
+            return Ok(*known);
+        }
+        if self.kept_messages.len() >= MOST_IN_APP_LOOKED_UP {
+            return Ok(None);
+        }
+        let created = documents::created(tx, self.app, DocumentKind::InAppMessage, &id.to_string())?;
+        self.kept_messages.insert(id.uuid(), created);
+        Ok(created)
+    }
+
+    fn look_up(&mut self, tx: &mut Tx<'_>, echo: PushEcho, lookups_left: &mut usize) -> Result<Option<NamedPush>> {
         if let Some(known) = self.found.get(&echo.id) {
             return Ok(known.clone());
         }
         let delivered = self.delivered(echo.id);
         let is_settled = delivered.as_ref().is_some_and(|push| push.receipt != Receipt::NotLookedUp);
-        let may_look_up = is_settled || self.lookups_left > 0;
-        self.lookups_left = self.lookups_left.saturating_sub(usize::from(!is_settled));
+        if !is_settled {
+            if *lookups_left == 0 {
+                return Ok(delivered.map(|push| NamedPush { receipt: Receipt::No, ..push }));
+            }
+            *lookups_left -= 1;
+        }
         let found = match delivered {
-            Some(push) if may_look_up => Some(push),
-            Some(push) => Some(NamedPush { receipt: Receipt::No, ..push }),
-            None if may_look_up => self.stored(tx, echo)?,
-            None => None,
+            Some(push) => Some(push),
+            None => self.stored(tx, echo)?,
         };
         self.found.insert(echo.id, found.clone());
         Ok(found)

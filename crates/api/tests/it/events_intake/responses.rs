@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use store::counters::Metric;
+use store::documents::{self, DocumentKind};
 use testkit::app::{START, TestApp, on_each_database};
 use testkit::rows::row_counts;
 use uuid::Uuid;
 
-use super::{count, count_of_push, event_at, metadata, push_to, register, told, upload};
+use super::{count, count_of_push, event_at, id_of, metadata, push_to, register, told, upload};
 
 /// Openings of the app from a notification, each with an id of its own.
 fn openings(push: &str, first: u128, n: u128) -> Value {
@@ -112,6 +113,43 @@ async fn in_app_figures_of_a_push_come_from_its_recipients_and_from_after_it_was
         }
         // Whatever hour the device tells, it is no other row.
         assert_eq!(n_rows(&app).await - before, 3);
+    })
+    .await;
+}
+
+/// Most in-app messages came with no push. An app that shows many loses no response by that, and neither can an upload that names
+/// hundreds have each looked for.
+#[tokio::test]
+async fn in_app_messages_use_up_nothing_that_is_looked_up_for_responses() {
+    on_each_database(async |app| {
+        let channel = register(&app, "ios", "A1").await;
+        let push = push_to(&app, &[&channel], json!({"alert": "Hi"})).await;
+        // When the delivery is not remembered any more.
+        app.advance(Duration::from_secs(14 * 60 * 60));
+        let (id, now) = (id_of(&app).await, app.clock().now());
+        let kept: Vec<String> = (0..25u128).map(|n| Uuid::from_u128(n).to_string()).collect();
+        let ids = kept.clone();
+        let write = move |tx: &mut store::Tx<'_>| {
+            for message in &ids {
+                documents::put(tx, id, DocumentKind::InAppMessage, message, "{}", now)?;
+            }
+            Ok::<_, store::Error>(())
+        };
+        app.engine().store().write(id, write).await.unwrap();
+        let displays = kept.iter().zip(0u128..).map(|(message, n)| {
+            let mut event = event_at("in_app_display", now.0, json!({"id": message, "session_id": "s"}));
+            event["event_id"] = json!(Uuid::from_u128(5000 + n).to_string());
+            event
+        });
+        let events = displays.chain([openings(&push, 1, 1)[0].take()]).collect();
+        upload(&app, &channel, Value::Array(events)).await;
+        assert_eq!(count_of_push(&app, &push, Metric::DirectResponses).await, 1);
+        let mut counted = 0;
+        for message in &kept {
+            counted += count_of_push(&app, message, Metric::InAppDisplays).await;
+        }
+        assert_eq!(counted, 20);
+        assert_eq!(count(&app, Metric::InAppDisplays, "ios").await, 25);
     })
     .await;
 }

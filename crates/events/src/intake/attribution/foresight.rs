@@ -3,17 +3,26 @@
 use std::collections::HashSet;
 
 use live::foresee_receipt;
-use model::device_event::{Content, Echo, PushReceipt, ReceiptKind};
+use model::device_event::{Content, Echo, InAppEnd, PushReceipt, ReceiptKind};
 use model::ids::{Id, PushId};
+use store::documents::{self, DocumentKind};
 use store::{Tx, blocks, origins, push_responses, pushes};
 use uuid::Uuid;
 
 use super::super::Timed;
-use super::{Attribution, MOST_LOOKED_UP};
+use super::{Attribution, MOST_IN_APP_LOOKED_UP, MOST_LOOKED_UP};
 
 impl Attribution<'_> {
     /// Announces what is going to be asked about the pushes that events name.
     pub(in crate::intake) fn foresee(&self, tx: &mut Tx<'_>, events: &[Timed]) {
+        let mut in_app = HashSet::new();
+        for id in events.iter().flat_map(|timed| in_app_ids(&timed.event.content)) {
+            if self.delivered(id.uuid()).is_none() && is_looked_up(&mut in_app, id.uuid(), MOST_IN_APP_LOOKED_UP) {
+                self.foresee_stored(tx, id);
+                blocks::foresee(tx, self.app, &self.block_of(id));
+                documents::foresee_created(tx, self.app, DocumentKind::InAppMessage, &id.to_string());
+            }
+        }
         let mut looked_up = HashSet::new();
         for (content, echo) in events.iter().filter_map(|timed| Some((&timed.event.content, echo(timed)?))) {
             if let Some(tapped) = echo.tapped {
@@ -21,7 +30,7 @@ impl Attribution<'_> {
             }
             if let Some(received) = echo.received
                 && self.delivered(received.id).is_none()
-                && is_looked_up(&mut looked_up, received.id)
+                && is_looked_up(&mut looked_up, received.id, MOST_LOOKED_UP)
             {
                 self.foresee_stored(tx, Id::from_uuid(received.id));
             }
@@ -32,7 +41,7 @@ impl Attribution<'_> {
         let received = self.received(id);
         let push = received.unwrap_or(Id::from_uuid(id));
         if received.is_none() {
-            if !is_looked_up(looked_up, id) {
+            if !is_looked_up(looked_up, id, MOST_LOOKED_UP) {
                 return;
             }
             self.foresee_stored(tx, push);
@@ -56,8 +65,20 @@ impl Attribution<'_> {
     }
 }
 
-fn is_looked_up(looked_up: &mut HashSet<Uuid>, id: Uuid) -> bool {
-    looked_up.contains(&id) || (looked_up.len() < MOST_LOOKED_UP && looked_up.insert(id))
+fn is_looked_up(looked_up: &mut HashSet<Uuid>, id: Uuid, most: usize) -> bool {
+    looked_up.contains(&id) || (looked_up.len() < most && looked_up.insert(id))
+}
+
+/// The in-app messages that an event names and that may have come with a push, or are kept by the app.
+fn in_app_ids(content: &Content) -> impl Iterator<Item = PushId> {
+    let (shown, replacing) = match content {
+        Content::InAppDisplay(in_app) => (Some(in_app), None),
+        Content::InAppInteraction(interaction) => (Some(&interaction.about), None),
+        Content::InAppEnd(in_app, InAppEnd::Expired(_, replacing)) => (Some(in_app), replacing.as_deref()),
+        Content::InAppEnd(in_app, InAppEnd::Resolved(_)) => (Some(in_app), None),
+        _ => (None, None),
+    };
+    shown.map(|in_app| in_app.id.as_str()).into_iter().chain(replacing).filter_map(|text| text.parse().ok())
 }
 
 fn is_receipt(content: &Content, wanted: ReceiptKind) -> bool {

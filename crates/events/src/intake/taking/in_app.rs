@@ -7,7 +7,6 @@ use model::event::{self, AssociatedPush, InAppDisplay, ResolutionKind};
 use model::ids::PushId;
 use store::Tx;
 use store::counters::Metric;
-use store::documents::{self, DocumentKind};
 
 use super::super::Timed;
 use super::super::counts::{CountedFor, of_interaction};
@@ -101,7 +100,7 @@ impl Taking<'_, '_> {
 
     fn push_of_text(&mut self, tx: &mut Tx<'_>, text: &str) -> Result<Option<AssociatedPush>> {
         let Ok(id) = text.parse() else { return Ok(None) };
-        Ok(self.attribution.named(tx, PushEcho { id, variant_id: None })?.map(|push| push.associated))
+        Ok(self.attribution.named_in_app(tx, PushEcho { id, variant_id: None })?.map(|push| push.associated))
     }
 
     /// The push of a text, if it was sent to the channel.
@@ -114,7 +113,6 @@ impl Taking<'_, '_> {
     /// An in-app message that the app has kept for its devices; events tell its id as that of a push.
     fn kept_message(&mut self, tx: &mut Tx<'_>, text: &str) -> Result<Option<CountedFor>> {
         let Ok(id) = text.parse::<PushId>() else { return Ok(None) };
-        let created = documents::created(tx, self.context.app, DocumentKind::InAppMessage, &id.to_string())?;
-        Ok(created.map(|since| CountedFor { id, since }))
+        Ok(self.attribution.kept_in_app(tx, id)?.map(|since| CountedFor { id, since }))
     }
 }
