@@ -171,8 +171,8 @@ async fn broadcast(
     Ok(Broadcast { ours, bare })
 }
 
-/// The same pushes while only one device is connected: what they take apart from writing. With fewer connections than wanted it is a
-/// larger part of the whole.
+/// The same pushes while only one device is connected: what they take apart from writing. With fewer connections than
+/// wanted it is a larger part of the whole.
 async fn writing_alone(server: &Server, device: &Device, n_connections: usize, broadcast: Broadcast) -> Result<()> {
     let mut socket = LiveSocket::open(server.address, device, 0, None).await?;
     let (mut connection, push) = (Connection::open(server.address).await?, push_to_all());
