@@ -31,6 +31,8 @@ const KEPT_FOR: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// What is written with a portion, so that no channel is moved twice.
 type WithPortion = Arc<dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync>;
+/// The same, told whether the portion was a whole one, so that more may be left.
+type WithWholeOrPart = Arc<dyn Fn(&mut Tx<'_>, bool) -> Result<()> + Send + Sync>;
 
 #[boxed]
 impl Campaigns {
@@ -100,13 +102,8 @@ impl Campaigns {
         taken.await
     }
 
-    /// Lets a portion of a journey leave, and returns how many have left. `with` is told whether that was a whole portion.
-    async fn let_some_leave(
-        &self,
-        app: AppId,
-        entrance: &Entrance,
-        with: Arc<dyn Fn(&mut Tx<'_>, bool) -> Result<()> + Send + Sync>,
-    ) -> Result<u32> {
+    /// Lets a portion of a journey leave, and returns how many have left.
+    async fn let_some_leave(&self, app: AppId, entrance: &Entrance, with: WithWholeOrPart) -> Result<u32> {
         let id = entrance.id();
         let leaving = self.0.store.read(move |tx| journeys::entered(tx, app, id, PORTION)).await?;
         let n_leaving = u32::try_from(leaving.len()).map_err(Error::internal)?;
