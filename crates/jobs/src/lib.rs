@@ -41,6 +41,8 @@ struct Parts {
     running: Running,
     /// Held by the worker that wakes the followers of the log.
     waking: tokio::sync::Mutex<()>,
+    /// Held while jobs that a wrong clock has put off are woken.
+    ending_waits: tokio::sync::Mutex<()>,
 }
 
 impl Jobs {
@@ -54,6 +56,7 @@ impl Jobs {
             kinds: Kinds::new(kinds),
             running: Running::default(),
             waking: tokio::sync::Mutex::default(),
+            ending_waits: tokio::sync::Mutex::default(),
         }))
     }
 

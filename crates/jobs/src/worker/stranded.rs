@@ -21,6 +21,8 @@ impl Jobs {
     ///
     /// Every process does so, because jobs are enqueued by the clock of the one that takes the request, which may run none.
     pub async fn end_stranded_waits(&self) {
+        // A worker that looks for due jobs while another task wakes them would find none.
+        let _turn = self.0.ending_waits.lock().await;
         if !self.0.clock_watch.take_setback() {
             return;
         }
