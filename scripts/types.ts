@@ -2,6 +2,8 @@
 
 import { Aerogram as Written } from './written/aerogram.js';
 import { Aerogram as Real } from './real/aerogram.js';
+import { Aerogram as Packed } from 'aerogram-web';
+import 'aerogram-web/ui';
 
 /** The written ones are stricter: each event has its own detail. */
 type Events = 'addEventListener' | 'removeEventListener' | 'dispatchEvent';
@@ -24,4 +26,13 @@ export async function use() {
   await Written.init({ url: 'https://push.example.com' });
   // @ts-expect-error: an attribute is no list.
   await push.setAttributes({ plan: ['gold'] });
+}
+
+/** The ready-made parts, from the package. */
+export async function show() {
+  const push = await Packed.init({ url: 'https://push.example.com', appKey: 'KEY' });
+  for (const part of document.querySelectorAll('aerogram-prompt, aerogram-bell')) console.log(part.id);
+  document.createElement('aerogram-inbox').push = push;
+  // @ts-expect-error: a part shows an Aerogram.
+  document.createElement('aerogram-bell').push = 'KEY';
 }

@@ -1,4 +1,4 @@
-// Types of aerogram.js and aerogram-ui.js.
+// Types of aerogram.js.
 
 export interface InitOptions {
   /** Where the service is: `https://push.example.com`. */
@@ -25,7 +25,7 @@ export interface Push {
   icon?: { url: string };
   image?: { url: string };
   actions?: Record<string, unknown>;
-  buttons?: { id: string; label: string; actions?: Record<string, unknown> }[];
+  buttons?: { id: string; label: string; actions?: Record<string, unknown>; background?: boolean }[];
   extra?: Record<string, string>;
   /** The id of its message in the inbox. */
   _uamid?: string;
