@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use providers::percent_encoded;
 use serde_json::{Value, json};
@@ -176,6 +176,7 @@ async fn rows(client: &Client, list: &str, lines: &mut Lines) -> Result<()> {
             lines.add(&json!({"list_rows": {"list": list, "rows": some}}))?;
         }
     }
+    ensure!(open.is_empty(), "The rows of the list {list} end in the middle of one");
     if !rows.is_empty() {
         lines.add(&json!({"list_rows": {"list": list, "rows": rows}}))?;
     }
@@ -189,7 +190,8 @@ async fn documents(client: &Client, kind: &DocumentKind, lines: &mut Lines) -> R
         if kind.key == SEGMENTS.key {
             let id = content.get(kind.id).map(|id| kind.id_in(id)).unwrap_or_default();
             let mut segment: Value = client.get(&format!("{}/{id}", kind.path)).await?.read()?;
-            content.insert("criteria".to_owned(), segment["criteria"].take());
+            let criteria = segment.get_mut("criteria").map(Value::take);
+            content.insert("criteria".to_owned(), criteria.context("The answer about a segment has no 'criteria'")?);
         }
         lines.add(&json!({ kind.key: content }))
     })

@@ -33,10 +33,7 @@ impl Listing {
         let (mut items, mut next, mut n_all) = (Vec::new(), Some(path), 0);
         while let Some(path) = next.take().filter(|_| items.len() < limit) {
             let mut page: Value = client.get(&path).await?.read()?;
-            match page[self.items].take() {
-                Value::Array(some) => items.extend(some),
-                _ => bail!("The server's answer has no '{}' (do the versions match?)", self.items),
-            }
+            items.extend(items_of(&mut page, self.items)?);
             next = page["next_page"].as_str().map(own_path);
             n_all = page["total"].as_u64().unwrap_or(0);
         }
@@ -65,14 +62,27 @@ pub(super) async fn each(
     let mut next = Some(first.to_owned());
     while let Some(path) = next.take() {
         let mut page: Value = client.get(&path).await?.read()?;
-        if let Value::Array(all) = page[items].take() {
-            for one in all {
-                if let Value::Object(one) = one {
-                    take(one).await?;
-                }
-            }
+        for one in objects_of(&mut page, items)? {
+            take(one).await?;
         }
         next = page["next_page"].as_str().map(own_path);
     }
     Ok(())
+}
+
+/// The items of a page. An answer without them is no page: taken for an empty one, it would end a listing before its end.
+fn items_of(page: &mut Value, items: &str) -> Result<Vec<Value>> {
+    match page.get_mut(items).map(Value::take) {
+        Some(Value::Array(all)) => Ok(all),
+        _ => bail!("The server's answer has no '{items}' (do the versions match, and is it the service that answers?)"),
+    }
+}
+
+/// The same, of things with keys.
+pub(super) fn objects_of(page: &mut Value, items: &str) -> Result<Vec<Map<String, Value>>> {
+    let objects = items_of(page, items)?.into_iter().map(|item| match item {
+        Value::Object(item) => Ok(item),
+        other => bail!("One of the '{items}' in the server's answer is {other}"),
+    });
+    objects.collect()
 }

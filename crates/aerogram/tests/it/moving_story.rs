@@ -271,3 +271,35 @@ fn an_export_is_whole_and_for_its_owner_or_is_not_there() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), whole);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
 }
+
+/// A page that is not one has as few items as the last page of a listing, and is not taken for that.
+#[test]
+fn an_answer_without_what_was_asked_for_ends_an_export_and_an_import() {
+    let folder = tempfile::tempdir().unwrap();
+    let (export, devices) = (folder.path().join("shop.jsonl"), folder.path().join("devices.jsonl"));
+    std::fs::write(&export, "the last one\n").unwrap();
+    std::fs::write(&devices, lines(&[json!({"device_type": "ios", "opt_in": true, "push_address": "AB"})])).unwrap();
+    let login = ["--app-key", KEY, "--master-secret", MASTER_SECRET];
+    for wrong in [json!({"ok": true}), json!({"ok": true, "channels": {}, "pipelines": null}), json!([])] {
+        let answer = wrong.clone();
+        let portal = Scripted::start(move |_| Answer::json(200, &answer));
+        let well = Scripted::start(|_| Answer::json(200, &json!({"pipelines": []})));
+        for (arguments, to) in [
+            (&["export", "shop.jsonl"] as &[&str], &portal),
+            (&["import", "jsonl", "devices.jsonl"], &portal),
+            (
+                &["import", "airship", "--airship-key", KEY, "--airship-secret", MASTER_SECRET, "--from", &portal.url],
+                &well,
+            ),
+        ] {
+            let mut command = aerogram(folder.path());
+            let output = command.args(arguments).args(login).args(["--url", &to.url]).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} {wrong}: {told}");
+            assert!(told.contains("answer has no 'channels'") || told.contains("answer has no 'pipelines'"), "{told}");
+            assert!(output.stdout.is_empty(), "{arguments:?} {wrong}");
+        }
+        assert!(!portal.asked().iter().any(|asked| asked.starts_with("POST")), "{:?}", portal.asked());
+    }
+    assert_eq!(std::fs::read_to_string(&export).unwrap(), "the last one\n");
+}

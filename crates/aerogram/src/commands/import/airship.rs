@@ -17,6 +17,7 @@ use super::source::{Content, Row};
 use super::total::Total;
 use crate::client::{Client, own_path};
 use crate::commands::exported_channel::{LeftOut, line_of};
+use crate::commands::listing::objects_of;
 use crate::config::{Authorities, BaseUrl, HEADING as SETTINGS, app_key, secret};
 
 const CHANNELS: &str = "/api/channels/";
@@ -92,15 +93,8 @@ struct Page {
 
 async fn page(from: Arc<Client>, path: String, items: &str) -> Result<Page> {
     let mut page: Value = patiently(|| from.get(&path)).await?.read()?;
-    let rows = match page[items].take() {
-        Value::Array(all) => all,
-        _ => Vec::new(),
-    };
-    let rows = rows.into_iter().filter_map(|row| match row {
-        Value::Object(row) => Some(row),
-        _ => None,
-    });
-    Ok(Page { rows: rows.collect(), next: page["next_page"].as_str().map(own_path) })
+    let rows = objects_of(&mut page, items)?;
+    Ok(Page { rows, next: page["next_page"].as_str().map(own_path) })
 }
 
 /// Channels that are uninstalled are of no use to anybody.
