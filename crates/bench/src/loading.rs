@@ -1,7 +1,7 @@
 //! Loads channels into the database, through the store.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use model::event::RecordKind;
@@ -56,12 +56,17 @@ pub(crate) enum Users {
 
 /// Fills the database of a folder, in an app that the server has created there.
 pub(crate) async fn load(folder: &Path, population: &Population, n_channels: u32, users: Users) -> Result<()> {
-    load_at(&Place::embedded(folder), population, n_channels, users).await
+    load_at(&Place::embedded(folder), population, n_channels, users).await.map(drop)
 }
 
-/// The same, wherever the server has its data.
-pub(crate) async fn load_at(place: &Place<'_>, population: &Population, n_channels: u32, users: Users) -> Result<()> {
-    load_channels(place, population.terms(), n_channels, |ordinal, numbers| {
+/// The same, wherever the server has its data; and how long it took to load them.
+pub(crate) async fn load_at(
+    place: &Place<'_>,
+    population: &Population,
+    n_channels: u32,
+    users: Users,
+) -> Result<Duration> {
+    load_timed(place, population.terms(), n_channels, |ordinal, numbers| {
         let (mut channel, keys) = population.channel(ordinal, numbers);
         if users == Users::OneEach {
             channel.named_user = NamedUserId::new(&user_name(ordinal.0)).ok();
@@ -78,6 +83,16 @@ pub(crate) async fn load_channels(
     n_channels: u32,
     make: impl Fn(Ordinal, &[TermId]) -> (Channel, Vec<Key>),
 ) -> Result<()> {
+    load_timed(place, names, n_channels, make).await.map(drop)
+}
+
+/// The time is that of the loading. The server that makes the app before it is none of it.
+async fn load_timed(
+    place: &Place<'_>,
+    names: &[Term],
+    n_channels: u32,
+    make: impl Fn(Ordinal, &[TermId]) -> (Channel, Vec<Key>),
+) -> Result<Duration> {
     place.start()?.stop()?;
     let began = Instant::now();
     let (store, app) = open_at(place).await?;
@@ -109,7 +124,8 @@ pub(crate) async fn load_channels(
     let elapsed = began.elapsed();
     let per_second = number(f64::from(n_channels) / elapsed.as_secs_f64());
     report::line("loaded through the store", &format!("{} ({per_second}/s)", duration(elapsed)))?;
-    report::line("size of the database", &mebibytes(u64::try_from(n_bytes)?))
+    report::line("size of the database", &mebibytes(u64::try_from(n_bytes)?))?;
+    Ok(elapsed)
 }
 
 /// Gives every channel attributes of its own.
