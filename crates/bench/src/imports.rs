@@ -56,7 +56,7 @@ async fn on(name: &str, n_devices: u32, database: &dyn Fn() -> Option<String>) -
         let arguments = format.arguments(&file);
         let from = Source { name: format.name(), arguments: &arguments, file: &file, n_devices };
         let there = one(&from, database, bare).await?;
-        let wanted = format.books(n_devices);
+        let wanted = format.books(n_devices)?;
         there.compare(&wanted, format.name())?;
         fs::remove_file(&file)?;
         source = Some(there);

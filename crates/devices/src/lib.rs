@@ -50,7 +50,7 @@ pub use inbox_users::give as give_inbox;
 pub use journal::{Journal, ManyEvent, NewEvent, empty_body, is_about_only, push_to_one_of, redact_many};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS, Whereabouts};
 pub use mistaken::{Meant, Mistaken};
-pub use named_users::NamedUserView;
+pub use named_users::{ImportUserRow, ImportUsersReport, NamedUserView};
 pub use received_file::{MOST_BAD_ROWS, ReceivedFile, Receiver, Receiving};
 pub use search::with_address;
 pub use store::uninstalled::Uninstalled;

@@ -1,8 +1,10 @@
 //! Named users: the association of channels with users, and the terms that channels get from their users.
 
+mod import;
 mod lookup;
 mod tags;
 
+pub use import::{ImportUserRow, ImportUsersReport};
 pub use lookup::NamedUserView;
 
 use std::time::Duration;

@@ -46,6 +46,10 @@ impl Full {
         Self { path, message }
     }
 
+    pub(crate) fn path(&self) -> &'static str {
+        self.path
+    }
+
     pub(crate) fn into_message(self) -> String {
         self.message
     }

@@ -26,7 +26,7 @@ pub use android::{AndroidDetails, DeliveryType};
 pub use batch::ChannelBatch;
 pub use browser::Browser;
 pub use change::Change;
-pub use imported::ImportedChannel;
+pub use imported::{ImportedChannel, ImportedLine, ImportedUser};
 pub use ios::{IosDetails, QuietTime, TimeOfDay};
 pub use live::{LiveChange, LiveKey, LiveKind, LiveState};
 pub(crate) use open::open_address;

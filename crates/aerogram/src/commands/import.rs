@@ -58,7 +58,7 @@ enum Format {
 /// How rows are sent, whatever they come from.
 #[derive(Args, Debug)]
 struct Options {
-    /// Read all rows and check the channels, and change nothing
+    /// Read all rows, check channels and users, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Leave out so many rows at the beginning, except lists, segments, templates, schedules and pipelines; what an interrupted

@@ -47,25 +47,28 @@ fn told(output: &Output) -> String {
 }
 
 #[test]
-fn a_named_user_whose_call_fails_is_not_lost() {
-    const USER: &str = "/api/named_users/kim";
+fn what_users_hold_goes_with_the_channels_and_is_not_lost() {
+    const ROWS: usize = 2001;
     let folder = tempfile::tempdir().unwrap();
-    let device = |address: &str| json!({"device_type": "ios", "opt_in": true, "push_address": address});
-    let user = json!({"named_user": {"named_user_id": "kim", "tags": {"crm": ["vip"]}}});
-    std::fs::write(folder.path().join("mixed.jsonl"), lines(&[device("AA"), user, device("BB")])).unwrap();
-    let mut is_first = true;
-    let service = Scripted::start(move |asked| match asked.path.as_str() {
-        USER if std::mem::take(&mut is_first) => failed(),
-        _ => well(asked),
+    let row = |n: usize| match n % 2 {
+        0 => json!({"device_type": "ios", "opt_in": true, "push_address": format!("{n:X}")}),
+        _ => json!({"named_user": {"named_user_id": format!("user-{n}"), "tags": {"crm": ["vip"]}}}),
+    };
+    let rows: Vec<Value> = (0..ROWS).map(row).collect();
+    std::fs::write(folder.path().join("mixed.jsonl"), lines(&rows)).unwrap();
+    let mut n_parts = 0;
+    let service = Scripted::start(move |asked| {
+        n_parts += usize::from(asked.path == IMPORT);
+        if asked.path == IMPORT && n_parts == 2 { failed() } else { well(asked) }
     });
     let broken = import_to(&service, folder.path(), &["jsonl", "mixed.jsonl"]);
     assert_eq!(broken.status.code(), Some(1), "{}", told(&broken));
-    assert_eq!(service.take(USER).len(), 1);
-
     let resumed = import_to(&service, folder.path(), &["jsonl", "mixed.jsonl"]);
-    assert!(resumed.status.success() && told(&resumed).contains("after row 1;"), "{}", told(&resumed));
+    assert!(resumed.status.success() && told(&resumed).contains("after row 2000;"), "{}", told(&resumed));
     assert_eq!(total(&resumed), [1, 0, 0]);
-    assert_eq!(service.take(USER).len(), 1, "the user is set once more");
+    let sent: Vec<usize> = service.take(IMPORT).iter().map(|asked| asked.body.lines().count()).collect();
+    assert_eq!(sent, [2000, 1, 1], "hundreds in one call, and the last of them once more");
+    assert!(!service.asked().iter().any(|asked| asked.contains("named_users")), "{:?}", service.asked());
 }
 
 #[test]
@@ -217,13 +220,13 @@ fn nothing_is_made_twice_because_nobody_knows_that_it_was_made() {
 #[test]
 fn a_call_that_is_not_allowed_ends_an_import() {
     let folder = tempfile::tempdir().unwrap();
-    let user = |id: &str| json!({"named_user": {"named_user_id": id, "tags": {"crm": ["vip"]}}});
-    std::fs::write(folder.path().join("users.jsonl"), lines(&[user("jo"), user("kim")])).unwrap();
+    let list = |name: &str| json!({"list": {"name": name}});
+    std::fs::write(folder.path().join("lists.jsonl"), lines(&[list("jo"), list("kim")])).unwrap();
     let service = Scripted::start(|asked| match asked.path.as_str() {
-        "/api/named_users/jo" => Answer::with(403, "", "Not from here"),
+        "/api/lists" => Answer::with(403, "", "Not from here"),
         _ => well(asked),
     });
-    let output = import_to(&service, folder.path(), &["jsonl", "users.jsonl"]);
+    let output = import_to(&service, folder.path(), &["jsonl", "lists.jsonl"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(told(&output).contains("403 Forbidden") && output.stdout.is_empty(), "{}", told(&output));
 }

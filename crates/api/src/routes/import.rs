@@ -1,6 +1,6 @@
-//! Import of channels: a stream of JSON lines, each the channel object of a registration with what else is known of the channel.
-//! Some thousand lines are one transaction. The answer has a line for every one that was left out, and one for all of them.
-//! Airship's own import is one array of such objects.
+//! Import of channels: a stream of JSON lines, each the channel object of a registration with what else is known of the channel, or
+//! what a named user holds itself. Some hundred lines are one transaction. The answer has a line for every one that was left out,
+//! and one for all of them. Airship's own import is one array of channels.
 
 mod array;
 
@@ -8,10 +8,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use devices::{ImportReport, ImportRow, RefusedRow};
+use devices::{ImportReport, ImportRow, ImportUserRow, RefusedRow};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use model::channel::ImportedChannel;
+use model::channel::{ImportedChannel, ImportedLine};
 use model::ids::OperationId;
 use model::json::{self, UnknownKeys};
 use model::problem::Problems;
@@ -26,8 +26,8 @@ use crate::query::Params;
 use crate::upload::Upload;
 
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
-/// Lines of one transaction. Nothing else of the app is written meanwhile. More of them take more memory, and save little: requests
-/// that are under way together are committed together.
+/// Lines of one transaction, or of two if they are about channels and users. Nothing else of the app is written meanwhile. More of
+/// them take more memory, and save little: requests that are under way together are committed together.
 const LINES_AT_ONCE: usize = 500;
 /// Lines are taken together up to so many bytes, which bounds the memory of an import.
 const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
@@ -52,6 +52,8 @@ struct Total {
     operation_id: OperationId,
     created: u64,
     updated: u64,
+    /// Users whose lines were taken.
+    named_users: u64,
     refused: u64,
 }
 
@@ -70,8 +72,15 @@ pub(super) async fn channels(
             return Err(error);
         }
     };
-    let mut import =
-        Import { edge: &edge, app: &app, is_dry_run, told: Vec::new(), total: ImportReport::default(), n_refused: 0 };
+    let mut import = Import {
+        edge: &edge,
+        app: &app,
+        is_dry_run,
+        told: Vec::new(),
+        total: ImportReport::default(),
+        n_users: 0,
+        n_refused: 0,
+    };
     match import.receive(&mut body).await {
         Ok(Form::Lines) => import.answer(),
         Ok(Form::Array(answer)) => Ok(answer.into_response()),
@@ -98,6 +107,7 @@ struct Import<'a> {
     /// Lines of the answer.
     told: Vec<u8>,
     total: ImportReport,
+    n_users: u64,
     n_refused: u64,
 }
 
@@ -132,13 +142,14 @@ impl Import<'_> {
     /// Imports the lines that wait.
     async fn take(&mut self, lines: &mut Lines) -> Result<()> {
         let whole = lines.take();
-        let (mut rows, mut refused) = (Vec::with_capacity(whole.len()), Vec::new());
+        let (mut rows, mut users, mut refused) = (Vec::with_capacity(whole.len()), Vec::new(), Vec::new());
         for (line, read) in self.edge.apart(move || parse_all(whole)).await? {
             match read {
-                Ok(channel) => match self.address_problem(&channel).await? {
-                    None => rows.push(ImportRow { line, channel }),
+                Ok(ImportedLine::Channel(channel)) => match self.address_problem(&channel).await? {
+                    None => rows.push(ImportRow { line, channel: *channel }),
                     Some(problems) => refused.push(refusal(line, &problems)),
                 },
+                Ok(ImportedLine::NamedUser(user)) => users.push(ImportUserRow { line, user: *user }),
                 Err(problems) => refused.push(refusal(line, &problems)),
             }
         }
@@ -146,6 +157,12 @@ impl Import<'_> {
             let done = self.edge.engine.devices().import_channels(self.app.id, rows).await?;
             self.total.n_created += done.n_created;
             self.total.n_updated += done.n_updated;
+            refused.extend(done.refused);
+        }
+        // What users hold counts for all of their channels, whichever comes first.
+        if !self.is_dry_run && !users.is_empty() {
+            let done = self.edge.engine.devices().import_users(self.app.id, users).await?;
+            self.n_users += done.n_users;
             refused.extend(done.refused);
         }
         refused.sort_by_key(|row| row.line);
@@ -179,7 +196,8 @@ impl Import<'_> {
     fn answer(mut self) -> Result<Response> {
         let ImportReport { n_created: created, n_updated: updated, .. } = self.total;
         let operation_id = OperationId::at(self.edge.engine.clock().now());
-        self.tell_line(&Total { ok: true, operation_id, created, updated, refused: self.n_refused })?;
+        let (named_users, refused) = (self.n_users, self.n_refused);
+        self.tell_line(&Total { ok: true, operation_id, created, updated, named_users, refused })?;
         let mut response = Response::new(Body::from(self.told));
         response.headers_mut().insert(CONTENT_TYPE, NDJSON);
         Ok(response)
@@ -227,20 +245,20 @@ impl Lines {
     }
 }
 
-type Parsed = (u64, std::result::Result<ImportedChannel, Problems>);
+type Parsed = (u64, std::result::Result<ImportedLine, Problems>);
 
 fn parse_all(lines: Vec<(u64, Vec<u8>)>) -> Vec<Parsed> {
     lines.into_iter().map(|(line, text)| (line, parse(&text))).collect()
 }
 
-fn parse(line: &[u8]) -> std::result::Result<ImportedChannel, Problems> {
+fn parse(line: &[u8]) -> std::result::Result<ImportedLine, Problems> {
     if line.len() > MOST_LINE_BYTES {
         return Err(Problems::one("", format!("A line has at most {MOST_LINE_BYTES} bytes.")));
     }
     if std::str::from_utf8(line).is_err() {
         return Err(Problems::one("", "The line is not UTF-8."));
     }
-    json::parse_with(line, UnknownKeys::Refused, ImportedChannel::parse)
+    json::parse_with(line, UnknownKeys::Refused, ImportedLine::parse)
 }
 
 /// Addresses are checked as those of registrations are, whose channel is one level below.

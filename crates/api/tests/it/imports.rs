@@ -1,5 +1,7 @@
 //! Import of channels: thousands in one call, repeated without duplicates, and bad lines told by their numbers.
 
+mod users;
+
 use std::io::Write;
 
 use bytes::Bytes;

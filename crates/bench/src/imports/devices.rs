@@ -1,5 +1,7 @@
-//! The devices of `bench import`, the same in every run, as lines of each format; and books that tell whether an export has them.
+//! The devices of `bench import` and what users hold, the same in every run, as lines of each format; and books that tell whether
+//! an export has them.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufWriter, Write};
@@ -7,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::loading::user_name;
@@ -29,10 +31,14 @@ struct Device {
     tag: String,
 }
 
-/// How many channels there are, and a sum over what is known of them in any order.
+/// The user of every so many devices holds something itself.
+const USERS_STEP: usize = 10;
+
+/// How many channels and users that hold something there are, and a sum over what is known of them in any order.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(super) struct Books {
     n_channels: u64,
+    n_users: u64,
     sum: u64,
 }
 
@@ -54,11 +60,27 @@ struct Exported {
     tags: Vec<String>,
     #[serde(default)]
     tag_groups: Groups,
+    named_user: Option<ExportedUser>,
 }
 
 #[derive(Deserialize, Default)]
 struct Attributes {
     age: Option<u32>,
+}
+
+/// What a user holds itself, as it is compared.
+#[derive(Deserialize, Hash)]
+struct ExportedUser {
+    named_user_id: String,
+    tags: BTreeMap<String, Vec<String>>,
+    attributes: BTreeMap<String, u32>,
+    subscription_lists: Vec<Subscriptions>,
+}
+
+#[derive(Deserialize, Hash)]
+struct Subscriptions {
+    scope: String,
+    list_ids: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -73,6 +95,16 @@ impl Device {
         let token = format!("{:032X}{:032X}", u128::from(n) * 0x9e37_79b9_7f4a_7c15, n);
         Self { id, token, user: user_name(n), age: n % 90, tag: format!("interest-{}", n % 500) }
     }
+}
+
+/// What the users of some devices hold, as the line of an import.
+fn held_by_users(n_devices: u32) -> impl Iterator<Item = Value> {
+    (0..n_devices).step_by(USERS_STEP).map(|n| {
+        let scoped = json!([{"scope": "app", "list_ids": [format!("list-{}", n % 7)]}]);
+        let held = json!({"named_user_id": user_name(n), "tags": {"crm": [format!("tier-{}", n % 50)]},
+                          "attributes": {"score": n % 1000}, "subscription_lists": scoped});
+        json!({ "named_user": held })
+    })
 }
 
 impl Format {
@@ -125,11 +157,19 @@ impl Format {
                 }
             }
         }
+        if self.tells_of_users() {
+            held_by_users(n_devices).try_for_each(|line| writeln!(out, "{line}"))?;
+        }
         Ok(out.flush()?)
     }
 
+    /// Whether lines tell what users hold themselves.
+    fn tells_of_users(self) -> bool {
+        matches!(self, Self::Jsonl)
+    }
+
     /// What an export should have.
-    pub(super) fn books(self, n_devices: u32) -> Books {
+    pub(super) fn books(self, n_devices: u32) -> Result<Books> {
         let mut books = Books::default();
         for n in 0..n_devices {
             let Device { id, token, user, age, tag } = Device::new(n);
@@ -138,29 +178,36 @@ impl Format {
                 Self::Pinpoint => (Vec::new(), vec![tag]),
                 Self::Onesignal => (Vec::new(), Vec::new()),
             };
+            books.n_channels += 1;
             books.add(&(&id, &token, &user, "de", true, Some(age), &tags, &groups));
         }
-        books
+        if self.tells_of_users() {
+            held_by_users(n_devices).try_for_each(|line| books.add_line(&line.to_string()))?;
+        }
+        Ok(books)
     }
 }
 
 impl Books {
-    fn add(&mut self, channel: &impl Hash) {
+    fn add(&mut self, known: &impl Hash) {
         let mut hasher = DefaultHasher::new();
-        channel.hash(&mut hasher);
-        self.n_channels += 1;
+        known.hash(&mut hasher);
         self.sum = self.sum.wrapping_add(hasher.finish());
     }
 
-    /// Lines about anything but channels are passed over.
+    /// Lines about anything but channels and users are passed over.
     pub(super) fn add_line(&mut self, line: &str) -> Result<()> {
         let exported: Exported = serde_json::from_str(line).context("a line of the export cannot be read")?;
-        let Exported { channel_id, push_address, named_user_id, locale_language, opt_in, attributes, tags, tag_groups } =
-            exported;
-        if let Some(id) = channel_id {
-            let address = push_address.to_ascii_uppercase();
+        if let Some(user) = &exported.named_user {
+            self.n_users += 1;
+            self.add(user);
+        }
+        if let Some(id) = &exported.channel_id {
+            self.n_channels += 1;
+            let address = exported.push_address.to_ascii_uppercase();
+            let Exported { named_user_id, locale_language, opt_in, attributes, tags, tag_groups, .. } = &exported;
             let language = locale_language.as_str();
-            self.add(&(&id, &address, &named_user_id, language, opt_in, attributes.age, &tags, &tag_groups.interest));
+            self.add(&(id, &address, named_user_id, language, *opt_in, attributes.age, tags, &tag_groups.interest));
         }
         Ok(())
     }

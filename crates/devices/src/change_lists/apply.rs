@@ -152,7 +152,7 @@ impl Slice<'_> {
         }
         let users: Vec<NamedUserId> = users.into_iter().collect();
         let author = self.context.author();
-        let full = self.context.change_or_create(tx, &users, author, |holdings| {
+        let full = self.context.change_or_create(tx, &users, author, |_, holdings| {
             for operation in operations {
                 operation.apply(&mut holdings.tags);
             }

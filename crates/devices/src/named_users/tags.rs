@@ -66,7 +66,7 @@ impl ChangeContext<'_> {
         id: &NamedUserId,
         change: impl Fn(&mut Holdings),
     ) -> Result<()> {
-        let full = self.change_or_create(tx, slice::from_ref(id), self.author(), change)?;
+        let full = self.change_or_create(tx, slice::from_ref(id), self.author(), |_, holdings| change(holdings))?;
         full.into_iter().next().map_or(Ok(()), |(_, full)| Err(full.into()))
     }
 
@@ -77,7 +77,7 @@ impl ChangeContext<'_> {
         id: &NamedUserId,
         change: impl Fn(&mut Holdings),
     ) -> Result<()> {
-        let full = self.change_or_create(tx, slice::from_ref(id), Author::Servers, change)?;
+        let full = self.change_or_create(tx, slice::from_ref(id), Author::Servers, |_, holdings| change(holdings))?;
         full.into_iter().next().map_or(Ok(()), |(_, full)| Err(full.into()))
     }
 
@@ -89,21 +89,21 @@ impl ChangeContext<'_> {
         batch: &mut Batch,
         change: impl Fn(&mut Holdings),
     ) -> Result<()> {
-        let mut full: HashMap<NamedUserId, Full> =
-            self.change_or_create(tx, ids, self.author(), change)?.into_iter().collect();
+        let full = self.change_or_create(tx, ids, self.author(), |_, holdings| change(holdings))?;
+        let mut full: HashMap<NamedUserId, Full> = full.into_iter().collect();
         for id in ids {
             batch.add(|| format!("named user '{}'", id.as_str()), full.remove(id).map_or(Ok(()), Err));
         }
         Ok(())
     }
 
-    /// Changes users as far as they have room. Those that have none are returned.
+    /// Changes users, each in its own way, as far as they have room. Those that have none are returned.
     pub(crate) fn change_or_create(
         &mut self,
         tx: &mut Tx<'_>,
         ids: &[NamedUserId],
         author: Author,
-        change: impl Fn(&mut Holdings),
+        change: impl Fn(&NamedUserId, &mut Holdings),
     ) -> Result<FullUsers> {
         let now = self.journal.now();
         let mut users = named_users::among(tx, self.app, ids)?;
@@ -130,7 +130,7 @@ impl ChangeContext<'_> {
         users: Vec<NamedUser>,
         change: impl Fn(&mut Holdings),
     ) -> Result<()> {
-        let (changes, full) = self.changes(tx, users, self.author(), change)?;
+        let (changes, full) = self.changes(tx, users, self.author(), |_, holdings| change(holdings))?;
         if let Some((_, full)) = full.into_iter().next() {
             return Err(full.into());
         }
@@ -143,14 +143,14 @@ impl ChangeContext<'_> {
         tx: &mut Tx<'_>,
         users: Vec<NamedUser>,
         author: Author,
-        change: impl Fn(&mut Holdings),
+        change: impl Fn(&NamedUserId, &mut Holdings),
     ) -> Result<(Vec<Change>, FullUsers)> {
         let (mut changes, mut full) = (Vec::with_capacity(users.len()), Vec::new());
         for user in users {
             let held: Vec<(TermId, Term)> = user.terms.iter().copied().zip(self.names(tx, &user.terms)?).collect();
             let before = Holdings::of(held.iter().map(|(_, term)| term.clone()));
             let mut after = before.clone();
-            change(&mut after);
+            change(&user.id, &mut after);
             match has_room(&before, &after, author) {
                 Ok(()) => changes.push(Change { user, held, before, after }),
                 Err(why) => full.push((user.id, why)),

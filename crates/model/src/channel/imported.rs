@@ -1,4 +1,6 @@
-//! A channel that a server imports: its registration, and what else another service knew of it.
+//! What a server imports, line by line: a channel with what else another service knew of it, or what a named user holds itself.
+
+mod user;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +16,17 @@ use crate::place::Sighting;
 use crate::subscription::SubscriptionListId;
 use crate::tag::Tag;
 
-/// One line of an import. Keys that are not given leave a channel as it is.
+pub use user::ImportedUser;
+
+/// One line of an import.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ImportedLine {
+    Channel(Box<ImportedChannel>),
+    /// Under the key `named_user`.
+    NamedUser(Box<ImportedUser>),
+}
+
+/// A channel to import. Keys that are not given leave it as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedChannel {
     /// The id that the channel has, or is to have.
@@ -35,9 +47,24 @@ enum Kind {
     Open(Box<OpenRegistration>),
 }
 
-impl ImportedChannel {
+impl ImportedLine {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
+        if !fields.has("named_user") {
+            return ImportedChannel::read(at, fields).map(|channel| Self::Channel(Box::new(channel)));
+        }
+        let user = fields.required("named_user", ImportedUser::parse);
+        fields.finish();
+        user.map(|user| Self::NamedUser(Box::new(user)))
+    }
+}
+
+impl ImportedChannel {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::read(at, at.object()?)
+    }
+
+    fn read(at: &At<'_>, mut fields: Fields<'_>) -> Option<Self> {
         let tag_groups = fields.nullable("tag_groups", held_tags);
         let attributes = fields.nullable("attributes", attributes);
         let subscription_lists = fields.nullable("subscription_lists", |at| {
@@ -140,7 +167,9 @@ fn attributes(at: &At<'_>) -> Option<BTreeMap<AttributeKey, AttributeValue>> {
     let read: Option<BTreeMap<_, _>> = read.collect::<Vec<_>>().into_iter().collect();
     let most = limits::ATTRIBUTES_PER_OWNER;
     match read {
-        Some(read) if read.len() > most => at.invalid(format!("A channel has at most {most} attributes.")),
+        Some(read) if read.len() > most => {
+            at.invalid(format!("A channel or named user has at most {most} attributes."))
+        }
         read => read,
     }
 }
@@ -174,6 +203,34 @@ mod tests {
         .unwrap();
         assert_eq!((open.address(), open.device_type().to_string()), (Some("7"), "open::kiosk".to_owned()));
         assert!(open.device().is_none());
+    }
+
+    #[test]
+    fn a_line_may_be_about_what_a_user_holds() {
+        let parsed = |line: &str| {
+            json::parse(line.as_bytes(), ImportedLine::parse)
+                .map_err(|problems| problems.iter().map(|one| one.path.clone()).collect::<Vec<_>>())
+        };
+        assert!(matches!(parsed(r#"{"device_type":"ios","push_address":"AB"}"#), Ok(ImportedLine::Channel(_))));
+        let line = r#"{"named_user":{"named_user_id":"kim","tags":{"crm":["vip"]},"attributes":{"age":7},
+            "subscription_lists":[{"scope":"app","list_ids":["weekly","daily"]},{"scope":"app","list_ids":["new"]}]}}"#;
+        let Ok(ImportedLine::NamedUser(user)) = parsed(line) else { panic!("{line}") };
+        assert_eq!((user.id.as_str(), user.tags.len(), user.attributes.len()), ("kim", 1, 1));
+        assert_eq!(user.subscriptions.values().map(BTreeSet::len).collect::<Vec<_>>(), [3]);
+        for (line, path) in [
+            (r#"{"named_user":{}}"#, "named_user.named_user_id"),
+            (r#"{"named_user":{"named_user_id":"kim"},"device_type":"ios"}"#, "device_type"),
+            (r#"{"named_user":{"named_user_id":"kim","channels":[]}}"#, "named_user.channels"),
+            (r#"{"named_user":{"named_user_id":"kim","tags":{"timezone":["UTC"]}}}"#, "named_user.tags.timezone"),
+            (r#"{"named_user":{"named_user_id":"kim","attributes":{"a":null}}}"#, "named_user.attributes.a"),
+            (
+                r#"{"named_user":{"named_user_id":"kim","subscription_lists":[{"scope":"tv","list_ids":[]}]}}"#,
+                "named_user.subscription_lists[0].scope",
+            ),
+        ] {
+            let problems = parsed(line).expect_err(line);
+            assert!(problems[0].starts_with(path), "{line}: {problems:?}");
+        }
     }
 
     #[test]

@@ -101,7 +101,7 @@ async fn page(from: Arc<Client>, path: String, items: &str) -> Result<Page> {
 fn channel(channel: Map<String, Value>) -> Option<Row> {
     let place = format!("channel {}", channel.get("channel_id").and_then(Value::as_str).unwrap_or("without an id"));
     let content = match line_of(channel) {
-        Ok(line) => Content::channel(&line),
+        Ok(line) => Content::line(&line),
         Err(LeftOut::Uninstalled) => return None,
         Err(LeftOut::Type(name)) => Content::LeftOut(format!("There are no channels of type {name} here.")),
     };
@@ -111,7 +111,10 @@ fn channel(channel: Map<String, Value>) -> Option<Row> {
 /// What a user holds itself. Its channels name it.
 fn named_user(user: &Map<String, Value>) -> Option<Row> {
     let id = user.get("named_user_id").and_then(Value::as_str)?;
-    Some(Row { place: format!("named user {id}"), content: Content::NamedUser(held_by_user(user)?) })
+    Some(Row {
+        place: format!("named user {id}"),
+        content: Content::line(&json!({ "named_user": held_by_user(user)? })),
+    })
 }
 
 /// The part of a looked up named user that an import sets; `None` if there is nothing.

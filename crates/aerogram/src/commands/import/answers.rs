@@ -33,6 +33,9 @@ pub(super) struct RefusedLine {
 pub(super) struct PartTotal {
     pub(super) created: u64,
     pub(super) updated: u64,
+    /// Earlier versions take no users, and say so line by line.
+    #[serde(default)]
+    pub(super) named_users: u64,
     pub(super) refused: u64,
 }
 

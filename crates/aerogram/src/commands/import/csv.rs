@@ -109,9 +109,7 @@ impl Csv {
                     let content = match token {
                         Ok(token) => {
                             let address = token.trim();
-                            Content::channel(
-                                &json!({"device_type": device_type, "opt_in": true, "push_address": address}),
-                            )
+                            Content::line(&json!({"device_type": device_type, "opt_in": true, "push_address": address}))
                         }
                         Err(_) => Content::LeftOut("It is not UTF-8.".to_owned()),
                     };
@@ -125,10 +123,7 @@ impl Csv {
                     let record = record?;
                     let place = format!("line {}", record.line);
                     let channel = Cells::read(&header, record).and_then(|cells| channel(&cells, &fields, device_type));
-                    Ok(Row {
-                        place,
-                        content: channel.map_or_else(Content::LeftOut, |channel| Content::channel(&channel)),
-                    })
+                    Ok(Row { place, content: channel.map_or_else(Content::LeftOut, |channel| Content::line(&channel)) })
                 }))
             }
         };

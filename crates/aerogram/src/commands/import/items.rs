@@ -1,21 +1,17 @@
-//! What an app has beside channels, as lines of an import: named users, lists with their rows, segments, templates, schedules and
+//! What an app has beside channels and users, as lines of an import: lists with their rows, segments, templates, schedules and
 //! pipelines.
 
 use std::sync::Arc;
 
 use anyhow::Result;
-use http::Method;
-use providers::percent_encoded;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-use super::answers::patiently;
 use super::documents::{DocumentKind, Documents, Object, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES, Taken};
 use super::lists::Lists;
 use super::source::Content;
 use crate::client::Client;
 
-/// One line that is neither a channel nor a named user.
+/// One line that is not for the bulk call.
 pub(super) enum Item {
     List(Object),
     /// Rows of the list before it.
@@ -26,7 +22,6 @@ pub(super) enum Item {
 /// A line has one of these keys.
 #[derive(Deserialize)]
 struct Keys {
-    named_user: Option<Object>,
     list: Option<Object>,
     list_rows: Option<RowsOfList>,
     segment: Option<Object>,
@@ -41,20 +36,20 @@ pub(super) struct RowsOfList {
     rows: Vec<String>,
 }
 
-/// The lines of an import that are no channels.
+/// The lines of an import that are not for the bulk call.
 pub(super) struct Items {
     lists: Lists,
     documents: Documents,
 }
 
-/// What a line is. One that cannot be read is taken for a channel, about which the server says what is wrong.
+/// What a line is. One that cannot be read is for the bulk call, which says what is wrong.
 pub(super) fn content_of(line: Vec<u8>) -> Content {
-    let Ok(keys) = serde_json::from_slice(&line) else { return Content::Channel(line) };
-    let Keys { named_user, list, list_rows, segment, template, schedule, pipeline } = keys;
+    let Ok(keys) = serde_json::from_slice(&line) else { return Content::Line(line) };
+    let Keys { list, list_rows, segment, template, schedule, pipeline } = keys;
     let documents = [(&SEGMENTS, segment), (&TEMPLATES, template), (&SCHEDULES, schedule), (&PIPELINES, pipeline)];
     let document = documents.into_iter().find_map(|(kind, body)| Some(Item::Document(kind, body?)));
-    let item = document.or(list.map(Item::List)).or(list_rows.map(Item::Rows)).map(Content::Item);
-    item.or(named_user.map(Content::NamedUser)).unwrap_or(Content::Channel(line))
+    let item = document.or(list.map(Item::List)).or(list_rows.map(Item::Rows));
+    item.map_or(Content::Line(line), Content::Item)
 }
 
 impl Items {
@@ -86,43 +81,16 @@ impl Items {
     }
 }
 
-/// Sets what a named user holds itself.
-pub(super) async fn set_named_user(client: &Client, user: &Object) -> Result<()> {
-    let id = percent_encoded(user.get("named_user_id").and_then(Value::as_str).unwrap_or_default());
-    let empty = |value: &&Value| value.as_object().is_none_or(|object| !object.is_empty());
-    let mut update = Object::new();
-    if let Some(tags) = user.get("tags").filter(empty) {
-        update.insert("tags".to_owned(), json!({ "set": tags }));
-    }
-    if let Some(Value::Object(attributes)) = user.get("attributes").filter(empty) {
-        let set = attributes.iter().map(|(key, value)| json!({"action": "set", "key": key, "value": value}));
-        update.insert("attributes".to_owned(), set.collect());
-    }
-    if !update.is_empty() {
-        let (path, update) = (format!("/api/named_users/{id}"), Value::Object(update));
-        patiently(|| client.send(Method::POST, &path, &update)).await?;
-    }
-    let lists = user.get("subscription_lists").and_then(Value::as_array).into_iter().flatten();
-    let scoped: Vec<Value> = lists
-        .map(|scope| json!({"scope": scope["scope"], "subscription_lists": {"subscribe": scope["list_ids"]}}))
-        .collect();
-    if !scoped.is_empty() {
-        let (path, update) = (format!("/api/named_users/scoped/{id}"), json!({ "scoped": scoped }));
-        patiently(|| client.send(Method::POST, &path, &update)).await?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_no_channels_are_told_apart() {
+    fn lines_that_are_not_for_the_bulk_call_are_told_apart() {
         let is = |line: &str| content_of(line.as_bytes().to_vec());
-        assert!(matches!(is(r#"{"device_type":"ios","push_address":"A"}"#), Content::Channel(_)));
-        assert!(matches!(is("nonsense"), Content::Channel(_)));
-        assert!(matches!(is(r#"{"named_user":{"named_user_id":"kim"}}"#), Content::NamedUser(_)));
+        assert!(matches!(is(r#"{"device_type":"ios","push_address":"A"}"#), Content::Line(_)));
+        assert!(matches!(is("nonsense"), Content::Line(_)));
+        assert!(matches!(is(r#"{"named_user":{"named_user_id":"kim"}}"#), Content::Line(_)));
         assert!(matches!(is(r#"{"list_rows":{"list":"a","rows":["b"]}}"#), Content::Item(Item::Rows(_))));
         assert!(
             matches!(is(r#"{"segment":{"id":"a"}}"#), Content::Item(Item::Document(kind, _)) if kind.key == "segment")

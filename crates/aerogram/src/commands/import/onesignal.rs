@@ -37,7 +37,7 @@ impl Onesignal {
             let record = record?;
             let place = format!("line {}", record.line);
             let channel = Cells::read(&header, record).and_then(|cells| channel(&cells));
-            Ok(Row { place, content: channel.map_or_else(Content::LeftOut, |channel| Content::channel(&channel)) })
+            Ok(Row { place, content: channel.map_or_else(Content::LeftOut, |channel| Content::line(&channel)) })
         }));
         run.files(&self.options, "onesignal".to_owned(), &files, n_bytes, rows).await
     }

@@ -71,7 +71,7 @@ impl Pinpoint {
                 Ok(endpoint) => channel(endpoint),
                 Err(error) => Err(format!("This is no endpoint: {error}.")),
             };
-            Ok(Row { place, content: channel.map_or_else(Content::LeftOut, |channel| Content::channel(&channel)) })
+            Ok(Row { place, content: channel.map_or_else(Content::LeftOut, |channel| Content::line(&channel)) })
         });
         let rows: Rows = Box::new(rows);
         run.files(&self.options, "pinpoint".to_owned(), &self.files, n_bytes, rows).await

@@ -1,5 +1,5 @@
-//! Sends the rows of an import: channels in parts of some thousand to the bulk call, a few of them at once, and everything else by
-//! calls of its own. Rows that are left out are told with their places.
+//! Sends the rows of an import: channels and users in parts of some thousand to the bulk call, a few of them at once, and
+//! everything else by calls of its own. Rows that are left out are told with their places.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -14,8 +14,7 @@ use tokio::task::JoinSet;
 
 use super::Options;
 use super::answers::{Answer, RefusedLine, about_one_row, patiently};
-use super::documents::Taken;
-use super::items::{Item, Items, set_named_user};
+use super::items::{Item, Items};
 use super::origin::Origin;
 use super::progress::Progress;
 use super::source::{BytesRead, Content, Row, Rows};
@@ -36,7 +35,7 @@ pub(super) struct Run {
     active: bool,
 }
 
-/// Channels of one request.
+/// Rows of one request.
 #[derive(Default)]
 struct Part {
     places: Vec<String>,
@@ -44,9 +43,9 @@ struct Part {
 }
 
 /// Rows that have been sent.
-enum Done {
-    Part { places: Vec<String>, answer: Answer },
-    NamedUser { place: String, problem: Option<String> },
+struct Done {
+    places: Vec<String>,
+    answer: Answer,
 }
 
 /// An import under way.
@@ -162,15 +161,15 @@ impl Run {
 
 impl Sender<'_> {
     pub(super) async fn add(&mut self, Row { place, content }: Row) -> Result<()> {
-        // The channels before it are a request of their own, which ends before this row: what is done when it is answered.
-        if let Content::NamedUser(_) | Content::Item(_) = content {
+        // The rows before it are a request of their own, which ends before this row: what is done when it is answered.
+        if let Content::Item(_) = content {
             self.send_part().await?;
         }
         self.n_rows += 1;
         let is_new = self.n_rows > self.n_skipped;
         self.total.rows += u64::from(is_new);
         match content {
-            Content::Channel(line) if is_new => {
+            Content::Line(line) if is_new => {
                 self.part.places.push(place);
                 self.part.lines.extend_from_slice(&line);
                 self.part.lines.push(b'\n');
@@ -179,20 +178,7 @@ impl Sender<'_> {
                 }
             }
             Content::LeftOut(why) if is_new => self.leave_out(&place, "", &why)?,
-            Content::NamedUser(_) | Content::Item(_) if self.options.dry_run => {
-                self.total.unchecked += u64::from(is_new);
-            }
-            Content::NamedUser(user) if is_new => {
-                let client = self.client.clone();
-                self.start(async move {
-                    let problem = match set_named_user(&client, &user).await {
-                        Ok(()) => None,
-                        Err(error) => Some(about_one_row(error)?),
-                    };
-                    Ok(Done::NamedUser { place, problem })
-                })
-                .await?;
-            }
+            Content::Item(_) if self.options.dry_run => self.total.unchecked += u64::from(is_new),
             // Ids that others name are learned from them, also when an earlier run has made them.
             Content::Item(item) => {
                 self.flush().await?;
@@ -202,7 +188,7 @@ impl Sender<'_> {
                     Err(error) => self.leave_out(&place, "", &about_one_row(error)?)?,
                 }
             }
-            Content::Channel(_) | Content::LeftOut(_) | Content::NamedUser(_) => {}
+            Content::Line(_) | Content::LeftOut(_) => {}
         }
         Ok(())
     }
@@ -256,7 +242,7 @@ impl Sender<'_> {
         let lines = Bytes::from(lines);
         self.start(async move {
             let reply = patiently(|| client.send_lines(path, lines.clone())).await?;
-            Ok(Done::Part { places, answer: Answer::read(&reply)? })
+            Ok(Done { places, answer: Answer::read(&reply)? })
         })
         .await
     }
@@ -276,20 +262,16 @@ impl Sender<'_> {
     async fn end_one(&mut self) -> Result<()> {
         let Some(ended) = self.under_way.join_next().await else { return Ok(()) };
         let (number, done) = ended.context("A request broke off")?;
-        match done? {
-            Done::Part { places, answer } => {
-                self.total.created += answer.total.created;
-                self.total.updated += answer.total.updated;
-                for RefusedLine { line, path, error } in &answer.refused {
-                    let place = places.get(line.saturating_sub(1)).map_or("a row", String::as_str);
-                    self.leave_out(place, path, error)?;
-                }
-                // All of so few rows are told, or there is a version that tells less.
-                self.total.refused += answer.total.refused.saturating_sub(answer.refused.len() as u64);
-            }
-            Done::NamedUser { problem: None, .. } => self.total.count_item(&Taken::AsItIs),
-            Done::NamedUser { place, problem: Some(problem) } => self.leave_out(&place, "", &problem)?,
+        let Done { places, answer } = done?;
+        self.total.created += answer.total.created;
+        self.total.updated += answer.total.updated;
+        self.total.items += answer.total.named_users;
+        for RefusedLine { line, path, error } in &answer.refused {
+            let place = places.get(line.saturating_sub(1)).map_or("a row", String::as_str);
+            self.leave_out(place, path, error)?;
         }
+        // All of so few rows are told, or there is a version that tells less.
+        self.total.refused += answer.total.refused.saturating_sub(answer.refused.len() as u64);
         self.note_end(number)?;
         self.progress.show(self.n_rows, self.total.refused);
         Ok(())

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use flate2::bufread::MultiGzDecoder;
 use model::csv_records::{CsvRecord, CsvRecords};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::items::Item;
 
@@ -24,10 +24,8 @@ pub(super) struct Row {
 }
 
 pub(super) enum Content {
-    /// A channel, as a line of the bulk call.
-    Channel(Vec<u8>),
-    /// What a named user holds itself.
-    NamedUser(Map<String, Value>),
+    /// A channel, or what a named user holds itself, as a line of the bulk call.
+    Line(Vec<u8>),
     /// Something else that an app has.
     Item(Item),
     /// Not to be imported, and why.
@@ -48,8 +46,8 @@ struct Counted {
 }
 
 impl Content {
-    pub(super) fn channel(channel: &Value) -> Self {
-        Content::Channel(channel.to_string().into_bytes())
+    pub(super) fn line(line: &Value) -> Self {
+        Content::Line(line.to_string().into_bytes())
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Total {
     pub(super) withheld: u64,
     /// Of the items, schedules and pipelines that send here and were not changed.
     pub(super) kept: u64,
-    /// Rows that are no channels, in a dry run.
+    /// Rows that are neither channels nor users, in a dry run.
     pub(super) unchecked: u64,
     pub(super) refused: u64,
 }
@@ -54,7 +54,9 @@ impl Total {
             "{rows} rows were read: {created} channels are new, {updated} were known{items}, {refused} rows were left out."
         ))?;
         if *unchecked > 0 {
-            output::line(format_args!("{unchecked} rows are no channels, which a dry run does not check."))?;
+            output::line(format_args!(
+                "{unchecked} rows are neither channels nor users, which a dry run does not check."
+            ))?;
         }
         if *inactive > 0 {
             output::line(format_args!(

@@ -82,7 +82,7 @@ pub(super) fn area() -> Area {
         .text_body("application/x-ndjson", IMPORTED_LINE)
         .any_content(
             "As `application/x-ndjson`: `{line, path, error}` for every line that was left out, up to 10,000 of them, and a last line \
-             `{ok, operation_id, created, updated, refused}`.",
+             `{ok, operation_id, created, updated, named_users, refused}`.",
         )
         .changed::<DoneExcept>("To an array of channels in place of lines: `warnings` tell of those that were left out.")
         .status(202)
@@ -123,8 +123,11 @@ pub(super) fn area() -> Area {
 
 const IMPORT: &str = "Lines of JSON, plain or gzip, each the channel object of a registration, with `channel_id`, `tag_groups`, \
                       `attributes` and `subscription_lists` if they are known. A channel is found by its id, or else by its address, \
-                      and updated; otherwise it is created. Repeating an import changes nothing more. It causes no events. An array of up to 5 MiB is taken as well.";
+                      and updated; otherwise it is created. A line under the key `named_user` says what a named user holds itself: `tags`, `attributes` and \
+                      `subscription_lists`, as lookups show them. Repeating an import changes nothing more. It causes no events. An array of \
+                      channels, of up to 5 MiB, is taken as well.";
 const IMPORTED_LINE: &str = r#"{"device_type": "android", "opt_in": true, "push_address": "a-token-of-the-device", "tag_groups": {"loyalty": ["gold"]}}
+{"named_user": {"named_user_id": "kim", "tags": {"crm": ["vip"]}, "subscription_lists": [{"scope": "app", "list_ids": ["weekly"]}]}}
 "#;
 const INBOX: &str = "The messages that the person of the device sees in the inbox, as far as they were not deleted, and which of them are read.";
 
