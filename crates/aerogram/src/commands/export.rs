@@ -1,23 +1,23 @@
-//! `aerogram export`: what an app has, as JSON lines that `aerogram import jsonl` reads: channels with all that is known of them,
-//! what named users hold, lists with their rows, segments, templates, schedules and pipelines.
+//! `aerogram export`: what an app has, as JSON lines that `aerogram import jsonl` reads: what it is itself, channels with all that
+//! is known of them, what named users hold, lists with their rows, segments, templates, schedules, pipelines and experiments.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use providers::percent_encoded;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use super::exported_channel::line_of;
-use super::import::{DocumentKind, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES, held_by_user};
+use super::import::{DOCUMENTS, DocumentKind, SEGMENTS, held_by_user};
 use super::listing::each;
 use super::progress::Progress;
 use crate::client::Client;
-use crate::config::{AppLogin, Remote};
+use crate::config::{AppLogin, Data, Remote};
 use crate::output;
 
 /// Rows of a list in one line.
@@ -31,11 +31,16 @@ pub(crate) struct Export {
     /// The file; standard output when absent or `-`
     #[arg(value_name = "PATH")]
     file: Option<PathBuf>,
+    /// Write the name, the mode and the rules of the app as well; this takes the operator token
+    #[arg(long)]
+    with_app: bool,
 
     #[command(flatten)]
     login: AppLogin,
     #[command(flatten)]
     remote: Remote,
+    #[command(flatten)]
+    data: Data,
 }
 
 /// The lines so far.
@@ -60,10 +65,13 @@ impl Export {
         let file = self.file.as_deref().filter(|path| *path != Path::new("-"));
         let target = Target::open(file)?;
         let mut lines = Lines { out: BufWriter::new(target), n_lines: 0, progress: Progress::of_unknown()? };
+        if self.with_app {
+            self.app(&mut lines).await?;
+        }
         channels(&client, &mut lines).await?;
         named_users(&client, &mut lines).await?;
         lists(&client, &mut lines).await?;
-        for kind in [&SEGMENTS, &TEMPLATES, &SCHEDULES, &PIPELINES] {
+        for kind in DOCUMENTS {
             documents(&client, kind, &mut lines).await?;
         }
         let Lines { out, n_lines, progress } = lines;
@@ -73,6 +81,17 @@ impl Export {
             output::note(format_args!("{n_lines} lines were written to {}.", file.display()));
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What the operator can change of it. Its key and its secrets are where it is.
+    async fn app(&self, lines: &mut Lines) -> Result<()> {
+        let (operator, (key, _)) = (Client::operator(&self.remote, &self.data)?, self.login.required()?);
+        let mut answer: Value = operator.get(&format!("/operator/apps/{key}")).await?.read()?;
+        let Some(Value::Object(mut app)) = answer.get_mut("app").map(Value::take) else {
+            bail!("The server's answer has no 'app' (do the versions match?)");
+        };
+        app.retain(|name, _| !matches!(name.as_str(), "key" | "created"));
+        lines.add(&json!({ "app": app }))
     }
 }
 
@@ -184,7 +203,7 @@ async fn rows(client: &Client, list: &str, lines: &mut Lines) -> Result<()> {
 }
 
 async fn documents(client: &Client, kind: &DocumentKind, lines: &mut Lines) -> Result<()> {
-    each(client, kind.path, kind.items, async |shown| {
+    each(client, kind.listing, kind.items, async |shown| {
         let mut content = kind.content(shown);
         // A listing of segments has no criteria.
         if kind.key == SEGMENTS.key {

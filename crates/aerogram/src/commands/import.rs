@@ -24,7 +24,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 pub(super) use airship::held_by_user;
-pub(super) use documents::{DocumentKind, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES};
+pub(super) use documents::{ALL as DOCUMENTS, DocumentKind, SEGMENTS};
 
 use crate::client::Client;
 use crate::config::{AppLogin, Remote, number_in};
@@ -61,7 +61,8 @@ struct Options {
     /// Read all rows, check channels and users, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Leave out so many rows at the beginning, except lists, segments, templates, schedules and pipelines; what an interrupted
+    /// Leave out so many rows at the beginning, except lists, segments, templates, schedules, pipelines and experiments; what an
+    /// interrupted
     /// import has done is left out by itself
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = number_in(0..=u64::MAX))]
     skip: u64,
@@ -91,7 +92,7 @@ impl Import {
         }
         let run = sending::Run::new(client, &self.remote, &self.login)?;
         let total = match &self.format {
-            Format::Jsonl(from) => from.run(run).await?,
+            Format::Jsonl(from) => from.run(run, &self.remote).await?,
             Format::Csv(from) => from.run(run).await?,
             Format::Onesignal(from) => from.run(run).await?,
             Format::Pinpoint(from) => from.run(run).await?,

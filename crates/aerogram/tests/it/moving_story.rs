@@ -11,7 +11,7 @@ use crate::scripted::{Answer, Scripted};
 use crate::server::aerogram;
 use crate::terminal::Terminal;
 
-/// Channels, users, lists, segments, templates, schedules and pipelines.
+/// Channels, users, lists, segments, templates, schedules, pipelines and experiments.
 pub(crate) fn settle_in(story: &Story) {
     let channels = [
         json!({"channel_id": ID, "device_type": "ios", "opt_in": true, "background": true, "push_address": "AB12", "named_user_id": "kim",
@@ -76,6 +76,11 @@ pub(crate) fn settle_in(story: &Story) {
     let daily =
         json!({"scheduled_time": "2099-03-01T00:00:00", "recurring": {"cadence": {"type": "daily", "count": 1}}});
     call(story, "POST", "/api/schedules", &json!({"name": "Daily", "schedule": daily, "push": push}));
+    let texts = json!({"type": "app", "name": "Sale", "content": {"alert": "Sale, {{name}}"}});
+    call(story, "POST", "/api/content/templates", &texts);
+    let variant = |name: &str| json!({"name": name, "push": {"notification": {"alert": name}}, "schedule": {"scheduled_time": "2099-01-01T00:00:00"}});
+    let which = json!({"name": "Which?", "audience": {"tag": "news"}, "device_types": "all", "control": 0.2, "variants": [variant("A"), variant("B")]});
+    call(story, "POST", "/api/experiments", &which);
     call(
         story,
         "POST",
@@ -92,7 +97,14 @@ fn exported(story: &Story, file: &str) -> Vec<Value> {
     let mut ids = Vec::new();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for line in &mut lines {
-        for (kind, key) in [("segment", "id"), ("template", "template_id"), ("schedule", "url"), ("pipeline", "uid")] {
+        for (kind, key) in [
+            ("segment", "id"),
+            ("content_template", "id"),
+            ("template", "template_id"),
+            ("schedule", "url"),
+            ("pipeline", "uid"),
+            ("experiment", "id"),
+        ] {
             if let Some(id) = line[kind].as_object_mut().and_then(|object| object.remove(key)) {
                 ids.push(id.as_str().unwrap().to_owned());
             }
@@ -110,7 +122,7 @@ fn an_app_goes_out_and_comes_in_again() {
     for story in stories() {
         settle_in(&story);
         let before = exported(&story, "first.jsonl");
-        assert_eq!(before.len(), 4 + 1 + 2 + 2 + 1 + 3 + 1, "{before:#?}");
+        assert_eq!(before.len(), 4 + 1 + 2 + 2 + 1 + 1 + 3 + 1 + 1, "{before:#?}");
         // The same app once more: nothing is made twice, and what sends goes on.
         let again = import(&story, &["jsonl", "first.jsonl", "--yes"]);
         assert_eq!(total(&again), [0, 4, 0], "{}", String::from_utf8_lossy(&again.stderr));
@@ -147,18 +159,18 @@ fn what_sends_by_itself_waits_until_somebody_says_so() {
 
         let dry = import(&other, &["jsonl", "moved.jsonl", "--dry-run"]);
         let dry: Value = serde_json::from_slice(&dry.stdout).unwrap();
-        assert_eq!((&dry["rows"], &dry["unchecked"], &dry["refused"]), (&json!(14), &json!(9), &json!(0)), "{dry}");
+        assert_eq!((&dry["rows"], &dry["unchecked"], &dry["refused"]), (&json!(16), &json!(11), &json!(0)), "{dry}");
 
         for _ in 0..2 {
             let asleep = import(&other, &["jsonl", "moved.jsonl"]);
             let asleep: Value = serde_json::from_slice(&asleep.stdout).unwrap();
             let found = (&asleep["inactive"], &asleep["withheld"], &asleep["refused"]);
-            assert_eq!(found, (&json!(2), &json!(2), &json!(0)), "{asleep}");
+            assert_eq!(found, (&json!(2), &json!(3), &json!(0)), "{asleep}");
             assert_eq!(senders(&other), [(json!("Daily"), false), (json!("Welcome"), false)]);
         }
         let said = other.says(&["import", "jsonl", "moved.jsonl"]);
         assert!(said.contains("2 schedules and pipelines came paused or disabled"), "{said}");
-        assert!(said.contains("2 schedules were not made") && said.contains("--active"), "{said}");
+        assert!(said.contains("3 schedules and experiments were not made") && said.contains("--active"), "{said}");
 
         other.says(&["import", "jsonl", "moved.jsonl", "--active"]);
         let awake = senders(&other);
@@ -270,6 +282,33 @@ fn an_export_is_whole_and_for_its_owner_or_is_not_there() {
     assert_eq!(broken.asked(), ["GET /api/channels?limit=1000", "GET /api/named_users?limit=1000"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), whole);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn an_app_takes_its_rules_along_if_the_operator_says_so() {
+    for (story, other) in stories().into_iter().zip(stories()) {
+        let path = format!("/operator/apps/{KEY}");
+        let rules = json!({"name": "Shop", "mode": "production", "named_users": {"associate": "devices"}, "approval_above": 500,
+            "web_origins": ["https://shop.example.com"]});
+        story.says(&["api", "PATCH", &path, "-d", &rules.to_string()]);
+        let app = |story: &Story| {
+            let mut app = get(story, &path)["app"].clone();
+            app.as_object_mut().unwrap().remove("created");
+            app
+        };
+        let (wanted, before) = (app(&story), app(&other));
+        story.says(&["export", "plain.jsonl"]);
+        assert_eq!(std::fs::read_to_string(story.folder.path().join("plain.jsonl")).unwrap(), "");
+        story.says(&["export", "shop.jsonl", "--with-app"]);
+        let text = std::fs::read_to_string(story.folder.path().join("shop.jsonl")).unwrap();
+        assert!(text.starts_with("{\"app\":{") && !text.contains("secret") && !text.contains(KEY), "{text}");
+        write(&other, "shop.jsonl", text);
+        let said = other.says(&["import", "jsonl", "shop.jsonl"]);
+        assert!(said.contains("--with-app sets them"), "{said}");
+        assert_eq!(app(&other), before);
+        other.says(&["import", "jsonl", "shop.jsonl", "--with-app"]);
+        assert_eq!(app(&other), wanted);
+    }
 }
 
 /// A page that is not one has as few items as the last page of a listing, and is not taken for that.

@@ -1,6 +1,8 @@
-//! Segments, templates, schedules and pipelines of an import. What is there already, by its name or with the same content, is
-//! changed and not made again. Unless somebody says that what sends by itself is to send, it does not, because after a move both
-//! installations would send the same; and what sends here already stays as it is.
+//! Segments, templates, schedules, pipelines and experiments of an import. What is there already, by its name or with the same
+//! content, is changed and not made again. Unless somebody says that what sends by itself is to send, it does not, because after a
+//! move both installations would send the same; and what sends here already stays as it is.
+
+mod kinds;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,22 +12,25 @@ use http::Method;
 use providers::percent_encoded;
 use serde_json::{Map, Value, json};
 
+pub(in crate::commands) use kinds::{ALL, SEGMENTS};
+
 use super::answers::patiently;
 use crate::client::{Client, new_key};
 use crate::commands::listing::each;
 
 pub(super) type Object = Map<String, Value>;
 
-/// A kind of thing that is made with a `POST` and listed under the same path.
+/// A kind of thing that is made with a `POST`.
 pub(in crate::commands) struct DocumentKind {
     /// The key of its line.
     pub(in crate::commands) key: &'static str,
     pub(in crate::commands) path: &'static str,
+    pub(in crate::commands) listing: &'static str,
     /// The array of a listing.
     pub(in crate::commands) items: &'static str,
     /// Where it has its id.
     pub(in crate::commands) id: &'static str,
-    /// Where it has its name, if it is found again by that: schedules may share one.
+    /// Where it has its name, if it is found again by that and its type, if it has one: schedules may share a name.
     name: Option<&'static str>,
     /// The id, or ids, in the answer to a creation.
     made: &'static str,
@@ -42,52 +47,9 @@ enum Switch {
     Enabled,
     /// `schedule.recurring.paused`; a schedule that does not recur sends in any case.
     Paused,
+    /// There is none, and it sends.
+    None,
 }
-
-pub(in crate::commands) static SEGMENTS: DocumentKind = DocumentKind {
-    key: "segment",
-    path: "/api/segments",
-    items: "segments",
-    id: "id",
-    name: Some("display_name"),
-    made: "segment_id",
-    update: Method::PUT,
-    shown_only: &["creation_date", "modification_date"],
-    switch: None,
-};
-pub(in crate::commands) static TEMPLATES: DocumentKind = DocumentKind {
-    key: "template",
-    path: "/api/templates",
-    items: "templates",
-    id: "template_id",
-    name: Some("name"),
-    made: "template_id",
-    update: Method::POST,
-    shown_only: &["id", "created_at", "modified_at", "last_used"],
-    switch: None,
-};
-pub(in crate::commands) static SCHEDULES: DocumentKind = DocumentKind {
-    key: "schedule",
-    path: "/api/schedules",
-    items: "schedules",
-    id: "url",
-    name: None,
-    made: "schedule_ids",
-    update: Method::PUT,
-    shown_only: &["push_ids"],
-    switch: Some(Switch::Paused),
-};
-pub(in crate::commands) static PIPELINES: DocumentKind = DocumentKind {
-    key: "pipeline",
-    path: "/api/pipelines",
-    items: "pipelines",
-    id: "uid",
-    name: Some("name"),
-    made: "pipeline_ids",
-    update: Method::PUT,
-    shown_only: &["url", "status", "creation_time", "last_modified_time"],
-    switch: Some(Switch::Enabled),
-};
 
 /// What became of a line.
 pub(super) enum Taken {
@@ -98,6 +60,8 @@ pub(super) enum Taken {
     Withheld,
     /// It is otherwise here, where it sends, and was not changed.
     Kept,
+    /// It is about the app itself, which is not to be changed.
+    PassedOver,
 }
 
 /// Something of a kind that the app has, until the import has found it.
@@ -206,13 +170,15 @@ impl DocumentKind {
     }
 
     fn is_namesake(&self, known: &Object, body: &Object) -> bool {
-        self.name.is_some_and(|key| body.get(key).is_some_and(|name| known.get(key) == Some(name)))
+        let is_named_so = |key| body.get(key).is_some_and(|name| known.get(key) == Some(name));
+        self.name.is_some_and(is_named_so) && known.get("type") == body.get("type")
     }
 
     /// Whether something with this content sends by itself.
     fn is_on(&self, body: &Object) -> bool {
         match self.switch {
             None => false,
+            Some(Switch::None) => true,
             Some(Switch::Enabled) => body.get("enabled") == Some(&json!(true)),
             Some(Switch::Paused) => {
                 body.get("schedule").is_none_or(|schedule| schedule["recurring"]["paused"] != json!(true))
@@ -223,7 +189,7 @@ impl DocumentKind {
     /// The content with which it does not, if there is one.
     fn turned_off(&self, mut body: Object) -> Object {
         match self.switch {
-            None => {}
+            None | Some(Switch::None) => {}
             Some(Switch::Enabled) => drop(body.insert("enabled".to_owned(), json!(false))),
             Some(Switch::Paused) => {
                 let schedule = body.get_mut("schedule").and_then(Value::as_object_mut);
@@ -240,7 +206,7 @@ impl DocumentKind {
 /// Everything of a kind that an app has.
 async fn all(client: &Client, kind: &DocumentKind) -> Result<Vec<Known>> {
     let mut found = Vec::new();
-    each(client, kind.path, kind.items, async |item| {
+    each(client, kind.listing, kind.items, async |item| {
         found.push(kind.known(item));
         Ok(())
     })
@@ -264,6 +230,7 @@ fn replace(value: &mut Value, new_ids: &HashMap<String, String>) {
 
 #[cfg(test)]
 mod tests {
+    use super::kinds::{PIPELINES, SCHEDULES};
     use super::*;
 
     #[test]

@@ -1,18 +1,23 @@
-//! What an app has beside channels and users, as lines of an import: lists with their rows, segments, templates, schedules and
-//! pipelines.
+//! What an app has beside channels and users, as lines of an import: what it is itself, lists with their rows, segments, templates,
+//! schedules, pipelines and experiments.
 
 use std::sync::Arc;
 
 use anyhow::Result;
+use http::Method;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::documents::{DocumentKind, Documents, Object, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES, Taken};
+use super::answers::patiently;
+use super::documents::{ALL as DOCUMENTS, DocumentKind, Documents, Object, Taken};
 use super::lists::Lists;
 use super::source::Content;
 use crate::client::Client;
 
 /// One line that is not for the bulk call.
 pub(super) enum Item {
+    /// Its name, its mode and its rules.
+    App(Object),
     List(Object),
     /// Rows of the list before it.
     Rows(RowsOfList),
@@ -22,12 +27,15 @@ pub(super) enum Item {
 /// A line has one of these keys.
 #[derive(Deserialize)]
 struct Keys {
+    app: Option<Object>,
     list: Option<Object>,
     list_rows: Option<RowsOfList>,
     segment: Option<Object>,
+    content_template: Option<Object>,
     template: Option<Object>,
     schedule: Option<Object>,
     pipeline: Option<Object>,
+    experiment: Option<Object>,
 }
 
 #[derive(Deserialize)]
@@ -40,22 +48,32 @@ pub(super) struct RowsOfList {
 pub(super) struct Items {
     lists: Lists,
     documents: Documents,
+    /// With which the app itself is set.
+    operator: Option<OfApp>,
+}
+
+/// The operator's calls about the app that rows go to.
+pub(super) struct OfApp {
+    pub(super) client: Client,
+    pub(super) path: String,
 }
 
 /// What a line is. One that cannot be read is for the bulk call, which says what is wrong.
 pub(super) fn content_of(line: Vec<u8>) -> Content {
     let Ok(keys) = serde_json::from_slice(&line) else { return Content::Line(line) };
-    let Keys { list, list_rows, segment, template, schedule, pipeline } = keys;
-    let documents = [(&SEGMENTS, segment), (&TEMPLATES, template), (&SCHEDULES, schedule), (&PIPELINES, pipeline)];
-    let document = documents.into_iter().find_map(|(kind, body)| Some(Item::Document(kind, body?)));
-    let item = document.or(list.map(Item::List)).or(list_rows.map(Item::Rows));
+    let Keys { app, list, list_rows, segment, content_template, template, schedule, pipeline, experiment } = keys;
+    // In the order of all kinds.
+    let documents = [segment, content_template, template, schedule, pipeline, experiment];
+    let mut documents = DOCUMENTS.into_iter().zip(documents);
+    let document = documents.find_map(|(kind, body)| Some(Item::Document(kind, body?)));
+    let item = document.or(app.map(Item::App)).or(list.map(Item::List)).or(list_rows.map(Item::Rows));
     item.map_or(Content::Line(line), Content::Item)
 }
 
 impl Items {
     /// `active`: what sends by itself does so here, too.
-    pub(super) fn new(client: Arc<Client>, active: bool) -> Self {
-        Self { lists: Lists::new(client.clone()), documents: Documents::new(client, active) }
+    pub(super) fn new(client: Arc<Client>, active: bool, operator: Option<OfApp>) -> Self {
+        Self { lists: Lists::new(client.clone()), documents: Documents::new(client, active), operator }
     }
 
     /// The list whose rows have come, if the next thing is not more of them.
@@ -68,6 +86,11 @@ impl Items {
     /// Takes one thing. A list that is complete has been uploaded before.
     pub(super) async fn take(&mut self, item: Item) -> Result<Taken> {
         match item {
+            Item::App(app) => {
+                let Some(OfApp { client, path }) = &self.operator else { return Ok(Taken::PassedOver) };
+                let app = Value::Object(app);
+                patiently(|| client.send(Method::PATCH, path, &app)).await?;
+            }
             Item::List(list) => self.lists.put(list).await?,
             Item::Rows(RowsOfList { list, rows }) => self.lists.add_rows(list, &rows)?,
             Item::Document(kind, body) => return self.documents.put(kind, body).await,
@@ -91,9 +114,11 @@ mod tests {
         assert!(matches!(is(r#"{"device_type":"ios","push_address":"A"}"#), Content::Line(_)));
         assert!(matches!(is("nonsense"), Content::Line(_)));
         assert!(matches!(is(r#"{"named_user":{"named_user_id":"kim"}}"#), Content::Line(_)));
+        assert!(matches!(is(r#"{"app":{"name":"Shop"}}"#), Content::Item(Item::App(_))));
         assert!(matches!(is(r#"{"list_rows":{"list":"a","rows":["b"]}}"#), Content::Item(Item::Rows(_))));
-        assert!(
-            matches!(is(r#"{"segment":{"id":"a"}}"#), Content::Item(Item::Document(kind, _)) if kind.key == "segment")
-        );
+        for kind in DOCUMENTS {
+            let found = is(&format!(r#"{{"{}":{{"id":"a"}}}}"#, kind.key));
+            assert!(matches!(found, Content::Item(Item::Document(found, _)) if found.key == kind.key), "{}", kind.key);
+        }
     }
 }

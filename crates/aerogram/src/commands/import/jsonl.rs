@@ -10,6 +10,8 @@ use super::items::content_of;
 use super::sending::Run;
 use super::source::{BytesRead, Row, Rows, lines};
 use super::total::Total;
+use crate::client::Client;
+use crate::config::{Data, Remote};
 
 #[derive(Args, Debug)]
 pub(super) struct Jsonl {
@@ -19,13 +21,22 @@ pub(super) struct Jsonl {
     /// Let schedules and pipelines send as they did where they come from; without it, new ones come paused or disabled
     #[arg(long)]
     active: bool,
+    /// Give the app the name, the mode and the rules of its line, if the export has one; this takes the operator token
+    #[arg(long)]
+    with_app: bool,
 
+    #[command(flatten)]
+    data: Data,
     #[command(flatten)]
     pub(super) options: Options,
 }
 
 impl Jsonl {
-    pub(super) async fn run(&self, run: Run) -> Result<Total> {
+    pub(super) async fn run(&self, run: Run, remote: &Remote) -> Result<Total> {
+        let run = match self.with_app {
+            true => run.setting_app(Client::operator(remote, &self.data)?),
+            false => run,
+        };
         let (files, n_bytes) = ([self.file.clone()], BytesRead::default());
         let rows = lines(&files, &n_bytes).map(|line| {
             let (place, line) = line?;

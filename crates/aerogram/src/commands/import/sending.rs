@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::Options;
 use super::answers::{Answer, RefusedLine, about_one_row, patiently};
-use super::items::{Item, Items};
+use super::items::{Item, Items, OfApp};
 use super::origin::Origin;
 use super::progress::Progress;
 use super::source::{BytesRead, Content, Row, Rows};
@@ -33,6 +33,8 @@ pub(super) struct Run {
     app: String,
     /// What sends by itself does so here, too.
     active: bool,
+    /// For lines about the app itself.
+    operator: Option<OfApp>,
 }
 
 /// Rows of one request.
@@ -73,11 +75,17 @@ impl Run {
     pub(super) fn new(client: Client, remote: &Remote, login: &AppLogin) -> Result<Self> {
         let (key, _) = login.required()?;
         let (server, app) = (remote.url()?.to_string(), key.to_string());
-        Ok(Self { client: Arc::new(client), server, app, active: false })
+        Ok(Self { client: Arc::new(client), server, app, active: false, operator: None })
     }
 
     pub(super) fn letting_active(self, active: bool) -> Self {
         Self { active, ..self }
+    }
+
+    /// Sets the app itself as its line says.
+    pub(super) fn setting_app(self, operator: Client) -> Self {
+        let path = format!("/operator/apps/{}", self.app);
+        Self { operator: Some(OfApp { client: operator, path }), ..self }
     }
 
     /// Imports the rows of files.
@@ -113,7 +121,7 @@ impl Run {
         state: Option<PathBuf>,
         progress: Progress,
     ) -> Result<Sender<'_>> {
-        let Run { client, server, app, active } = self;
+        let Run { client, server, app, active, operator } = self;
         let new = State { server, app, origin, ..State::default() };
         let (kept, goes_on) = match state.filter(|_| !options.dry_run) {
             None => (StateFile::nowhere(), false),
@@ -141,7 +149,7 @@ impl Run {
             ));
         }
         Ok(Sender {
-            items: Items::new(client.clone(), active),
+            items: Items::new(client.clone(), active, operator),
             client,
             options,
             n_skipped: options.skip.max(kept.state.n_rows),

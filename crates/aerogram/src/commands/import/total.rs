@@ -16,8 +16,10 @@ pub(super) struct Total {
     pub(super) items: u64,
     /// Of these, schedules and pipelines that came paused or disabled.
     pub(super) inactive: u64,
-    /// Schedules that cannot be paused, and were not made.
+    /// Schedules and experiments that cannot be paused, and were not made.
     pub(super) withheld: u64,
+    /// Lines about the app itself, which was not to be changed.
+    pub(super) passed_over: u64,
     /// Of the items, schedules and pipelines that send here and were not changed.
     pub(super) kept: u64,
     /// Rows that are neither channels nor users, in a dry run.
@@ -34,6 +36,7 @@ impl Total {
                 self.inactive += 1;
             }
             Taken::Withheld => self.withheld += 1,
+            Taken::PassedOver => self.passed_over += 1,
             Taken::Kept => {
                 self.items += 1;
                 self.kept += 1;
@@ -48,7 +51,7 @@ impl Total {
                 serde_json::to_string(self).context("The total cannot be written")?
             ));
         }
-        let Self { rows, created, updated, items, inactive, withheld, kept, unchecked, refused } = self;
+        let Self { rows, created, updated, items, inactive, withheld, passed_over, kept, unchecked, refused } = self;
         let items = if *items > 0 { format!(", {items} other things are there") } else { String::new() };
         output::line(format_args!(
             "{rows} rows were read: {created} channels are new, {updated} were known{items}, {refused} rows were left out."
@@ -66,8 +69,11 @@ impl Total {
         }
         if *withheld > 0 {
             output::line(format_args!(
-                "{withheld} schedules were not made, because one that sends once cannot be paused; --active makes them."
+                "{withheld} schedules and experiments were not made, because what sends once cannot be paused; --active makes them."
             ))?;
+        }
+        if *passed_over > 0 {
+            output::line(format_args!("The name, mode and rules of the app were passed over; --with-app sets them."))?;
         }
         if *kept > 0 {
             output::line(format_args!(
