@@ -58,7 +58,8 @@ pub struct Taken {
     /// Events that had been taken before.
     pub repeated: u64,
     pub too_old: u64,
-    /// Events of an hour of which the channel has sent thousands.
+    /// Events without a time of their own in an hour in which the channel has sent hundreds, and those of an upload from hundreds
+    /// of hours.
     pub too_many: u64,
     pub unreadable: u64,
     /// Events of a channel that is not installed, or not the app's.
@@ -111,7 +112,7 @@ impl Events {
         let n_events = events.len();
         let mut timed = time_events(events, sent_at, now);
         let too_old = (n_events - timed.len()) as u64;
-        let former = self.0.former_ids.until(&self.0.store, app).await?;
+        let former = self.0.former_ids.until(&self.0.store, app, now).await?;
         timed.iter_mut().for_each(|timed| timed.identity.know_former(former));
         let mut whereabouts =
             self.0.devices.whereabouts(timed.iter().filter_map(sighting).collect()).await?.into_iter();

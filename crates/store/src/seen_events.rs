@@ -1,5 +1,6 @@
-//! Events of servers that came with an id of their own, by the hour they happened in, so that a repeat is recognized. Those of
-//! devices are in [`crate::seen_uploads`]; here are the ones that were kept before there was that table.
+//! Events that are remembered one by one, by the hour they happened in, so that a repeat is recognized: those of servers that came
+//! with an id of their own. Those of devices are in [`crate::seen_uploads`], but for those of an hour in which a channel has sent
+//! hundreds, and for those that were kept before there was that table.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
 //! The events of uploads of devices, by the hour they happened in and the channel, so that a repeat is recognized: a row for the
-//! ids of one upload in one hour.
+//! ids of one upload in one hour, or of several uploads whose rows were merged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub fn foresee(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, hours: impl IntoIt
     tx.foresee(KNOWN, hours.into_iter().map(|hour| key(app, hour, ordinal)));
 }
 
-/// Visits the events of a channel that are known, by some hours: those of one upload together.
+/// Visits the events of a channel that are known, by some hours: those of one row together.
 pub fn visit_known(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -41,12 +41,30 @@ fn ids_of(ids: &[u8]) -> Result<impl ExactSizeIterator<Item = EventId>> {
     Ok(ids.iter().map(|id| Id::from_uuid(Uuid::from_bytes(*id))))
 }
 
-/// Remembers events of one upload that are not known.
-pub fn add(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, events: &[(i64, EventId)]) -> Result<()> {
+/// Remembers events of one upload that are not known. Where it adds to a `crowded` hour, one of many rows, a single row is left of
+/// that hour.
+pub fn add(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ordinal: Ordinal,
+    events: &[(i64, EventId)],
+    crowded: &BTreeSet<i64>,
+) -> Result<()> {
     let mut by_hour: BTreeMap<i64, (EventId, Vec<u8>)> = BTreeMap::new();
     for (hour, id) in events {
         let (_, ids) = by_hour.entry(*hour).or_insert_with(|| (*id, Vec::with_capacity(events.len() * ID_BYTES)));
         ids.extend(id.uuid().as_bytes());
+    }
+    let merged: Vec<_> =
+        by_hour.keys().filter(|hour| crowded.contains(hour)).map(|hour| key(app, *hour, ordinal)).collect();
+    if !merged.is_empty() {
+        // Before anything is written, so that a batch has the rows from when they were visited.
+        tx.query_many(KNOWN, &merged, |row| {
+            let (hour, ids) = (row.next::<i64>()?, row.next::<&[u8]>()?);
+            by_hour.entry(hour).and_modify(|(_, merged)| merged.extend_from_slice(ids));
+            Ok(())
+        })?;
+        tx.write_many("delete from seen_upload where app = $1 and hour = $2 and ordinal = $3", &merged)?;
     }
     let sql = "insert into seen_upload (app, hour, ordinal, first, ids) values ($1, $2, $3, $4, $5)";
     let rows = by_hour
@@ -69,7 +87,7 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, events: &BTreeSet<(
         if left.len() < before.len() {
             let sql = "delete from seen_upload where app = $1 and hour = $2 and ordinal = $3 and first = $4";
             tx.execute(sql, &[app.into(), hour.into(), ordinal.into(), first.into()])?;
-            add(tx, app, ordinal, &left)?;
+            add(tx, app, ordinal, &left, &BTreeSet::new())?;
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ mod attribution;
 mod consequences;
 mod limits;
 mod proof;
+mod repeats;
 mod responses;
 mod servers;
 mod shapes;

@@ -73,6 +73,9 @@ pub(super) fn erase(tx: &mut Tx<'_>, app: AppId, person: &Person, names: &Names,
                 let seen_as = seen_as(&record);
                 if let Some(channel) = record.ordinal {
                     uploads.entry(channel).or_default().extend(seen_as.iter().copied());
+                    // Of an hour in which the channel has sent hundreds.
+                    let channel = person.channels.iter().find(|of| of.ordinal == channel);
+                    seen.extend(channel.iter().flat_map(|of| seen_as.iter().map(|(hour, id)| (*hour, id.on(of.id)))));
                 }
                 seen.extend(seen_as);
                 let (emptied, body) = (Some(RecordKind::Terms), empty_body()?);

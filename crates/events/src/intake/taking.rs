@@ -1,5 +1,6 @@
 //! The transaction of one upload.
 
+mod experiences;
 mod in_app;
 
 use std::collections::BTreeSet;
@@ -52,7 +53,7 @@ pub(super) fn take(
     let now = context.journal.now();
     let attribution = Attribution::new(context.app, row.ordinal, row.id, &device_type, recent, now);
     attribution.foresee(tx, events);
-    let (new, too_many) = new_events(tx, context, row.ordinal, events)?;
+    let (new, too_many) = new_events(tx, context, &row, events)?;
     let mut new_days = BTreeSet::new();
     for day in new.iter().filter(|timed| is_opening(timed)).map(|timed| timed.at.day()).collect::<BTreeSet<_>>() {
         if context.happened_on(tx, DayKind::Open, day, &RoaringBitmap::from([row.ordinal.0]))? {
@@ -88,17 +89,17 @@ pub(super) fn take(
 fn new_events<'e>(
     tx: &mut Tx<'_>,
     context: &ChangeContext<'_>,
-    channel: Ordinal,
+    channel: &Channel,
     events: &'e [Timed],
 ) -> Result<(Vec<&'e Timed>, u64)> {
     let identities = events.iter().map(|event| &event.identity);
-    let mut seen = Seen::before(tx, context.app, Sender::Channel(channel), identities)?;
+    let mut seen = Seen::before(tx, context.app, Sender::Channel(channel.id, channel.ordinal), identities)?;
     let (mut new, mut too_many) = (Vec::with_capacity(events.len()), 0);
     for event in events {
         if seen.has(&event.identity) {
             continue;
         }
-        if seen.is_full(&event.identity) {
+        if seen.is_too_much(&event.identity) {
             too_many += 1;
             continue;
         }

@@ -1,5 +1,7 @@
 //! What the intake of events keeps: counts of custom events, open sessions and known ids.
 
+use std::collections::BTreeSet;
+
 use model::ids::{AppId, EventId, Id, Ordinal, PushId, SessionId};
 use model::time::UtcMillis;
 use store::counters::Pushes;
@@ -94,7 +96,7 @@ async fn uploads_that_were_taken_are_known_to_their_channel() {
         let id = |n: u128| -> EventId { Id::from_uuid(Uuid::from_u128(n)) };
         let (mine, others) = (Ordinal(3), Ordinal(4));
         for upload in [vec![(10, id(1)), (11, id(3)), (10, id(2))], vec![(10, id(4))]] {
-            store.write(APP, move |tx| seen_uploads::add(tx, APP, mine, &upload)).await.unwrap();
+            store.write(APP, move |tx| seen_uploads::add(tx, APP, mine, &upload, &BTreeSet::new())).await.unwrap();
         }
         let known = async |app, ordinal, hours: Vec<i64>| {
             let known = move |tx: &mut Tx<'_>| {
@@ -114,10 +116,38 @@ async fn uploads_that_were_taken_are_known_to_their_channel() {
         assert_eq!([forget().await.unwrap(), forget().await.unwrap(), forget().await.unwrap()], [true, true, false]);
         assert_eq!(known(APP, mine, vec![10, 11]).await, [(11, id(3))]);
         let both = [(11, id(5)), (11, id(6))];
-        store.write(APP, move |tx| seen_uploads::add(tx, APP, mine, &both)).await.unwrap();
+        store.write(APP, move |tx| seen_uploads::add(tx, APP, mine, &both, &BTreeSet::new())).await.unwrap();
         let erased = [(10, id(6)), (11, id(3)), (11, id(5))].into();
         store.write(APP, move |tx| seen_uploads::forget(tx, APP, mine, &erased)).await.unwrap();
         assert_eq!(known(APP, mine, vec![10, 11]).await, [(11, id(6))]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn rows_of_a_crowded_hour_are_merged_by_the_upload_that_adds_one() {
+    with_apps(async |store, _| {
+        let id = |n: u128| -> EventId { Id::from_uuid(Uuid::from_u128(n)) };
+        let add = async |ordinal, events: Vec<(i64, EventId)>, crowded: &[i64]| {
+            let crowded = crowded.iter().copied().collect();
+            store.write(APP, move |tx| seen_uploads::add(tx, APP, ordinal, &events, &crowded)).await.unwrap();
+        };
+        for n in 0..4 {
+            add(Ordinal(3), vec![(10, id(n)), (11, id(10 + n))], &[]).await;
+            add(Ordinal(4), vec![(10, id(n))], &[]).await;
+        }
+        add(Ordinal(3), vec![(10, id(4))], &[10, 11]).await;
+        let rows = async |ordinal: Ordinal, hour: i64| {
+            let rows = move |tx: &mut Tx<'_>| {
+                let mut rows = Vec::new();
+                seen_uploads::visit_known(tx, APP, ordinal, [hour], |_, ids| rows.push(ids.collect::<BTreeSet<_>>()))?;
+                Ok::<_, Error>(rows)
+            };
+            store.read(rows).await.unwrap()
+        };
+        assert_eq!(rows(Ordinal(3), 10).await, [(0..5).map(id).collect()]);
+        assert_eq!(rows(Ordinal(3), 11).await.len(), 4, "nothing was added to that hour");
+        assert_eq!(rows(Ordinal(4), 10).await.len(), 4, "another channel's");
     })
     .await;
 }
@@ -138,7 +168,7 @@ async fn an_announced_question_is_answered_as_of_when_it_is_asked() {
                 })?;
                 let new: Vec<_> = events.into_iter().filter(|event| !known.contains(event)).collect();
                 let n_before = sessions::get(tx, APP, Ordinal(5))?.map_or(0, |last| last.at.0);
-                seen_uploads::add(tx, APP, Ordinal(5), &new)?;
+                seen_uploads::add(tx, APP, Ordinal(5), &new, &BTreeSet::from([7]))?;
                 let last = LastOpening { session: Some(SessionId::of("a")), at: UtcMillis(n_before + 1) };
                 sessions::set(tx, APP, Ordinal(5), last)?;
                 Ok((n, new.len()))

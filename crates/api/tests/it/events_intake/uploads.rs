@@ -296,25 +296,3 @@ async fn what_a_former_version_has_taken_is_recognized() {
     })
     .await;
 }
-
-#[tokio::test]
-async fn a_device_that_makes_up_thousands_of_events_of_an_hour_is_not_listened_to() {
-    const OF_AN_HOUR: usize = 5_000;
-    on_each_database(async |app| {
-        let channel = register(&app, "ios", "A1").await;
-        let screen = |n: usize, hour: i64| {
-            event_at("screen_tracking", START.0 - hour * 3_600_000, json!({"screen": "cart", "n": n}))
-        };
-        for first in (0..=OF_AN_HOUR).step_by(500) {
-            let events: Vec<Value> = (first..first + 500).map(|n| screen(n, 2)).collect();
-            upload(&app, &channel, json!(events)).await;
-        }
-        upload(&app, &channel, json!([screen(0, 1)])).await;
-        let metrics = app.operator().get("/metrics").await;
-        let taken = |outcome: &str, n: usize| format!("aerogram_device_events_total{{outcome=\"{outcome}\"}} {n}");
-        for line in [taken("taken", OF_AN_HOUR + 1), taken("too_many", 500)] {
-            assert!(metrics.text().contains(&line), "{line}: {}", metrics.text());
-        }
-    })
-    .await;
-}

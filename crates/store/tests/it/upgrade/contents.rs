@@ -154,7 +154,7 @@ fn fill_channels(tx: &mut Tx<'_>) -> Result<()> {
     addresses::put_served(tx, APP, [(1, vec![4, 5])])?;
     addresses::put_refused(tx, APP, [refused()])?;
     seen_events::add(tx, APP, &[(472_222, id(21))])?;
-    seen_uploads::add(tx, APP, CHANNEL, &[(472_222, id(22))])?;
+    seen_uploads::add(tx, APP, CHANNEL, &[(472_222, id(22))], &BTreeSet::new())?;
     signed_requests::remember(tx, APP, NOW, &MARK)?;
     named_users::ensure(tx, APP, &jo(), NOW)?;
     named_users::put_pending(tx, APP, &waiting(), &jo(), NOW)?;
