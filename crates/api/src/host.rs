@@ -1,5 +1,5 @@
-//! The `Host` header: HTTP/1.1 requires exactly one. Without it, or with two, a proxy and the service may take a request for
-//! different ones.
+//! The `Host` header: HTTP/1.1 requires exactly one, and in HTTP/2 it is the `:authority`. Without it, or with two, a proxy and the
+//! service may take a request for different ones.
 
 use axum::extract::Request;
 use http::Version;

@@ -1,6 +1,7 @@
-//! HTTP/2 on one connection. hyper bounds neither how long one may be idle nor how long a caller may leave an answer unread, so
-//! that both are watched here.
+//! HTTP/2 on one connection. hyper bounds neither how long one may be idle, nor how long the head of a request may take, nor how
+//! long a caller may leave an answer unread, so that all of these are watched here.
 
+mod heads;
 mod sent;
 mod streams;
 
@@ -22,6 +23,7 @@ use super::http1::MOST_HEAD_BYTES;
 use super::{Accepted, Server, say_encrypted};
 use crate::limits::Limits;
 use crate::path;
+use heads::Heads;
 use sent::{Moving, Sent};
 use streams::{State, Streams};
 
@@ -57,8 +59,9 @@ pub(super) async fn serve(
         let answer = router.clone().call(request);
         async move { Ok::<_, Infallible>(answer.await?.map(|body| stream.watch(body))) }
     });
-    let Limits { idle, stalled, .. } = patience.limits;
-    let stream = Sent::new(stream);
+    let Limits { idle, head, stalled, .. } = patience.limits;
+    let heads = Heads::default();
+    let stream = Sent::new(stream, heads.clone());
     let n_sent = stream.counter();
     let mut connection = pin!(
         http2::Builder::new(TokioExecutor::new())
@@ -71,7 +74,7 @@ pub(super) async fn serve(
             .serve_connection(TokioIo::new(stream), service)
     );
     let mut is_moving = Moving::new(n_sent);
-    let mut looks = tokio::time::interval((idle.min(stalled) / LOOKS).max(SHORTEST_LOOK));
+    let mut looks = tokio::time::interval((idle.min(head).min(stalled) / LOOKS).max(SHORTEST_LOOK));
     // Since when the caller knows that the connection ends, and how long it may take to leave.
     let mut ending: Option<(Instant, Duration)> = None;
     loop {
@@ -83,6 +86,11 @@ pub(super) async fn serve(
                 ending = Some((Instant::now(), LEAVE));
             }
             _ = looks.tick() => match (streams.state(stalled), ending) {
+                // Whatever else goes on: nothing else can come after half a head.
+                _ if heads.is_unfinished_for(head) => {
+                    tracing::debug!("a connection ends: the head of a request takes too long");
+                    return Ok(());
+                }
                 (State::Busy, _) => {}
                 // hyper hands over whole answers, of which much may still be on its way.
                 _ if is_moving.within(stalled) => {}
@@ -102,12 +110,14 @@ pub(super) async fn serve(
     }
 }
 
-/// Gives a request the form that it has in HTTP/1.1: the host in a header, and nothing but path and query in its target.
+/// Gives a request the form that it has in HTTP/1.1: the host in a header, and nothing but path and query in its target. One that
+/// names another in its own header has two then, and is refused as in HTTP/1.1: a proxy in front may have read either.
 fn name_host(request: &mut hyper::Request<Incoming>) {
     let Some(authority) = request.uri().authority() else { return };
     let Ok(host) = HeaderValue::from_str(authority.as_str()) else { return };
-    if !request.headers().contains_key(HOST) {
-        request.headers_mut().insert(HOST, host);
+    let is_host = |named: &HeaderValue| named.as_bytes().eq_ignore_ascii_case(host.as_bytes());
+    if !request.headers().get(HOST).is_some_and(is_host) {
+        request.headers_mut().append(HOST, host);
     }
     if let Some(target) = request.uri().path_and_query().cloned() {
         *request.uri_mut() = Uri::from(target);

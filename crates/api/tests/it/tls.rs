@@ -204,19 +204,62 @@ async fn callers_who_do_not_read_are_hung_up_on() {
     .await;
 }
 
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const ENDS: u8 = 0x05;
+/// GET, https, / and the authority, by their places in the static table of HPACK.
+const HEAD: &[u8] = b"\x82\x87\x84\x41\x09localhost";
+
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(payload.len()).unwrap();
+    [&[0, 0, length, kind, flags, 0, 0, 0, stream], payload].concat()
+}
+
 /// A request of HTTP/2 whose caller has no room for the answer.
 fn unread_request() -> Vec<u8> {
-    const SETTINGS: u8 = 4;
-    const HEADERS: u8 = 1;
-    const ENDS: u8 = 0x05;
-    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
-        let length = u8::try_from(payload.len()).unwrap();
-        [&[0, 0, length, kind, flags, 0, 0, 0, stream], payload].concat()
-    };
     let no_window = frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0]);
-    // GET, https, / and the authority, by their places in the static table of HPACK.
-    let head = frame(HEADERS, ENDS, 1, &[&[0x82, 0x87, 0x84, 0x41, 9][..], b"localhost"].concat());
-    [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), no_window, head].concat()
+    [PREFACE, &no_window, &frame(HEADERS, ENDS, 1, HEAD)].concat()
+}
+
+#[tokio::test]
+async fn half_a_head_of_http2_is_hung_up_on_while_an_answer_goes_on() {
+    on_each_database(api::Limits { head: SHORT, ..limits() }, async |app, authority| {
+        let mut caller = authority.connect(&address(&app), &[HTTP2]).await.unwrap();
+        // The answer to the first waits for the caller, who would have half a minute for that.
+        let half = frame(HEADERS, 0, 3, HEAD);
+        caller.write_all(&[&unread_request()[..], &half].concat()).await.unwrap();
+        rest_of(caller).await;
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_request_of_http2_names_one_host() {
+    // So that the server hangs up when it has answered.
+    on_each_database(api::Limits { idle: SHORT, stalled: SHORT, ..limits() }, async |app, authority| {
+        let bytes = rest_after(&app, authority, &[]).await;
+        assert!(!bytes.contains(REFUSED), "{bytes:?}");
+        for (host, is_refused) in [(&b"localhost"[..], false), (b"LOCALHOST", false), (b"elsewhere", true)] {
+            // A literal that is in no table, for the name of index 38, `host`.
+            let named = [&[0x0f, 38 - 15, u8::try_from(host.len()).unwrap()], host].concat();
+            let bytes = rest_after(&app, authority, &named).await;
+            assert_eq!(bytes.contains(REFUSED), is_refused, "{bytes:?}");
+        }
+        app.stop().await;
+    })
+    .await;
+}
+
+const REFUSED: &str = "one Host header, not several";
+
+/// What is answered to one request with more headers.
+async fn rest_after(app: &TestApp, authority: &Authority, headers: &[u8]) -> String {
+    let mut caller = authority.connect(&address(app), &[HTTP2]).await.unwrap();
+    let head = frame(HEADERS, ENDS, 1, &[HEAD, headers].concat());
+    caller.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[]), &head].concat()).await.unwrap();
+    String::from_utf8_lossy(&rest_of(caller).await).into_owned()
 }
 
 #[tokio::test]

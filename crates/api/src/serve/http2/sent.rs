@@ -1,4 +1,4 @@
-//! What a connection has sent: a caller that goes on reading is slow, and not gone.
+//! What a connection has sent: a caller that goes on reading is slow, and not gone. What it reads passes by here, too.
 
 use std::io;
 use std::pin::Pin;
@@ -11,6 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
+use super::heads::Heads;
+
 /// A caller reads at least this much of its answers in the time that it may stall.
 const LEAST_BYTES_READ: u64 = 64 * 1024;
 
@@ -18,11 +20,12 @@ const LEAST_BYTES_READ: u64 = 64 * 1024;
 pub(super) struct Sent {
     stream: Box<TlsStream<TcpStream>>,
     n_bytes: Arc<AtomicU64>,
+    heads: Heads,
 }
 
 impl Sent {
-    pub(super) fn new(stream: Box<TlsStream<TcpStream>>) -> Self {
-        Self { stream, n_bytes: Arc::default() }
+    pub(super) fn new(stream: Box<TlsStream<TcpStream>>, heads: Heads) -> Self {
+        Self { stream, n_bytes: Arc::default(), heads }
     }
 
     pub(super) fn counter(&self) -> Arc<AtomicU64> {
@@ -65,7 +68,10 @@ impl AsyncRead for Sent {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let n_before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.heads.pass(&buffer.filled()[n_before..]);
+        read
     }
 }
 
