@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use model::ids::Offset;
-use serde::Deserialize;
+use model::live::LiveSaid;
 use tenancy::Rights;
 use tokio::time::timeout;
 use websocket::frame::{self, Frame};
@@ -27,13 +26,6 @@ pub struct Connection {
     live: Live,
     hub: Arc<Hub>,
     line: Arc<Line>,
-}
-
-/// What a device says.
-#[derive(Deserialize)]
-struct Said {
-    ack: Option<String>,
-    token: Option<String>,
 }
 
 /// How much a device has sent lately.
@@ -125,10 +117,9 @@ impl Connection {
     }
 
     async fn hear(&self, text: &str) -> Result<(), End> {
-        let said: Said = serde_json::from_str(text).map_err(|_| End::Fault(1007))?;
+        let said = LiveSaid::read(text).ok_or(End::Fault(1007))?;
         if let Some(at) = said.ack {
-            let at = at.parse().map_err(|_| End::Fault(1007))?;
-            self.hub.acknowledge(self.line.ordinal, Offset(at));
+            self.hub.acknowledge(self.line.ordinal, at);
         }
         if let Some(token) = said.token {
             self.renew(&token).await?;
