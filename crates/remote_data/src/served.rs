@@ -1,6 +1,8 @@
 //! Stored things as devices read them: with their ids and dates, in the language and the units of the device, and without what only
 //! the service needs.
 
+use std::collections::HashSet;
+
 use model::remote_data::{DataPlatform, merge};
 use model::time::UtcMillis;
 use serde_json::{Map, Value, json};
@@ -45,16 +47,31 @@ impl Reader {
     }
 }
 
+/// The locales that any message has texts for, in small letters, as pairs of language and country.
+#[derive(Debug, Default)]
+pub(crate) struct Locales(HashSet<(Option<String>, Option<String>)>);
+
+impl Locales {
+    pub(crate) fn of(messages: &[(String, Stored)]) -> Self {
+        let part = |locale: &Value, key: &str| locale.get(key).and_then(Value::as_str).map(str::to_lowercase);
+        let all = messages.iter().flat_map(|(_, stored)| localizations(&stored.body)).map(|one| &one["locale"]);
+        Self(all.map(|locale| (part(locale, "language"), part(locale, "country"))).collect())
+    }
+}
+
 impl Snapshot {
     /// The parts of a locale that any message has texts for: devices in all other languages get the same.
     pub(crate) fn relevant_locale(&self, locale: DeviceLocale) -> DeviceLocale {
-        let known = |key: &str, wanted: Option<String>| {
-            let wanted = wanted?;
-            let localizations = self.messages.iter().flat_map(|(_, stored)| localizations(&stored.body));
-            let is_known = localizations.into_iter().any(|one| is(&one["locale"], key, Some(&wanted)));
-            is_known.then(|| wanted.to_lowercase())
-        };
-        DeviceLocale { language: known("language", locale.language), country: known("country", locale.country) }
+        let Locales(known) = &self.locales;
+        let small = |part: Option<String>| part.map(|part| part.to_lowercase());
+        let (language, country) = (small(locale.language), small(locale.country));
+        let knows =
+            |language: &Option<String>, country: &Option<String>| known.contains(&(language.clone(), country.clone()));
+        let knows_both = language.is_some() && country.is_some() && knows(&language, &country);
+        DeviceLocale {
+            language: language.clone().filter(|_| knows_both || knows(&language, &None)),
+            country: country.clone().filter(|_| knows_both || knows(&None, &country)),
+        }
     }
 }
 

@@ -19,10 +19,25 @@ use crate::RemoteData;
 use crate::answers::Answers;
 use crate::constraints::listed;
 use crate::documents::{ONLY, Stored};
+use crate::served::Locales;
+
+/// What all snapshots take in memory at most, with their answers; the one that was used last may take more.
+const MOST_BYTES: usize = 128 * 1024 * 1024;
+/// A snapshot takes so many bytes besides its documents and answers.
+const KEPT_BYTES: usize = 2 * 1024;
+/// Text of JSON takes so many times its length once it is read.
+const READ_FACTOR: usize = 4;
 
 /// The snapshots of the apps that were asked for.
 #[derive(Default)]
-pub(crate) struct Snapshots(Mutex<HashMap<AppId, Arc<Slot>>>);
+pub(crate) struct Snapshots(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    n_uses: u64,
+    /// With the number of the use at which each was used last.
+    by_app: HashMap<AppId, (u64, Arc<Slot>)>,
+}
 
 /// A snapshot that is read once for all requests that wait for it.
 struct Slot {
@@ -40,31 +55,70 @@ pub(crate) struct Snapshot {
     pub(crate) flags: Vec<(String, Stored)>,
     pub(crate) holdouts: Vec<(String, Stored)>,
     pub(crate) constraints: Vec<Value>,
+    /// Of all messages.
+    pub(crate) locales: Locales,
     config: Vec<(String, Stored)>,
+    /// Of the documents, as text.
+    n_bytes: usize,
     /// Made of this snapshot, and given up with it.
     pub(crate) answers: Answers,
 }
 
 impl Snapshots {
     pub(crate) fn apps(&self) -> Vec<AppId> {
-        self.0.lock().keys().copied().collect()
+        self.0.lock().by_app.keys().copied().collect()
     }
 
     pub(crate) fn forget(&self, app: AppId) {
-        self.0.lock().remove(&app);
+        self.0.lock().by_app.remove(&app);
     }
 
     fn slot(&self, app: AppId, wanted: UtcMillis) -> Arc<Slot> {
-        let mut slots = self.0.lock();
-        if let Some(slot) = slots.get(&app) {
+        let mut kept = self.0.lock();
+        kept.n_uses += 1;
+        let n_uses = kept.n_uses;
+        if let Some((used, slot)) = kept.by_app.get_mut(&app) {
             let known = slot.snapshot.get().map_or(slot.wanted, |snapshot| snapshot.changed);
             if known >= wanted {
+                *used = n_uses;
                 return slot.clone();
             }
         }
         let slot = Arc::new(Slot { wanted, snapshot: OnceCell::new() });
-        slots.insert(app, slot.clone());
+        kept.by_app.insert(app, (n_uses, slot.clone()));
         slot
+    }
+
+    /// Gives up the snapshots that were used longest ago, until the rest is not too much. Called when one was read or has a new
+    /// answer, which is seldom.
+    pub(crate) fn make_room(&self) {
+        self.make_room_in(MOST_BYTES);
+    }
+
+    fn make_room_in(&self, most_bytes: usize) {
+        let mut kept = self.0.lock();
+        let mut sizes: Vec<(u64, AppId, usize)> =
+            kept.by_app.iter().map(|(app, (used, slot))| (*used, *app, slot.n_bytes())).collect();
+        let mut n_bytes: usize = sizes.iter().map(|(_, _, n_bytes)| n_bytes).sum();
+        if n_bytes <= most_bytes {
+            return;
+        }
+        sizes.sort_unstable();
+        sizes.pop();
+        for (_, app, size) in sizes {
+            if n_bytes <= most_bytes {
+                return;
+            }
+            kept.by_app.remove(&app);
+            n_bytes -= size;
+        }
+    }
+}
+
+impl Slot {
+    fn n_bytes(&self) -> usize {
+        let of_data = |snapshot: &Arc<Snapshot>| snapshot.n_bytes * READ_FACTOR + snapshot.answers.n_bytes();
+        KEPT_BYTES + self.snapshot.get().map_or(0, of_data)
     }
 }
 
@@ -74,7 +128,12 @@ impl RemoteData {
         let slot = self.0.snapshots.slot(app.id, app.data_changed);
         let id = app.id;
         let read = || async { self.0.store.read(move |tx| Snapshot::read(tx, id).map(Arc::new)).await };
-        slot.snapshot.get_or_try_init(read).await.cloned()
+        if let Some(known) = slot.snapshot.get() {
+            return Ok(known.clone());
+        }
+        let snapshot = slot.snapshot.get_or_try_init(read).await?.clone();
+        self.0.snapshots.make_room();
+        Ok(snapshot)
     }
 }
 
@@ -84,24 +143,30 @@ impl Snapshot {
         if row.data_changed == UtcMillis::default() {
             return Ok(Self::default());
         }
+        let mut n_bytes = 0;
         // In the order of their creation: of flags with one name the first decides.
         let mut all = |kind: DocumentKind| -> Result<Vec<(String, Stored)>> {
-            let found = documents::list(tx, app, kind)?.into_iter();
-            let stored =
-                found.filter_map(|found| readable(kind, &found.id, Stored::read(&found)).map(|read| (found.id, read)));
+            let found = documents::list(tx, app, kind)?;
+            n_bytes += found.iter().map(|found| found.body.len()).sum::<usize>();
+            let stored = found
+                .into_iter()
+                .filter_map(|found| readable(kind, &found.id, Stored::read(&found)).map(|read| (found.id, read)));
             let mut stored: Vec<(String, Stored)> = stored.collect();
             stored.sort_by_key(|(_, stored)| stored.created);
             Ok(stored)
         };
         let constraints = all(DocumentKind::FrequencyConstraints)?.into_iter().find(|(id, _)| id == ONLY);
+        let messages = all(DocumentKind::InAppMessage)?;
         Ok(Self {
             changed: row.data_changed,
-            messages: all(DocumentKind::InAppMessage)?,
+            locales: Locales::of(&messages),
+            messages,
             forms: all(DocumentKind::PreferenceForm)?,
             flags: all(DocumentKind::FeatureFlag)?,
             holdouts: all(DocumentKind::HoldoutGroup)?,
             constraints: listed(constraints.map(|(_, stored)| stored.body)),
             config: all(DocumentKind::RemoteConfig)?,
+            n_bytes,
             answers: Answers::default(),
         })
     }
@@ -113,5 +178,28 @@ impl Snapshot {
 
     pub(crate) fn find<'s>(items: &'s [(String, Stored)], id: &str) -> Option<&'s Stored> {
         items.iter().find(|(known, _)| known == id).map(|(_, stored)| stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_app_that_was_asked_for_longest_ago_is_given_up() {
+        let snapshots = Snapshots::default();
+        let app = AppId;
+        for n in 0..10 {
+            let slot = snapshots.slot(app(n), UtcMillis::default());
+            let snapshot = Arc::new(Snapshot { n_bytes: 1_000, ..Snapshot::default() });
+            slot.snapshot.set(snapshot).unwrap_or_else(|_| panic!("it is new"));
+        }
+        snapshots.slot(app(0), UtcMillis::default());
+        snapshots.make_room_in(3 * (KEPT_BYTES + 1_000 * READ_FACTOR));
+        let mut left = snapshots.apps();
+        left.sort_unstable();
+        assert_eq!(left, [app(0), app(8), app(9)]);
+        snapshots.make_room_in(0);
+        assert_eq!(snapshots.apps(), [app(0)], "the one that was used last stays");
     }
 }

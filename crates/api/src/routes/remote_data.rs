@@ -44,7 +44,7 @@ pub(super) async fn of_app(
     let app = edge.engine.tenancy().app(&key).await?;
     let request = request(&edge, DataSource::App, &platform, &links, &params)?;
     let answer = edge.engine.remote_data().answer(&app, request).await?;
-    Ok(respond(&answer, &headers))
+    respond(&answer, &headers).await
 }
 
 /// What is for devices with a contact only.
@@ -60,7 +60,7 @@ pub(super) async fn of_contact(
     let request = request(&edge, DataSource::Contact, &platform, &links, &params)?;
     rights.devices(&edge).check_contact(app.id, id_in_path(&contact)?).await?;
     let answer = edge.engine.remote_data().answer(&app, request).await?;
-    Ok(respond(&answer, &headers))
+    respond(&answer, &headers).await
 }
 
 /// Whether a device may show a message, which the service decides by its audience index.
@@ -103,7 +103,7 @@ fn request(edge: &Edge, source: DataSource, platform: &str, links: &Links, param
 }
 
 /// Devices send the date back, which means nothing but the content that they have; other clients may use the tag.
-fn respond(answer: &DataAnswer, asked: &HeaderMap) -> Response {
+async fn respond(answer: &DataAnswer, asked: &HeaderMap) -> Result<Response> {
     let value = |text: &str| HeaderValue::from_str(text).ok();
     let (tag, modified) = (value(&answer.tag), value(&answer.modified));
     let has_tag = |tag: &HeaderValue| asked.get_all(IF_NONE_MATCH).iter().any(|known| names(known, tag));
@@ -111,11 +111,12 @@ fn respond(answer: &DataAnswer, asked: &HeaderMap) -> Response {
         true => tag.as_ref().is_some_and(has_tag),
         false => modified.is_some() && asked.get(IF_MODIFIED_SINCE) == modified.as_ref(),
     };
-    let is_packed = asked.get_all(ACCEPT_ENCODING).iter().any(takes_gzip);
-    let mut response = Response::new(match (is_known, is_packed) {
+    let packed = answer.gzip().filter(|_| asked.get_all(ACCEPT_ENCODING).iter().any(takes_gzip));
+    let is_packed = packed.is_some();
+    let mut response = Response::new(match (is_known, packed) {
         (true, _) => Body::empty(),
-        (false, true) => Body::from(answer.gzip.clone()),
-        (false, false) => Body::from(answer.plain.clone()),
+        (false, Some(packed)) => Body::from(packed),
+        (false, None) => Body::from(answer.plain().await?),
     });
     let mut set = |name: HeaderName, value: Option<HeaderValue>| {
         response.headers_mut().extend(value.map(|value| (name, value)));
@@ -127,5 +128,5 @@ fn respond(answer: &DataAnswer, asked: &HeaderMap) -> Response {
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
-    response
+    Ok(response)
 }
