@@ -3,6 +3,7 @@
 //! A request about few channels is done when it is answered. The others wait in a queue of the app, which is worked off in order, a
 //! portion of channels at a time; as long as something waits there, all requests do.
 
+mod audience;
 mod waiting;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use model::event::Custom;
 use model::ids::{AppId, ChannelId, OperationId, Ordinal};
 use model::journey::{Entrance, JourneyExit, JourneyTrigger};
 use model::json::OneOrMany;
+use roaring::RoaringBitmap;
 use store::{Tx, channels, journeys};
 use tenancy::IdempotencyKey;
 
@@ -47,8 +49,7 @@ impl Campaigns {
         let found = self.0.targeting.channels_of(app, trigger.audience.clone()).await?;
         let entering = Entering::new(trigger);
         if found.len() > entering.portion() as u64 || self.is_any_waiting(app).await? {
-            let last = found.max().map(Ordinal);
-            return self.let_wait(app, Waiting::Enter { entering, after: None, last }, idempotency_key).await;
+            return self.let_wait(app, Waiting::entering(entering), found, idempotency_key).await;
         }
         self.enter(app, &entering, found.iter().map(Ordinal).collect(), idempotency_key, Arc::new(|_| Ok(()))).await
     }
@@ -61,7 +62,7 @@ impl Campaigns {
             is_more = is_more || self.let_some_leave(app, entrance, Arc::new(|_, _| Ok(()))).await? == PORTION;
         }
         if is_more {
-            return self.let_wait(app, Waiting::Leave { entrances }, None).await;
+            return self.let_wait(app, Waiting::Leave { entrances }, RoaringBitmap::new(), None).await;
         }
         Ok(OperationId::at(self.0.clock.now()))
     }

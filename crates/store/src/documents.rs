@@ -48,6 +48,8 @@ pub enum DocumentKind {
     BulkUpload,
     /// A request to let many channels enter or leave journeys, which waits for its turn.
     JourneyRequest,
+    /// The channels that such a request is about, by block, without those of blocks that are done.
+    JourneyAudience,
     /// A push to be sent later, and its progress.
     Schedule,
     /// A message that is being written.
@@ -117,6 +119,7 @@ impl DocumentKind {
             DocumentKind::ChangeListNumbers => "change_list_numbers",
             DocumentKind::BulkUpload => "bulk_upload",
             DocumentKind::JourneyRequest => "journey_request",
+            DocumentKind::JourneyAudience => "journey_audience",
             DocumentKind::Schedule => "schedule",
             DocumentKind::Draft => "draft",
             DocumentKind::TestGroup => "test_group",
@@ -171,6 +174,7 @@ impl DocumentKind {
             | DocumentKind::AttributeListErrors
             | DocumentKind::ChangeListNumbers
             | DocumentKind::JourneyRequest
+            | DocumentKind::JourneyAudience
             | DocumentKind::TestGroup
             | DocumentKind::TemplateUse
             | DocumentKind::FrequencyConstraints

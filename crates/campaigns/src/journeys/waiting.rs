@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::{Error, Result, stored_body};
+use base::{Error, Result, readable, stored_body};
 use jobs::{ClaimedJob, Job, JobId, LEASE, Left, Stop};
 use model::ids::{AppId, Id, OperationId, Ordinal};
 use model::journey::{Entrance, JourneyTrigger};
 use model::selector::{Audience, Purpose};
+use roaring::RoaringBitmap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use store::Tx;
@@ -15,7 +16,7 @@ use store::documents::{self, Document, DocumentKind, Order};
 use tenancy::IdempotencyKey;
 use uuid::Uuid;
 
-use super::PORTION;
+use super::{PORTION, audience};
 use crate::Campaigns;
 
 const KIND: DocumentKind = DocumentKind::JourneyRequest;
@@ -29,7 +30,7 @@ const EVENT_BYTES: usize = 512;
 /// Who enters which journeys, and with which values.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Entering {
-    #[serde(deserialize_with = "audience")]
+    #[serde(deserialize_with = "stored_audience")]
     pub(super) audience: Audience,
     pub(super) entrances: Vec<Entrance>,
     pub(super) values: BTreeMap<String, Value>,
@@ -42,8 +43,11 @@ pub(super) enum Waiting {
         entering: Entering,
         /// All channels of the audience up to this one have entered.
         after: Option<Ordinal>,
-        /// Channels after this one are newer than the request.
+        /// Channels after this one are newer than the request; `None` if the audience is kept, and for an empty one.
         last: Option<Ordinal>,
+        /// Whether the audience is kept as it was. If not, it is evaluated when the request has its turn.
+        #[serde(default)]
+        is_kept: bool,
     },
     Leave {
         /// The entrances that are not done yet.
@@ -80,6 +84,7 @@ impl Campaigns {
         &self,
         app: AppId,
         waiting: Waiting,
+        channels: RoaringBitmap,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<OperationId> {
         let now = self.0.clock.now();
@@ -88,6 +93,7 @@ impl Campaigns {
             let last = documents::page(tx, app, KIND, None, Order::Descending, 1)?;
             let id = id_after(last.first(), operation)?;
             documents::put(tx, app, KIND, &id, &waiting.body()?, now)?;
+            audience::keep(tx, app, &id, &channels, now)?;
             // An existing job has not finished, and sees the request before it does.
             jobs::enqueue_as(tx, app, job_id(), now, &MoveThroughJourneys)?;
             Ok(operation)
@@ -107,26 +113,60 @@ impl Campaigns {
         };
         let Some(Document { id, body, .. }) = self.0.store.write(app, first).await? else { return Ok(Left::Nothing) };
         let now = self.0.clock.now();
-        let job = claimed.clone();
+        let (job, request) = (claimed.clone(), id.clone());
         let end = move |tx: &mut Tx<'_>, left: Option<&Waiting>| -> Result<()> {
             jobs::renew(tx, &job, now.plus(LEASE))?;
             match left {
-                Some(left) => documents::put(tx, app, KIND, &id, &left.body()?, now)?,
-                None => drop(documents::delete(tx, app, KIND, &id)?),
+                Some(left) => documents::put(tx, app, KIND, &request, &left.body()?, now)?,
+                None => {
+                    documents::delete(tx, app, KIND, &request)?;
+                    audience::forget(tx, app, &request)?;
+                }
             }
             Ok(())
         };
-        let waiting = serde_json::from_str(&body).map_err(Error::internal)?;
         let end: EndPortion = Arc::new(end);
-        match waiting {
-            Waiting::Enter { entering, after, last } => self.enter_some(app, entering, after, last, end).await,
-            Waiting::Leave { entrances } => self.leave_some(app, entrances, end).await,
+        let read = serde_json::from_str(&body).map_err(Error::internal);
+        match readable(KIND, &id, read) {
+            Some(Waiting::Enter { entering, after, is_kept: true, .. }) => {
+                self.enter_some(app, id, entering, after, end).await
+            }
+            Some(Waiting::Enter { entering, after, last, is_kept: false }) => {
+                self.keep_audience(app, id, entering, after, last, end).await
+            }
+            Some(Waiting::Leave { entrances }) => self.leave_some(app, entrances, end).await,
+            // It would hold up all that come after it.
+            None => self.end_request(app, end).await,
         }
     }
 
     async fn enter_some(
         &self,
         app: AppId,
+        id: String,
+        entering: Entering,
+        after: Option<Ordinal>,
+        end: EndPortion,
+    ) -> Result<Left> {
+        let at_most = entering.portion();
+        let next = self.0.store.read(move |tx| audience::next(tx, app, &id, after, at_most)).await?;
+        let Some(mut next) = next else { return self.end_request(app, end).await };
+        let channels = std::mem::take(&mut next.channels);
+        let after = channels.last().copied().or(after);
+        let left = Waiting::Enter { entering: entering.clone(), after, last: None, is_kept: true };
+        let with = move |tx: &mut Tx<'_>| -> Result<()> {
+            next.end(tx, app)?;
+            end(tx, Some(&left))
+        };
+        self.enter(app, &entering, channels, None, Arc::new(with)).await?;
+        Ok(Left::More)
+    }
+
+    /// Evaluates the audience of a request that came without.
+    async fn keep_audience(
+        &self,
+        app: AppId,
+        id: String,
         entering: Entering,
         after: Option<Ordinal>,
         last: Option<Ordinal>,
@@ -135,26 +175,31 @@ impl Campaigns {
         let mut found = match self.0.targeting.channels_of(app, entering.audience.clone()).await {
             Ok(found) => found,
             // A segment or a list of the audience is gone: nobody else enters, and the next request has its turn.
-            Err(Error::Invalid(_)) => {
-                self.0.store.write(app, move |tx| end(tx, None)).await?;
-                return Ok(Left::More);
-            }
+            Err(Error::Invalid(_)) => return self.end_request(app, end).await,
             Err(other) => return Err(other),
         };
-        if let Some(Ordinal(after)) = after {
-            found.remove_range(..=after);
+        let newer = last.map_or(Some(0), |Ordinal(last)| last.checked_add(1));
+        if let Some(newer) = newer {
+            found.remove_range(newer..);
         }
-        let meant = found.iter().map(Ordinal).take_while(|ordinal| Some(*ordinal) <= last);
-        let portion: Vec<Ordinal> = meant.take(entering.portion()).collect();
-        let left = portion.last().map(|after| Waiting::Enter { entering: entering.clone(), after: Some(*after), last });
-        self.enter(app, &entering, portion, None, Arc::new(move |tx| end(tx, left.as_ref()))).await?;
+        let now = self.0.clock.now();
+        let left = Waiting::Enter { entering, after, last: None, is_kept: true };
+        let keep = move |tx: &mut Tx<'_>| -> Result<()> {
+            audience::keep(tx, app, &id, &found, now)?;
+            end(tx, Some(&left))
+        };
+        self.0.store.write(app, keep).await?;
+        Ok(Left::More)
+    }
+
+    async fn end_request(&self, app: AppId, end: EndPortion) -> Result<Left> {
+        self.0.store.write(app, move |tx| end(tx, None)).await?;
         Ok(Left::More)
     }
 
     async fn leave_some(&self, app: AppId, entrances: Vec<Entrance>, end: EndPortion) -> Result<Left> {
         let Some((entrance, others)) = entrances.split_first() else {
-            self.0.store.write(app, move |tx| end(tx, None)).await?;
-            return Ok(Left::More);
+            return self.end_request(app, end).await;
         };
         let same = Waiting::Leave { entrances: entrances.clone() };
         let left = Waiting::Leave { entrances: others.to_vec() };
@@ -179,12 +224,17 @@ impl Entering {
 }
 
 impl Waiting {
+    /// A request whose audience is kept with it.
+    pub(super) fn entering(entering: Entering) -> Self {
+        Self::Enter { entering, after: None, last: None, is_kept: true }
+    }
+
     fn body(&self) -> Result<String> {
         serde_json::to_string(self).map_err(Error::internal)
     }
 }
 
-fn audience<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Audience, D::Error> {
+fn stored_audience<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Audience, D::Error> {
     stored_body(deserializer, |at| Audience::parse(at, Purpose::Stored))
 }
 
