@@ -21,6 +21,9 @@ pub const ENTERED: &str = "journey_entered";
 /// The name of the event of a channel that leaves one.
 pub const EXITED: &str = "journey_exited";
 
+/// The properties of both that are not values of the server.
+pub const OWN_PROPERTIES: [&str; 2] = [TRIGGERING_ID, ENTRANCE_ID];
+
 const TRIGGERING_ID: &str = "triggering_id";
 const ENTRANCE_ID: &str = "entrance_id";
 

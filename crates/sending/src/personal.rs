@@ -8,6 +8,7 @@ use model::attribute::has_ended;
 use model::channel::Profile;
 use model::event::{Custom, Event};
 use model::ids::{AppId, BulkId, NamedUserId, Offset, Ordinal, PushId};
+use model::journey;
 use model::time::UtcMillis;
 use personalization::ValueMap;
 use roaring::RoaringBitmap;
@@ -97,8 +98,8 @@ pub(crate) fn values_for(
     now: UtcMillis,
 ) -> Result<HashMap<u32, ValueMap>> {
     let mut found = values_of(tx, app, channels, names, now)?;
-    for ((_, number), values) in causes_of(tx, app, &BTreeMap::from([(push, channels.clone())]))? {
-        found.entry(number).or_default().extend(values);
+    for ((_, number), caused) in causes_of(tx, app, &BTreeMap::from([(push, channels.clone())]))? {
+        caused.join(found.entry(number).or_default());
     }
     let Some(upload) = upload else { return Ok(found) };
     for (Ordinal(number), values) in bulk_rows::among(tx, app, upload, channels.iter().map(Ordinal))? {
@@ -126,7 +127,7 @@ pub(crate) fn causes_of(
     tx: &mut Tx<'_>,
     app: AppId,
     channels: &BTreeMap<PushId, RoaringBitmap>,
-) -> Result<HashMap<(PushId, u32), ValueMap>> {
+) -> Result<HashMap<(PushId, u32), Caused>> {
     let wanted = channels.iter().flat_map(|(push, channels)| blocks(channels).map(|(block, _)| (*push, block.0)));
     let wanted: Vec<(PushId, u16)> = wanted.collect();
     let mut caused: Vec<(PushId, u32, Offset)> = Vec::new();
@@ -137,22 +138,50 @@ pub(crate) fn causes_of(
     }
     let offsets: Vec<Offset> =
         caused.iter().map(|(_, _, offset)| *offset).collect::<BTreeSet<_>>().into_iter().collect();
-    let mut by_offset: HashMap<Offset, ValueMap> = HashMap::new();
+    let mut by_offset: HashMap<Offset, Caused> = HashMap::new();
     for record in log::at_offsets(tx, app, &offsets)? {
         // An event that was erased has nothing to tell any more.
         if let Ok(event) = serde_json::from_slice::<Event<Custom>>(&record.body) {
-            by_offset.insert(record.offset, event_values(&event.body));
+            by_offset.insert(record.offset, Caused::by(&event.body));
         }
     }
     let values = |(push, number, offset)| Some(((push, number), by_offset.get(&offset)?.clone()));
     Ok(caused.into_iter().filter_map(values).collect())
 }
 
-/// Each property by its name, and the whole event in the way that older texts ask for it.
-fn event_values(event: &Custom) -> ValueMap {
-    let whole = json!({ "events": [{ "name": event.name, "value": event.value, "properties": event.properties }] });
-    let properties = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
-    properties.chain([("$data".to_owned(), whole)]).collect()
+/// What the event that caused a push says.
+#[derive(Clone, Debug)]
+pub(crate) struct Caused {
+    /// Goes before what is known of the recipient.
+    above: ValueMap,
+    /// The values that a server gave a journey for everybody who enters it: what is known of the recipient goes before them.
+    below: ValueMap,
+}
+
+impl Caused {
+    /// Each property by its name, and the whole event in the way that older texts ask for it.
+    fn by(event: &Custom) -> Self {
+        let whole = json!({ "events": [{ "name": event.name, "value": event.value, "properties": event.properties }] });
+        let of_journey = event.name == journey::ENTERED;
+        let is_below = |name: &str| of_journey && !journey::OWN_PROPERTIES.contains(&name);
+        let properties = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let (below, mut above): (ValueMap, ValueMap) = properties.partition(|(name, _)| is_below(name));
+        above.insert("$data".to_owned(), whole);
+        Self { above, below }
+    }
+
+    /// Adds it to what is known of a recipient.
+    pub(crate) fn join(self, known: &mut ValueMap) {
+        for (name, value) in self.below {
+            let instances = format!("{name}#");
+            let has_instance =
+                known.range(instances.clone()..).next().is_some_and(|(one, _)| one.starts_with(&instances));
+            if !has_instance {
+                known.entry(name).or_insert(value);
+            }
+        }
+        known.extend(self.above);
+    }
 }
 
 fn is_property(name: &str) -> bool {

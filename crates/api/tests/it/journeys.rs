@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
+use model::ids::AppId;
 use serde_json::{Value, json};
+use store::Tx;
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
@@ -56,6 +59,22 @@ async fn those_who_enter_a_journey_get_its_message_with_its_values() {
         // Nobody of the audience is there, which is no mistake.
         enter(&app, json!({"named_user": "nobody"}), None).await;
         app.master().post("/api/journeys/exit", json!({"triggering_id": "unheard"})).await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_known_of_a_device_goes_before_the_values_of_a_journey() {
+    on_each_database(async |app| {
+        create(&app).await;
+        let kim = register(&app, "ios", "A1", json!({"item": "Skis"})).await;
+        let lee = register(&app, "ios", "A2", json!({})).await;
+        enter(&app, json!("all"), None).await;
+        app.advance(HOUR);
+        app.step_all().await;
+        let got = kept(&app).await;
+        assert_eq!(got[&kim]["aps"]["alert"], "Your Skis");
+        assert_eq!(got[&lee]["aps"]["alert"], "Your Boots");
     })
     .await;
 }
@@ -165,19 +184,55 @@ async fn a_crowd_enters_once_however_often_the_request_is_repeated_or_its_values
 }
 
 #[tokio::test]
-async fn a_segment_that_is_deleted_meanwhile_stops_no_other_request() {
+async fn those_who_are_meant_when_a_request_comes_enter_whatever_happens_meanwhile() {
     on_each_database(async |app| {
         register_crowd(&app).await;
-        let segment = json!({"display_name": "Everybody", "criteria": {"not": {"tag": "nobody"}}});
+        let segment = json!({"display_name": "Everybody", "criteria": {"not": {"tag": "left"}}});
         let made = app.master().post("/api/segments", segment).await.expect(201);
         let id = made["segment_id"].as_str().unwrap();
         let body = json!({"audience": {"segment": id}, "triggering_id": "gone"});
         app.master().post("/api/journeys/trigger", body).await.expect(200);
+        let tags = json!({"audience": {"ios_channel": channels(&app).await[..2]}, "add": {"device": ["left"]}});
+        app.master().post("/api/channels/tags", tags).await.expect(200);
         app.master().delete(&format!("/api/segments/{id}")).await.expect(204);
-        let body = json!({"audience": "all", "triggering_id": "there"});
-        app.master().post("/api/journeys/trigger", &body).await.expect(200);
         app.step_all().await;
         assert_eq!(n_entered(&app).await, CROWD);
+        let documents = row_counts(app.engine().store()).await["document"];
+        let body = json!({"audience": {"not": {"tag": "left"}}, "triggering_id": "there"});
+        app.master().post("/api/journeys/trigger", &body).await.expect(200);
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, CROWD + CROWD - 2);
+        assert_eq!(
+            row_counts(app.engine().store()).await["document"],
+            documents,
+            "nothing is kept of a request that is done"
+        );
+    })
+    .await;
+}
+
+async fn channels(app: &TestApp) -> Vec<String> {
+    let page = app.master().get("/api/channels?limit=10").await.expect(200);
+    page["channels"].as_array().unwrap().iter().map(|one| one["channel_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_read_holds_up_no_other() {
+    on_each_database(async |app| {
+        register_crowd(&app).await;
+        let id = format!("{:020}-{}", 0, "0190b1c5-5c7e-7000-8000-000000000000");
+        let now = app.clock().now();
+        let spoil = move |tx: &mut Tx<'_>| documents::put(tx, AppId(1), DocumentKind::JourneyRequest, &id, "{}", now);
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        app.master()
+            .post("/api/journeys/trigger", json!({"audience": "all", "triggering_id": "there"}))
+            .await
+            .expect(200);
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, CROWD);
+        app.master().post("/api/journeys/exit", json!({"triggering_id": "there"})).await.expect(200);
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, 0);
     })
     .await;
 }

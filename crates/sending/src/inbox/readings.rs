@@ -14,7 +14,7 @@ use store::Tx;
 use store::messages::{self, TextHead};
 
 use super::mailbox::Held;
-use crate::personal;
+use crate::personal::{self, Caused};
 
 /// A message that is there, and the number of its text.
 pub(super) type There<'m> = (Held<'m>, u32);
@@ -27,7 +27,7 @@ pub(super) struct Readings {
     /// What is known of the viewers.
     values: HashMap<u32, ValueMap>,
     /// What their events told about the messages that these caused.
-    causes: HashMap<(PushId, u32), ValueMap>,
+    causes: HashMap<(PushId, u32), Caused>,
 }
 
 impl Readings {
@@ -105,7 +105,7 @@ impl Readings {
         match self.causes.get(&(held.message.push, viewer)) {
             Some(told) => {
                 let mut all = known.into_owned();
-                all.extend(told.clone());
+                told.clone().join(&mut all);
                 Cow::Owned(all)
             }
             None => known,
