@@ -12,6 +12,9 @@ use crate::documents::{Stored, needs_contact};
 use crate::served::{Place, Reader, flag, form, holdout, message};
 use crate::snapshot::Snapshot;
 
+/// Whether devices ask the service before they show messages, and where.
+const AUDIENCE_CHECK: &str = "additional_audience_check";
+
 /// Everything that a device downloads.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RemoteData")]
@@ -84,11 +87,18 @@ fn config(snapshot: &Snapshot, reader: &Reader, place: Place<'_>) -> Map<String,
     let overrides = |stored: &Stored| stored.body.get("additional_audience_check_overrides").cloned();
     let asks = |overrides: Value| overrides["bypass"] != true && overrides.get("url").is_none();
     if snapshot.messages.iter().filter_map(|(_, stored)| overrides(stored)).any(asks) {
-        let url = format!("{base}/api/remote-audience-check/app/{}", place.key);
-        own["in_app_config"] = json!({"additional_audience_check": {"enabled": true, "url": url}});
+        own["in_app_config"] = json!({AUDIENCE_CHECK: {"enabled": true}});
     }
     if let Value::Object(own) = own {
         merge(&mut config, &own);
+    }
+    let url = format!("{base}/api/remote-audience-check/app/{}", place.key);
+    let wanted = config.get("in_app_config").and_then(|of_in_app| of_in_app.get(AUDIENCE_CHECK));
+    // Airship's examples have it beside the key below which libraries look for it.
+    if let Some(Value::Object(mut check)) = wanted.or_else(|| config.get(AUDIENCE_CHECK)).cloned() {
+        check.entry("url").or_insert(url.into());
+        let check = json!({"in_app_config": {AUDIENCE_CHECK: check}});
+        check.as_object().into_iter().for_each(|check| merge(&mut config, check));
     }
     config
 }
