@@ -35,7 +35,7 @@ pub use frequency::{FrequencyConstraint, FrequencyConstraints};
 pub use holdout::HoldoutGroup;
 pub use in_app::{Deferred, Eligibility, InAppContent, InAppMessage, Localization, NewInAppMessage, merge};
 pub use message::{Message, MessageLocale, Shown};
-pub use resolving::{AudienceCheck, Resolving};
+pub use resolving::{AudienceCheck, Overrides, Resolving};
 pub use scene::Layout;
 pub use trigger::Trigger;
 

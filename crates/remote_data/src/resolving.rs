@@ -6,7 +6,7 @@ use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{ChannelId, SegmentId};
 use model::json::{self, OneOrMany};
-use model::remote_data::{AudienceCheck, DataPlatform, FlagId, InAppMessageId, Resolving};
+use model::remote_data::{AudienceCheck, DataPlatform, FlagId, InAppMessageId, Overrides, Resolving};
 use model::selector::{Atomic, Selector};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,7 +48,7 @@ impl RemoteData {
         let snapshot = self.snapshot(app).await?;
         let stored = Snapshot::find(&snapshot.messages, &id.to_string()).ok_or(ItemKind::Message.not_found())?;
         let audience = audience(&stored.body)?.ok_or_else(out_of_date)?;
-        let audience_match = self.0.targeting.is_member(app.id, audience, channel).await?;
+        let audience_match = self.0.targeting.is_member(app.id, audience, channel, resolving.overrides()).await?;
         if !audience_match {
             return Ok(ResolvedMessage { audience_match, message: None, actions: None });
         }
@@ -60,11 +60,17 @@ impl RemoteData {
         Ok(ResolvedMessage { audience_match, message: shown(stored, &reader), actions })
     }
 
-    pub async fn resolve_flag(&self, app: &Arc<App>, id: FlagId, channel: ChannelId) -> Result<ResolvedFlag> {
+    pub async fn resolve_flag(
+        &self,
+        app: &Arc<App>,
+        id: FlagId,
+        channel: ChannelId,
+        overrides: Overrides,
+    ) -> Result<ResolvedFlag> {
         let (snapshot, id) = (self.snapshot(app).await?, id.to_string());
         let stored = Snapshot::find(&snapshot.flags, &id).ok_or(ItemKind::Flag.not_found())?;
         let own = audience(&stored.body)?.ok_or_else(out_of_date)?;
-        let is_eligible = self.0.targeting.is_member(app.id, own, channel).await?;
+        let is_eligible = self.0.targeting.is_member(app.id, own, channel, overrides.clone()).await?;
         let off = ResolvedFlag { is_eligible, reporting_metadata: json!({"flag_id": id}), variables: None };
         if !is_eligible {
             return Ok(off);
@@ -78,7 +84,7 @@ impl RemoteData {
         let variants: Vec<&Map<String, Value>> =
             variables["variants"].as_array().into_iter().flatten().filter_map(Value::as_object).collect();
         let audiences = variants.iter().map(|variant| audience(variant)).collect::<Result<_>>()?;
-        let meant = self.0.targeting.first_of(app.id, audiences, channel).await?;
+        let meant = self.0.targeting.first_of(app.id, audiences, channel, overrides).await?;
         let Some(variant) = meant.and_then(|n| variants.get(n)) else { return Ok(off) };
         let reporting_metadata = json!({"flag_id": id, "variant_id": variant.get("id")});
         Ok(ResolvedFlag { is_eligible, reporting_metadata, variables: fixed(variant.get("data")) })
@@ -101,7 +107,9 @@ impl RemoteData {
             None
         };
         match audience {
-            Some(audience) => self.0.targeting.is_member(app.id, audience, check.channel_id).await,
+            Some(audience) => {
+                self.0.targeting.is_member(app.id, audience, check.channel_id, Overrides::default()).await
+            }
             None => Ok(true),
         }
     }

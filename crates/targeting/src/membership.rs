@@ -2,22 +2,32 @@
 //! audience does.
 
 use audience::plan::Plan;
-use base::Result;
+use base::{Error, Result};
 use boxed::boxed;
+use devices::parse_stored_attribute;
 use model::ids::{AppId, ChannelId};
+use model::remote_data::Overrides;
 use model::selector::{Audience, Selector};
 use roaring::RoaringBitmap;
+use store::Tx;
+use store::attributes::{self, Values};
 use store::channels::{self, Channel};
-use store::{Tx, attributes};
 
 use crate::Targeting;
 use crate::plan::{OneChannel, Planner};
 
 #[boxed]
 impl Targeting {
-    /// A channel that is not there, or was uninstalled, belongs to no audience.
-    pub async fn is_member(&self, app: AppId, selector: Selector, channel: ChannelId) -> Result<bool> {
-        Ok(self.first_of(app, vec![Some(selector)], channel).await?.is_some())
+    /// A channel that is not there, or was uninstalled, belongs to no audience. What its device has changed and not uploaded yet
+    /// counts.
+    pub async fn is_member(
+        &self,
+        app: AppId,
+        selector: Selector,
+        channel: ChannelId,
+        overrides: Overrides,
+    ) -> Result<bool> {
+        Ok(self.first_of(app, vec![Some(selector)], channel, overrides).await?.is_some())
     }
 
     /// The first of some audiences that a channel belongs to, by its number; `None` among them is the audience of everybody.
@@ -26,6 +36,7 @@ impl Targeting {
         app: AppId,
         audiences: Vec<Option<Selector>>,
         channel: ChannelId,
+        overrides: Overrides,
     ) -> Result<Option<usize>> {
         let audiences: Vec<Option<Audience>> =
             audiences.into_iter().map(|selector| selector.map(Audience::Selector)).collect();
@@ -37,9 +48,13 @@ impl Targeting {
         let read = move |tx: &mut Tx<'_>| -> Result<Option<(Plan, Vec<Option<Plan>>)>> {
             let found = channels::by_id(tx, app, channel)?.filter(|row| row.installed);
             let Some(Channel { ordinal, terms, .. }) = found else { return Ok(None) };
-            let attributes = attributes::of_channel(tx, app, ordinal)?;
+            let mut attributes = attributes::of_channel(tx, app, ordinal)?;
+            overlay(&mut attributes, &overrides)?;
             let planner = Planner::new(tx, app, &known, now, Vec::new());
-            let mut planner = Planner { only: Some(OneChannel { ordinal, terms, attributes }), ..planner };
+            let mut planner = Planner {
+                only: Some(OneChannel { ordinal, terms, attributes, overrides: overrides.clone() }),
+                ..planner
+            };
             let plans = audiences.iter().map(|audience| audience.as_ref().map(|one| planner.audience(one)).transpose());
             Ok(Some((Plan::Set(RoaringBitmap::from([ordinal.0])), plans.collect::<Result<_>>()?)))
         };
@@ -51,4 +66,21 @@ impl Targeting {
         };
         self.0.index.evaluate(first).await
     }
+}
+
+/// Changes the attributes of a channel and of its named user as its device has done. The device does not say whose an attribute is that
+/// it has removed: its own, or else the user's.
+fn overlay([own, of_user]: &mut [Values; 2], overrides: &Overrides) -> Result<()> {
+    for operation in &overrides.attributes {
+        let name = operation.key.as_str();
+        let current = own.get(name).map(|stored| parse_stored_attribute(stored)).transpose()?;
+        match operation.value(current.as_ref()) {
+            Some(value) => {
+                own.insert(name.to_owned(), serde_json::to_string(&value).map_err(Error::internal)?);
+            }
+            None if current.is_some() => drop(own.remove(name)),
+            None => drop(of_user.remove(name)),
+        }
+    }
+    Ok(())
 }

@@ -14,6 +14,7 @@ use model::create_and_send::Recipients;
 use model::device_type::DeviceType;
 use model::ids::{AppId, BulkId, ChannelId, NamedUserId, Ordinal, SegmentId, TermId};
 use model::property::selected_tag;
+use model::remote_data::Overrides;
 use model::selector::{ActivityQuestion, Atomic, Attribute, Audience, PastPushId, Selector};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
@@ -55,6 +56,8 @@ pub(crate) struct OneChannel {
     pub(crate) terms: Vec<TermId>,
     /// Its attributes, and those of its named user.
     pub(crate) attributes: [Values; 2],
+    /// What its device has changed and not uploaded yet; the attributes are with that.
+    pub(crate) overrides: Overrides,
 }
 
 #[derive(Clone)]
@@ -220,6 +223,11 @@ impl Planner<'_, '_> {
     }
 
     pub fn tag(&self, group: &TagGroup, tag: &Tag) -> Plan {
+        match self.only.as_ref().and_then(|only| only.overrides.has_tag(group, tag)) {
+            Some(true) => return Plan::Everyone,
+            Some(false) => return Plan::Nobody,
+            None => {}
+        }
         tag_plan(self.index, group, tag)
     }
 

@@ -99,5 +99,5 @@ pub(super) async fn resolve(
         Rights::Channel(own) => own,
         Rights::Master | Rights::Device | Rights::Contact(_) | Rights::KeyOnly => resolving.channel_id,
     };
-    Answer::bare(edge.engine.remote_data().resolve_flag(&app, id, channel).await?)
+    Answer::bare(edge.engine.remote_data().resolve_flag(&app, id, channel, resolving.overrides()).await?)
 }

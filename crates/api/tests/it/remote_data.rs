@@ -1,5 +1,6 @@
 //! Data for apps: kept by servers, downloaded by devices, and what follows from it.
 
+mod asking;
 mod counting;
 mod device;
 mod keeping;

@@ -2,18 +2,73 @@
 
 use serde_json::Value;
 
+use crate::attribute::{self, AttributeOperation};
+use crate::channel::{TagOperation, TagSets};
 use crate::ids::{ChannelId, ContactId};
 use crate::json::body::Body;
+use crate::json::{At, Json, OneOrMany};
+use crate::limits;
+use crate::tag::{Tag, TagGroup};
 
-/// The device that asks about a message or a flag. Tags and attributes that it has not uploaded yet are not taken into account.
+/// The device that asks about a message or a flag.
 #[derive(Clone, Debug, PartialEq, Body)]
-#[body(not_printed, ignored = ["contact_id", "trigger", "tag_overrides", "attribute_overrides"])]
+#[body(not_printed, ignored = ["contact_id", "trigger"])]
 pub struct Resolving {
     pub channel_id: ChannelId,
     #[body(nullable)]
     pub platform: Option<String>,
     #[body(nullable)]
     pub state_overrides: Option<DeviceState>,
+    /// Changes of tags that the device has not uploaded yet.
+    #[body(read = tag_overrides, nullable, default, like = OneOrMany<TagOperation>)]
+    pub tag_overrides: Vec<TagOperation>,
+    /// Changes of attributes that it has not uploaded yet.
+    #[body(read = attribute_overrides, nullable, default, like = OneOrMany<AttributeOperation>)]
+    pub attribute_overrides: Vec<AttributeOperation>,
+}
+
+/// Changes of a channel that its device knows of already.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    pub tags: Vec<TagOperation>,
+    pub attributes: Vec<AttributeOperation>,
+}
+
+impl Resolving {
+    pub fn overrides(&self) -> Overrides {
+        Overrides { tags: self.tag_overrides.clone(), attributes: self.attribute_overrides.clone() }
+    }
+}
+
+impl Overrides {
+    /// Whether the device has a tag after the changes; `None` where they do not say. What devices tell about themselves they do not
+    /// change.
+    pub fn has_tag(&self, group: &TagGroup, tag: &Tag) -> Option<bool> {
+        if group.is_read_only() {
+            return None;
+        }
+        self.tags.iter().rev().find_map(|operation| match operation {
+            TagOperation::Set(sets) => sets.get(group).map(|tags| tags.contains(tag)),
+            TagOperation::Edit { add, remove } => {
+                let names = |sets: &TagSets| sets.get(group).is_some_and(|tags| tags.contains(tag));
+                if names(add) { Some(true) } else { names(remove).then_some(false) }
+            }
+        })
+    }
+}
+
+/// One of the libraries sends one change, another several.
+fn tag_overrides(at: &At<'_>) -> Option<Vec<TagOperation>> {
+    let several =
+        at.one_or_many(0..=limits::SUBSCRIPTIONS_PER_REQUEST, |at| TagOperation::read_several(&mut at.object()?));
+    Some(several?.into_vec().into_iter().flatten().collect())
+}
+
+fn attribute_overrides(at: &At<'_>) -> Option<Vec<AttributeOperation>> {
+    match at.json() {
+        Json::Array(items) if items.is_empty() => Some(Vec::new()),
+        _ => attribute::operations(at),
+    }
 }
 
 /// What the device says about itself.
