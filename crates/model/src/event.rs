@@ -98,7 +98,7 @@ pub enum RecordKind {
 }
 
 impl RecordKind {
-    pub const NUMBERED: [(i64, RecordKind); 39] = [
+    pub const NUMBERED: [(i64, RecordKind); 40] = [
         (0, RecordKind::Terms),
         (1, RecordKind::PushBody),
         (2, RecordKind::Send),
@@ -138,6 +138,7 @@ impl RecordKind {
         (53, RecordKind::OpenOptIn),
         (54, RecordKind::WebSession),
         (55, RecordKind::WebClick),
+        (56, RecordKind::InApp(InAppEvent::Experience)),
     ];
 
     pub fn number(self) -> i64 {
@@ -224,6 +225,6 @@ mod tests {
             }
         }
         let n_public = RecordKind::NUMBERED.iter().filter(|(_, kind)| kind.public_name().is_some()).count();
-        assert_eq!(n_public, 35);
+        assert_eq!(n_public, 36);
     }
 }

@@ -90,6 +90,7 @@ fn uploads() -> Value {
 fn about(mut data: Value) -> Value {
     data["session_id"] = json!("s");
     data["id"] = json!({"message_id": "welcome"});
+    data["rendered_locale"] = json!({"language": "nb", "country": "NO"});
     data["context"] = json!({
         "reporting_context": {"content_types": ["scene"]},
         "pager": {"identifier": "p", "page_identifier": "p1", "page_index": 0, "completed": false, "count": 2, "page_history": []},

@@ -54,7 +54,8 @@ impl Counts {
     }
 }
 
-/// What is counted of what somebody does with an in-app message. Swipes and summaries tell of pages that are counted.
+/// What is counted of what somebody does with an in-app message. Swipes and summaries tell of pages that are counted, and experiences of
+/// what other events count.
 pub(super) const fn of_interaction(event: InAppEvent) -> Option<Metric> {
     match event {
         InAppEvent::ButtonTap => Some(Metric::InAppTaps),
@@ -64,7 +65,7 @@ pub(super) const fn of_interaction(event: InAppEvent) -> Option<Metric> {
         InAppEvent::FormResult => Some(Metric::InAppFormsSent),
         InAppEvent::Control => Some(Metric::InAppHoldouts),
         InAppEvent::Exclusion => Some(Metric::InAppExclusions),
-        InAppEvent::PageSwipe | InAppEvent::PagerSummary => None,
+        InAppEvent::PageSwipe | InAppEvent::PagerSummary | InAppEvent::Experience => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The transaction of one upload.
 
 mod experiences;
+mod experiences;
 mod in_app;
 
 use std::collections::BTreeSet;

@@ -7,6 +7,9 @@ use super::loose::{self, Loose};
 use crate::event::{FlagInteraction, InAppEvent};
 use crate::limits;
 
+/// Codes of languages and countries are shorter.
+const LOCALE_CHARS: usize = 16;
+
 /// What somebody did with an in-app message, or what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UploadedInteraction {
@@ -20,7 +23,7 @@ impl UploadedInteraction {
     pub(super) fn read(kind: &str, data: &Loose<'_>) -> Option<Self> {
         let copied = |keys: &[(&str, &str)]| copied(|key| data.get(key), keys);
         let same = |keys: &[&'static str]| copied(&keys.iter().map(|key| (*key, *key)).collect::<Vec<_>>());
-        let (kind, details) = match kind {
+        let (kind, mut details) = match kind {
             "in_app_button_tap" => (InAppEvent::ButtonTap, copied(&[("button_identifier", "button_id")])),
             "in_app_page_view" => {
                 let keys =
@@ -62,6 +65,9 @@ impl UploadedInteraction {
             },
             _ => return None,
         };
+        if !matches!(kind, InAppEvent::Control | InAppEvent::Exclusion) {
+            details.extend(locale(data).map(|locale| ("locale".to_owned(), locale.into())));
+        }
         let mut about = UploadedInApp::read(data)?;
         about.context = about.context.as_ref().and_then(context);
         Some(Self { kind, about, details })
@@ -77,6 +83,13 @@ pub(super) fn flag(data: &Loose<'_>) -> Option<FlagInteraction> {
         eligible: data.flag("eligible")?,
         variant_id: metadata.name("variant_id", limits::REMOTE_DATA_NAME_CHARS),
     })
+}
+
+/// The language of the texts that were shown, with the country if they were for one: `nb` or `nb-NO`.
+fn locale(data: &Loose<'_>) -> Option<String> {
+    let rendered = data.within("rendered_locale")?;
+    let parts = ["language", "country"].iter().filter_map(|key| rendered.name(key, LOCALE_CHARS));
+    Some(parts.collect::<Vec<_>>().join("-")).filter(|locale| !locale.is_empty())
 }
 
 fn typed(word: &str) -> (String, Value) {

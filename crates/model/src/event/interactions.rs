@@ -19,6 +19,8 @@ pub enum InAppEvent {
     Control,
     /// It would have been shown, but the service said no.
     Exclusion,
+    /// What became of a scene or a survey, in a word.
+    Experience,
 }
 
 impl InAppEvent {
@@ -33,6 +35,7 @@ impl InAppEvent {
             InAppEvent::FormResult => "IN_APP_FORM_RESULT",
             InAppEvent::Control => "IN_APP_MESSAGE_CONTROL",
             InAppEvent::Exclusion => "IN_APP_MESSAGE_EXCLUSION",
+            InAppEvent::Experience => "IN_APP_EXPERIENCES",
         }
     }
 }

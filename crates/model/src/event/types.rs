@@ -82,7 +82,7 @@ mod tests {
         assert!(some.has(RecordKind::Open) && some.has(RecordKind::Send) && !some.has(RecordKind::Close));
         let text = serde_json::to_string(&some).unwrap();
         assert_eq!(serde_json::from_str::<EventTypes>(&text).unwrap(), some);
-        assert_eq!(EventTypes::all().names().len(), 35);
+        assert_eq!(EventTypes::all().names().len(), 36);
         for wrong in ["[]", r#"["TERMS"]"#, r#"["OPEN", "OPEN"]"#, r#""OPEN""#, "[7]", r#"["open"]"#] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

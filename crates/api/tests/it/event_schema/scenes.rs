@@ -45,13 +45,30 @@ pub(super) const BODIES: &[(&str, &[&[Key]])] = &[
     ("IN_APP_MESSAGE_CONTROL", &[&SCENE, &[must("type", OneOf(&["CONTROL"]))]]),
     ("IN_APP_MESSAGE_EXCLUSION", &[&SCENE, &[must("type", OneOf(&["AUDIENCE_CHECK_EXCLUDED"]))]]),
     (
+        "IN_APP_EXPERIENCES",
+        &[
+            &SCENE,
+            &[must(
+                "event_name",
+                OneOf(&[
+                    "scene_displayed",
+                    "scene_completed",
+                    "scene_incomplete",
+                    "survey_displayed",
+                    "survey_submitted",
+                    "survey_not_submitted",
+                ]),
+            )],
+        ],
+    ),
+    (
         "FEATURE_FLAG_INTERACTION",
         &[&[must("flag_id", Uuid), must("flag_name", Text), must("eligible", Flag), may("variant_id", Text)]],
     ),
 ];
 
 /// As `SHOWN`, with where in a scene something happened.
-const SCENE: [Key; 8] = [
+const SCENE: [Key; 9] = [
     may("push_id", Uuid),
     may("app_defined_id", Text),
     may("group_id", Uuid),
@@ -59,6 +76,7 @@ const SCENE: [Key; 8] = [
     may("session_id", Text),
     may("triggering_push", PUSH),
     may("campaigns", CAMPAIGNS),
+    may("locale", Text),
     may("context", Object(&[may("reporting_context", Own), may("state", Object(STATE))])),
 ];
 

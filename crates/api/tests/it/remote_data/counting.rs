@@ -77,6 +77,57 @@ async fn what_is_done_with_a_message_is_counted_for_it_and_for_the_app() {
 }
 
 #[tokio::test]
+async fn what_became_of_scenes_and_surveys_is_told_in_a_word() {
+    on_each_database(async |app| {
+        let library = Library::of(&app);
+        let (channel, token) = library.channel("token-1").await;
+        let id = keep(&app, &modal("viewed_cart")).await;
+        let about = |kinds: Value, mut data: Value, completed: bool, submitted: bool| {
+            data["id"] = json!({"message_id": id});
+            data["rendered_locale"] = json!({"language": "nb", "country": "NO"});
+            data["context"] = json!({
+                "reporting_context": {"content_types": kinds},
+                "pager": {"identifier": "p", "page_identifier": "p1", "page_index": 0, "completed": completed, "count": 2},
+                "form": {"identifier": "f", "submitted": submitted, "type": "form", "response_type": "user_feedback"},
+            });
+            data
+        };
+        let (scene, survey, both) = (json!(["scene"]), json!(["survey"]), json!(["scene", "survey"]));
+        let page = json!({"pager_identifier": "p", "page_identifier": "p1", "page_index": 0, "page_count": 1});
+        let result = json!({"forms": {"f": {"type": "form", "response_type": "user_feedback", "children": {}}}});
+        let dismissed = json!({"resolution": {"type": "user_dismissed", "display_time": "1.00"}});
+        let happened = [
+            ("in_app_display", about(both.clone(), json!({}), false, false)),
+            ("in_app_display", about(json!(["in_app"]), json!({}), false, false)),
+            ("in_app_pager_completed", about(scene.clone(), page, true, false)),
+            ("in_app_form_result", about(survey.clone(), result, false, true)),
+            ("in_app_resolution", about(scene, dismissed.clone(), true, false)),
+            ("in_app_resolution", about(survey, dismissed.clone(), false, true)),
+            ("in_app_resolution", about(both, dismissed, false, false)),
+        ];
+        upload(&app, &library, &channel, &token, &happened).await;
+        let wanted = json!({"follow": false, "filters": [{"types": ["IN_APP_EXPERIENCES", "IN_APP_PAGER_COMPLETED"]}]});
+        let events = app.master().post("/api/events", wanted).await;
+        let events: Vec<Value> = events.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let (told, scenes): (Vec<&Value>, Vec<&Value>) =
+            events.iter().partition(|event| event["type"] == "IN_APP_EXPERIENCES");
+        let names: Vec<&str> = told.iter().map(|event| event["body"]["event_name"].as_str().unwrap()).collect();
+        let expected = [
+            "scene_displayed",
+            "survey_displayed",
+            "scene_completed",
+            "survey_submitted",
+            "scene_incomplete",
+            "survey_not_submitted",
+        ];
+        assert_eq!(names, expected);
+        assert!(told.iter().all(|event| event["body"]["push_id"] == json!(id) && event["body"].get("context").is_none()));
+        assert_eq!(scenes[0]["body"]["locale"], "nb-NO", "of the texts that were shown");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_message_is_counted_from_when_it_was_kept_whatever_hour_devices_tell() {
     on_each_database(async |app| {
         let (channel, _) = Library::of(&app).channel("token-1").await;

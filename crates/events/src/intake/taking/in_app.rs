@@ -3,14 +3,15 @@
 use base::Result;
 use devices::NewEvent;
 use model::device_event::{InAppEnd, PushEcho, UploadedInApp, UploadedInteraction};
-use model::event::{self, AssociatedPush, InAppDisplay, ResolutionKind};
+use model::event::{self, AssociatedPush, InAppDisplay, InAppEvent, ResolutionKind};
 use model::ids::PushId;
+use serde_json::Map;
 use store::Tx;
 use store::counters::Metric;
 
 use super::super::Timed;
 use super::super::counts::{CountedFor, of_interaction};
-use super::Taking;
+use super::{Taking, experiences};
 
 /// An in-app message that an event is about.
 struct Shown {
@@ -27,7 +28,8 @@ impl Taking<'_, '_> {
         if self.profile.opt_in {
             self.counts.add_in_app(tx, counted_for, Metric::InAppOptedInDisplays, timed.at)?;
         }
-        self.record(timed, NewEvent::InAppMessageDisplay(display))
+        self.record(timed, NewEvent::InAppMessageDisplay(display.clone()))?;
+        self.experience(timed, &display, experiences::shown(in_app))
     }
 
     pub(super) fn in_app_interaction(
@@ -40,8 +42,9 @@ impl Taking<'_, '_> {
         if let Some(metric) = of_interaction(interaction.kind) {
             self.counts.add_in_app(tx, counted_for, metric, timed.at)?;
         }
-        let body = event::InAppInteraction { display, details: interaction.details.clone() };
-        self.record(timed, NewEvent::InApp { event: interaction.kind, body })
+        let body = event::InAppInteraction { display: display.clone(), details: interaction.details.clone() };
+        self.record(timed, NewEvent::InApp { event: interaction.kind, body })?;
+        self.experience(timed, &display, experiences::used(interaction.kind, &interaction.about))
     }
 
     pub(super) fn in_app_end(
@@ -58,8 +61,9 @@ impl Taking<'_, '_> {
                     self.counts.add_in_app(tx, counted_for, Metric::InAppClicks, timed.at)?;
                 }
                 let resolution = event::Resolution { time_sent, ..resolution.clone() };
-                let body = event::InAppResolution { display, resolution };
-                self.record(timed, NewEvent::InAppMessageResolution(body))
+                let body = event::InAppResolution { display: display.clone(), resolution };
+                self.record(timed, NewEvent::InAppMessageResolution(body))?;
+                self.experience(timed, &display, experiences::closed(in_app))
             }
             InAppEnd::Expired(expiration, replaced_by) => {
                 let replacing_push = match replaced_by {
@@ -71,6 +75,16 @@ impl Taking<'_, '_> {
                 self.record(timed, NewEvent::InAppMessageExpiration(body))
             }
         }
+    }
+
+    fn experience(&mut self, timed: &Timed, display: &InAppDisplay, names: Vec<&'static str>) -> Result<()> {
+        for name in names {
+            let display = InAppDisplay { context: None, ..display.clone() };
+            let details = Map::from_iter([("event_name".to_owned(), name.into())]);
+            let body = event::InAppInteraction { display, details };
+            self.record(timed, NewEvent::InApp { event: InAppEvent::Experience, body })?;
+        }
+        Ok(())
     }
 
     fn shown(&mut self, tx: &mut Tx<'_>, timed: &Timed, in_app: &UploadedInApp) -> Result<Shown> {
