@@ -1,12 +1,13 @@
 //! What devices have acknowledged, until it is written: sets by push and block, so that a broadcast to many is a few rows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use audience::block::Block;
 use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{Offset, Ordinal, PushId};
+use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
 use targeting::types_of;
@@ -14,34 +15,40 @@ use targeting::types_of;
 use crate::Live;
 use crate::hub::Hub;
 use crate::message::Message;
+use crate::opening::newest;
 use crate::received::{Received, mark_received};
 
-/// Devices whose last acknowledgement is remembered; when there are more, all are forgotten, and repeats are written again.
+/// Devices of whom it is remembered how far they are; when there are more, all are forgotten.
 const MOST_REMEMBERED: usize = 200_000;
-/// Devices whose messages from before the backlog are remembered. When there are more, all are forgotten, and these messages do not
-/// count as received.
-const MOST_WITH_OLDER: usize = 10_000;
+/// Messages that devices which came back were told, remembered one by one. When there are more, all are forgotten, and these messages
+/// do not count as received.
+const MOST_TOLD: usize = 500_000;
+/// Messages that had expired before devices were written to. When there are more, all are forgotten.
+const MOST_PASSED_OVER: usize = 100_000;
 /// Rows written in one transaction.
 const AT_ONCE: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct Acks {
-    /// How far each device has acknowledged, or is not told what has come.
+    /// How far each device has acknowledged, or is not told what has come. After that it was told what the backlog has for it, except
+    /// what it was passed over with.
     up_to: HashMap<u32, Offset>,
-    /// What devices that came back were told from the log, because it is older than the backlog, and have not acknowledged.
-    older: HashMap<u32, Vec<(Offset, PushId)>>,
+    /// What devices that came back were told, and have not acknowledged, where that is not what the backlog has for them.
+    told: HashMap<u32, Vec<(Offset, PushId)>>,
+    n_told: usize,
+    /// Messages that a connected device was not told, because they had expired when its turn came.
+    passed_over: BTreeSet<(u32, Offset)>,
     /// What is not written yet.
     received: HashMap<(PushId, u32), RoaringBitmap>,
 }
 
 impl Acks {
-    /// Notes how far a device has got. Returns how far it was before, if that is less.
-    fn advance(&mut self, ordinal: Ordinal, up_to: Offset) -> Option<Offset> {
-        if self.up_to.len() >= MOST_REMEMBERED {
+    fn advance(&mut self, ordinal: Ordinal, up_to: Offset) {
+        if self.up_to.len() >= MOST_REMEMBERED && !self.up_to.contains_key(&ordinal.0) {
             self.up_to.clear();
         }
         let known = self.up_to.entry(ordinal.0).or_default();
-        (up_to > *known).then(|| std::mem::replace(known, up_to))
+        *known = up_to.max(*known);
     }
 
     fn receive(&mut self, ordinal: Ordinal, push: PushId) {
@@ -49,14 +56,37 @@ impl Acks {
         self.received.entry((push, block)).or_default().insert(ordinal.0);
     }
 
-    fn receive_older(&mut self, ordinal: Ordinal, up_to: Offset) {
-        let Some(mut older) = self.older.remove(&ordinal.0) else { return };
-        let later = older.split_off(older.partition_point(|(at, _)| *at <= up_to));
-        for (_, push) in older {
+    fn receive_told(&mut self, ordinal: Ordinal, up_to: Offset) {
+        let Some(mut told) = self.forget_told(ordinal) else { return };
+        let later = told.split_off(told.partition_point(|(at, _)| *at <= up_to));
+        for (_, push) in told {
             self.receive(ordinal, push);
         }
         if !later.is_empty() {
-            self.older.insert(ordinal.0, later);
+            self.n_told += later.len();
+            self.told.insert(ordinal.0, later);
+        }
+    }
+
+    fn expect(&mut self, ordinal: Ordinal, told: Vec<(Offset, PushId)>) {
+        drop(self.forget_told(ordinal));
+        if self.n_told + told.len() > MOST_TOLD {
+            (self.told, self.n_told) = (HashMap::new(), 0);
+        }
+        self.n_told += told.len();
+        self.told.insert(ordinal.0, told);
+    }
+
+    fn forget_told(&mut self, ordinal: Ordinal) -> Option<Vec<(Offset, PushId)>> {
+        let told = self.told.remove(&ordinal.0)?;
+        self.n_told -= told.len();
+        Some(told)
+    }
+
+    fn forget_passed_over(&mut self, ordinal: Ordinal, up_to: Offset) {
+        let of_device = (ordinal.0, Offset::default())..=(ordinal.0, up_to);
+        while let Some(one) = self.passed_over.range(of_device.clone()).next().copied() {
+            self.passed_over.remove(&one);
         }
     }
 
@@ -75,31 +105,53 @@ impl Acks {
 
 impl Hub {
     /// A device has everything up to an offset.
-    pub(crate) fn acknowledge(&self, ordinal: Ordinal, up_to: Offset) {
+    pub(crate) fn acknowledge(&self, ordinal: Ordinal, up_to: Offset, now: UtcMillis) {
         let backlog = self.backlog.read();
         let up_to = up_to.min(backlog.seen());
         let mut acks = self.acks.lock();
-        acks.receive_older(ordinal, up_to);
-        let Some(before) = acks.advance(ordinal, up_to) else { return };
-        for message in backlog.to(ordinal, before).take_while(|message| message.at <= up_to) {
-            acks.receive(ordinal, message.push);
+        acks.receive_told(ordinal, up_to);
+        let before = acks.up_to.get(&ordinal.0).copied();
+        let new = backlog.to(ordinal, before.unwrap_or_default()).take_while(|message| message.at <= up_to);
+        if before.is_some() {
+            for message in
+                new.filter(|message| !acks.passed_over.contains(&(ordinal.0, message.at))).collect::<Vec<_>>()
+            {
+                acks.receive(ordinal, message.push);
+            }
+        } else {
+            // Another node has told it, or this one before it was started: no more than a device that comes back is told.
+            let new: Vec<Message> = new.filter(|message| !message.is_expired(now)).cloned().collect();
+            for message in newest(&new) {
+                acks.receive(ordinal, message.push);
+            }
         }
+        acks.advance(ordinal, up_to);
+        acks.forget_passed_over(ordinal, up_to);
     }
 
-    /// A device that comes back is told these messages of those up to an offset, and acknowledges no others: not those that have
-    /// expired, nor the oldest of too many.
-    pub(crate) fn expect_acks(&self, ordinal: Ordinal, missed: &[Message], up_to: Offset) {
-        let floor = self.backlog.read().floor();
-        let older = missed.iter().take_while(|message| message.at <= floor);
-        let older: Vec<_> = older.map(|message| (message.at, message.push)).collect();
+    /// A device that connects is told these messages of those after an offset and up to another, and acknowledges no others: not what
+    /// came before, nor what has expired or was canceled, nor the oldest of too many.
+    pub(crate) fn expect_acks(&self, ordinal: Ordinal, missed: &[Message], (after, up_to): (Offset, Offset)) {
+        let backlog = self.backlog.read();
+        let known = backlog.to(ordinal, after).take_while(|message| message.at <= up_to);
+        let is_known =
+            after >= backlog.floor() && known.map(|message| message.at).eq(missed.iter().map(|message| message.at));
         let mut acks = self.acks.lock();
-        acks.advance(ordinal, missed.first().map_or(up_to, |first| Offset(first.at.0 - 1)));
-        if !older.is_empty() {
-            if acks.older.len() >= MOST_WITH_OLDER {
-                acks.older.clear();
-            }
-            acks.older.insert(ordinal.0, older);
+        if is_known {
+            acks.advance(ordinal, after);
+            return;
         }
+        acks.advance(ordinal, up_to);
+        acks.expect(ordinal, missed.iter().map(|message| (message.at, message.push)).collect());
+    }
+
+    /// A device that is connected is not told a message, because it has expired.
+    pub(crate) fn pass_over(&self, ordinal: Ordinal, at: Offset) {
+        let mut acks = self.acks.lock();
+        if acks.passed_over.len() >= MOST_PASSED_OVER {
+            acks.passed_over.clear();
+        }
+        acks.passed_over.insert((ordinal.0, at));
     }
 }
 
@@ -130,8 +182,6 @@ impl Live {
 
 #[cfg(test)]
 mod tests {
-    use model::time::UtcMillis;
-
     use super::*;
 
     #[test]

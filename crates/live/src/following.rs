@@ -109,8 +109,9 @@ impl Live {
             hub.is_loaded.store(true, Ordering::Release);
         }
         for (message, channels) in &page.found {
-            hub.backlog.write().add(message, channels);
+            // What has expired by now is told to nobody, now or later.
             if !message.is_expired(now) {
+                hub.backlog.write().add(message, channels);
                 hub.fan_out(message, channels).await;
             }
         }

@@ -97,9 +97,12 @@ impl Live {
         }
         let mut opened = self.find_missed(&hub, opening, known).await?;
         opened.leave_out_canceled().await?;
-        if let Some(after) = opened.opening.after.filter(|_| opened.is_ours) {
-            hub.acknowledge(opened.ordinal, after);
-            hub.expect_acks(opened.ordinal, &opened.missed, opened.at);
+        let after = opened.opening.after.filter(|_| opened.is_ours);
+        if let Some(after) = after {
+            hub.acknowledge(opened.ordinal, after, self.0.clock.now());
+        }
+        hub.expect_acks(opened.ordinal, &opened.missed, (opened.start, opened.at));
+        if let Some(after) = after {
             // Read before the changes are, so that all up to there are among them.
             let looked = hub.inboxes.lock().handed_out();
             let inbox = self.missed_in_inbox(&hub, opened.ordinal, after).await?;
@@ -119,7 +122,7 @@ impl Live {
         let hub = self.hub(app);
         self.catch_up(&hub).await?;
         if at <= known.head {
-            hub.acknowledge(known.ordinal, at);
+            hub.acknowledge(known.ordinal, at, self.0.clock.now());
         }
         // It writes what was acknowledged, a second later at most.
         self.follow(&hub);
@@ -150,7 +153,7 @@ impl Live {
         };
         let now = self.0.clock.now();
         missed.retain(|message| !message.is_expired(now));
-        let n_surplus = missed.len() - n_newest(&missed);
+        let n_surplus = missed.len() - newest(&missed).len();
         is_complete &= n_surplus == 0;
         missed.drain(..n_surplus);
         Ok(Opened {
@@ -307,14 +310,15 @@ fn older_messages(
     Ok((found, is_whole))
 }
 
-/// How many of the last messages a device that comes back is told.
-fn n_newest(missed: &[Message]) -> usize {
+/// Those of the last messages that a device which comes back is told.
+pub(crate) fn newest(missed: &[Message]) -> &[Message] {
     let mut n_bytes = 0;
     let fits = |message: &&Message| {
         n_bytes += message.content.len();
         n_bytes <= MOST_MISSED_BYTES
     };
-    missed.iter().rev().take(MOST_MISSED).take_while(fits).count()
+    let n_newest = missed.iter().rev().take(MOST_MISSED).take_while(fits).count();
+    &missed[missed.len() - n_newest..]
 }
 
 #[cfg(test)]
@@ -343,7 +347,7 @@ mod tests {
                 expires: None,
                 content: "x".repeat(n_bytes).into(),
             };
-            n_newest(&vec![message; n_messages])
+            newest(&vec![message; n_messages]).len()
         };
         assert_eq!((of(3, 16 * 1024), of(100, 16 * 1024), of(100, 10)), (3, 16, 64));
     }

@@ -68,7 +68,9 @@ impl Reader {
                 return Ok(found);
             }
             self.at = message.at;
-            if !message.is_expired(now) {
+            if message.is_expired(now) {
+                self.hub.pass_over(self.line.ordinal, message.at);
+            } else {
                 found.push(Told::Push(message.clone()));
             }
         }

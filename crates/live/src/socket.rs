@@ -99,27 +99,30 @@ impl Socket {
         has_room
     }
 
-    /// Reads messages that did not fit from the backlog, once the rest is written. `Err` if some of them are no longer there.
-    pub(crate) fn refill(&self, backlog: &Backlog, ordinal: Ordinal, now: UtcMillis) -> Result<(), End> {
-        let mut out = self.out.lock();
+    /// Reads messages that did not fit from the backlog, once the rest is written. Returns those that have expired instead. `Err` if
+    /// some of them are no longer there.
+    pub(crate) fn refill(&self, backlog: &Backlog, ordinal: Ordinal, now: UtcMillis) -> Result<Vec<Offset>, End> {
+        let (mut out, mut passed_over) = (self.out.lock(), Vec::new());
         if out.is_current || !out.rest.is_empty() {
-            return Ok(());
+            return Ok(passed_over);
         }
         if out.at < backlog.floor() {
             return Err(End::TooSlow);
         }
         for message in backlog.to(ordinal, out.at) {
             if out.rest.len() >= MOST_REST {
-                return Ok(());
+                return Ok(passed_over);
             }
             out.at = message.at;
-            if !message.is_expired(now) {
+            if message.is_expired(now) {
+                passed_over.push(message.at);
+            } else {
                 out.stalled.get_or_insert_with(Instant::now);
                 out.rest.extend_from_slice(&frame::text(&message.json()));
             }
         }
         out.is_current = true;
-        Ok(())
+        Ok(passed_over)
     }
 
     pub(crate) fn has_rest(&self) -> bool {
@@ -230,7 +233,7 @@ mod tests {
         assert!(socket.offer(Offset(N_MESSAGES), b"again"), "what was written is not written again");
         backlog.forget_before(UtcMillis(1));
         socket.out.lock().is_current = false;
-        assert_eq!(socket.refill(&backlog, Ordinal(7), UtcMillis(0)), Ok(()), "nothing is missing");
+        assert_eq!(socket.refill(&backlog, Ordinal(7), UtcMillis(0)), Ok(Vec::new()), "nothing is missing");
         (socket.out.lock().is_current, socket.out.lock().at) = (false, Offset(1));
         assert_eq!(socket.refill(&backlog, Ordinal(7), UtcMillis(0)), Err(End::TooSlow), "its messages are forgotten");
     }

@@ -65,8 +65,9 @@ impl Connection {
             }
             if socket.is_behind() {
                 let refilled = socket.refill(&self.hub.backlog.read(), self.line.ordinal, self.live.0.clock.now());
-                if let Err(end) = refilled {
-                    return end;
+                match refilled {
+                    Ok(passed_over) => passed_over.into_iter().for_each(|at| self.hub.pass_over(self.line.ordinal, at)),
+                    Err(end) => return end,
                 }
             }
             if let Some(news) = self.line.take_inbox()
@@ -119,7 +120,7 @@ impl Connection {
     async fn hear(&self, text: &str) -> Result<(), End> {
         let said = LiveSaid::read(text).ok_or(End::Fault(1007))?;
         if let Some(at) = said.ack {
-            self.hub.acknowledge(self.line.ordinal, at);
+            self.hub.acknowledge(self.line.ordinal, at, self.live.0.clock.now());
         }
         if let Some(token) = said.token {
             self.renew(&token).await?;

@@ -117,9 +117,58 @@ async fn only_what_a_device_was_told_is_received() {
         let told = polled["messages"].as_array().unwrap();
         let told: BTreeSet<&str> = told.iter().map(|told| told["push"]["push_id"].as_str().unwrap()).collect();
         assert_eq!((told.len(), &polled["complete"]), (64, &json!(false)));
-        assert_eq!(device.post(&app, "/live/ack", &json!({"at": polled["at"]})).await.0, 200);
+        // As another node, this one does not know what the device was told.
+        let app = app.restart().await;
+        poll(&app, &device, &format!("after={}&wait=0", polled["at"].as_str().unwrap())).await;
         let app = app.restart().await;
         assert_eq!(received(&app).await, told, "not the oldest, of which it was told nothing");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_came_before_a_device_connected_is_not_received() {
+    on_each_database(async |app| {
+        let (waiting, polling) = (Device::register(&app, page()).await, Device::register(&app, page()).await);
+        let before = push(&app, json!("all"), "before").await;
+        let mut socket = Socket::open(&app, &waiting, None).await;
+        socket.next().await;
+        let start = start_of(&app, &polling).await;
+        let now = push(&app, json!("all"), "now").await;
+        let told = socket.next().await;
+        assert_eq!(told["push"]["push_id"], json!(now));
+        socket.say(&json!({"ack": told["at"]})).await;
+        let polled = poll(&app, &polling, &format!("after={start}&wait=0")).await;
+        assert_eq!(polled["messages"][0]["push"]["push_id"], json!(now));
+        assert_eq!(polling.post(&app, "/live/ack", &json!({"at": polled["at"]})).await.0, 200);
+        while status(&app, &now).await["received"] != 2 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(status(&app, &before).await["received"], Value::Null);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_expired_while_a_device_was_away_is_not_received() {
+    on_each_database(async |app| {
+        let device = Device::register(&app, page()).await;
+        let start = start_of(&app, &device).await;
+        let first = push(&app, json!("all"), "first").await;
+        let expiring = json!({
+            "audience": "all", "device_types": ["web"], "options": {"expiry": 60}, "notification": {"alert": "expired"},
+        });
+        let expired = send(&app, expiring).await;
+        let last = push(&app, json!("all"), "last").await;
+        app.advance(Duration::from_secs(120));
+        let mut socket = Socket::open(&app, &device, Some(&start)).await;
+        let told = [socket.next().await, socket.next().await, socket.next().await];
+        assert_eq!([&told[1]["push"]["alert"], &told[2]["push"]["alert"]], ["first", "last"]);
+        assert_eq!(device.post(&app, "/live/ack", &json!({"at": told[2]["at"]})).await.0, 200);
+        let app = app.restart().await;
+        let received = async |id: &str| status(&app, id).await["received"].clone();
+        assert_eq!((received(&first).await, received(&last).await), (json!(1), json!(1)));
+        assert_eq!(received(&expired).await, Value::Null);
     })
     .await;
 }
