@@ -1,17 +1,13 @@
 //! A new message to everybody who is connected and meant.
 
-use std::sync::Arc;
-
-use model::ids::Ordinal;
 use roaring::RoaringBitmap;
 use websocket::frame;
 
 use crate::hub::Hub;
-use crate::line::Line;
 use crate::message::Message;
 
 /// Channels written to before others get their turn on the thread.
-const SLICE: usize = 64;
+const SLICE: usize = 128;
 
 impl Hub {
     /// Writes a message to the sockets of its channels, and wakes the readers of other forms. The backlog has it already: what does
@@ -23,11 +19,8 @@ impl Hub {
         }
         let frame = frame::text(&message.json());
         for slice in meant.chunks(SLICE) {
-            let lines: Vec<Arc<Line>> = {
-                let lines = self.lines.lock();
-                slice.iter().flat_map(|ordinal| lines.of(Ordinal(*ordinal))).cloned().collect()
-            };
-            for line in lines {
+            let lines = self.lines.lock().of_each(slice);
+            for line in &lines {
                 let is_written = line.socket.as_ref().is_some_and(|socket| socket.offer(message.at, &frame));
                 if !is_written {
                     line.wake.notify_one();

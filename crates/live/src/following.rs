@@ -20,8 +20,6 @@ use crate::message::Message;
 use crate::records::{self, Bounds};
 
 const MOST_READ: Bounds = Bounds { n_records: 500, n_bytes: 4 * 1024 * 1024 };
-/// How often connections are looked at.
-const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// How long an app without connections is still followed: devices that poll come again and again.
 const IDLE: Duration = Duration::from_secs(120);
 /// Before the database is asked again after an error.
@@ -36,18 +34,23 @@ impl Live {
     }
 
     async fn follow_for(self, hub: Arc<Hub>) {
-        let mut news = self.0.tenancy.news(hub.app);
-        let (mut swept, mut used) = (Instant::now(), Instant::now());
+        // None of them waits for another.
+        tokio::select! {
+            () = self.read_along(&hub) => {}
+            () = self.watch(&hub) => {}
+            () = self.write_along(&hub) => {}
+        }
+        // A node that could not write it is taken for gone a few seconds later.
+        self.write_last(&hub).await;
+    }
+
+    /// Reads what comes, until the app is let go.
+    async fn read_along(&self, hub: &Arc<Hub>) {
+        let (mut news, mut used) = (self.0.tenancy.news(hub.app), Instant::now());
         loop {
-            // Page by page, so that the connections are looked at in time however much comes.
-            let read = self.read_on(&hub).await;
+            let read = self.read_on(hub).await;
             let is_end = read.as_ref().map_or(true, |page| page.is_end);
-            let mut done = read.map(drop);
-            if swept.elapsed() >= SWEEP_EVERY {
-                swept = Instant::now();
-                done = done.and(self.sweep(&hub).await);
-            }
-            if let Err(error) = &done {
+            if let Err(error) = &read {
                 tracing::warn!(
                     error = error as &dyn std::error::Error,
                     "the log could not be read for live connections"
@@ -58,9 +61,7 @@ impl Live {
                 used = Instant::now();
             }
             let is_stopping = self.0.is_stopping.load(Ordering::Relaxed);
-            if (is_stopping || done.is_err() || used.elapsed() >= IDLE) && self.let_go(&hub) {
-                // A node that could not take it back is taken for gone a few seconds later.
-                let _ = self.forget_presence(&hub).await;
+            if (is_stopping || read.is_err() || used.elapsed() >= IDLE) && self.let_go(hub) {
                 return;
             }
             if is_end {

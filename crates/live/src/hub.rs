@@ -15,11 +15,14 @@ use crate::acks::Acks;
 use crate::backlog::Backlog;
 use crate::inboxes::Inboxes;
 use crate::line::Line;
+use crate::places::{Place, Places};
 use crate::presence::Written;
 use crate::{End, Live};
 
 /// Connections of one channel; a newer one ends the oldest.
 const MOST_OF_CHANNEL: usize = 4;
+/// Connections looked at before others get their turn on the thread.
+const SLICE: usize = 1_024;
 const MINUTE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Hub {
@@ -31,6 +34,8 @@ pub(crate) struct Hub {
     pub(crate) backlog: RwLock<Backlog>,
     pub(crate) lines: Mutex<Lines>,
     pub(crate) acks: Mutex<Acks>,
+    /// The turn to write what connections have said.
+    pub(crate) writing: AsyncMutex<()>,
     /// Who is connected, as other nodes know it.
     pub(crate) written: Mutex<Written>,
     /// What has changed in inboxes.
@@ -48,8 +53,9 @@ pub(crate) struct Reading {
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(crate) connected: RoaringBitmap,
-    by_ordinal: HashMap<u32, Vec<Arc<Line>>>,
-    n_lines: usize,
+    places: Places<Arc<Line>>,
+    /// The last one that was looked at in this round.
+    looked: Option<Place>,
     /// How often each channel has connected, or tried to, since they were last counted anew.
     pub(crate) n_openings: HashMap<ChannelId, u32>,
     counted: Option<Instant>,
@@ -66,6 +72,7 @@ impl Hub {
             backlog: RwLock::default(),
             lines: Mutex::default(),
             acks: Mutex::default(),
+            writing: AsyncMutex::default(),
             written: Mutex::default(),
             inboxes: Mutex::default(),
             metrics,
@@ -73,7 +80,7 @@ impl Hub {
     }
 
     pub(crate) fn n_lines(&self) -> usize {
-        self.lines.lock().n_lines
+        self.lines.lock().places.len()
     }
 
     pub(crate) fn add(&self, line: &Arc<Line>) {
@@ -88,8 +95,38 @@ impl Hub {
         }
     }
 
-    pub(crate) fn all_lines(&self) -> Vec<Arc<Line>> {
-        self.lines.lock().by_ordinal.values().flatten().cloned().collect()
+    /// Looks at all connections, and lets others have their turn meanwhile.
+    pub(crate) async fn each_line(&self, mut look: impl FnMut(&Line)) {
+        let mut last = None;
+        loop {
+            let some = self.lines.lock().places.after(last, SLICE);
+            some.iter().for_each(|(_, line)| look(line));
+            match some.last() {
+                Some((place, _)) if some.len() == SLICE => last = Some(*place),
+                _ => return,
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Looks at some connections, where it stopped the last time. Without any left, the next look begins anew.
+    pub(crate) async fn some_lines(&self, n_lines: usize, mut look: impl FnMut(&Line)) {
+        let mut n_left = n_lines;
+        while n_left > 0 {
+            let n_wanted = n_left.min(SLICE);
+            let some = {
+                let mut lines = self.lines.lock();
+                let some = lines.places.after(lines.looked, n_wanted);
+                lines.looked = some.last().filter(|_| some.len() == n_wanted).map(|(place, _)| *place);
+                some
+            };
+            some.iter().for_each(|(_, line)| look(line));
+            if some.len() < n_wanted {
+                return;
+            }
+            n_left -= n_wanted;
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -104,37 +141,36 @@ impl Lines {
 
     fn add(&mut self, line: &Arc<Line>) {
         let ordinal = line.ordinal.0;
-        let of_channel = self.by_ordinal.entry(ordinal).or_default();
-        if of_channel.len() >= MOST_OF_CHANNEL
-            && let Some(oldest) = of_channel.iter().find(|line| line.ended().is_none())
+        if self.places.of(ordinal).count() >= MOST_OF_CHANNEL
+            && let Some(oldest) = self.places.of(ordinal).find(|line| line.ended().is_none())
         {
             oldest.end(End::Replaced);
         }
-        of_channel.push(line.clone());
+        self.places.add(ordinal, line.clone());
         self.connected.insert(ordinal);
-        self.n_lines += 1;
     }
 
     /// Returns whether it was there.
     fn remove(&mut self, line: &Arc<Line>) -> bool {
         let ordinal = line.ordinal.0;
-        let Some(of_channel) = self.by_ordinal.get_mut(&ordinal) else { return false };
-        let Some(place) = of_channel.iter().position(|other| Arc::ptr_eq(other, line)) else { return false };
-        of_channel.remove(place);
-        self.n_lines -= 1;
-        if of_channel.is_empty() {
-            self.by_ordinal.remove(&ordinal);
+        let was_there = self.places.remove(ordinal, |other| Arc::ptr_eq(other, line));
+        if was_there && self.places.of(ordinal).next().is_none() {
             self.connected.remove(ordinal);
         }
-        true
+        was_there
     }
 
-    pub(crate) fn of(&self, ordinal: Ordinal) -> &[Arc<Line>] {
-        self.by_ordinal.get(&ordinal.0).map_or(&[], Vec::as_slice)
+    pub(crate) fn of(&self, ordinal: Ordinal) -> impl Iterator<Item = &Arc<Line>> {
+        self.places.of(ordinal.0)
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.n_lines == 0
+    /// The connections of channels, which are in ascending order.
+    pub(crate) fn of_each(&self, ordinals: &[u32]) -> Vec<Arc<Line>> {
+        self.places.of_each(ordinals)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.len() == 0
     }
 }
 

@@ -14,6 +14,7 @@ mod inboxes;
 mod line;
 mod message;
 mod opening;
+mod places;
 mod presence;
 mod reader;
 mod received;

@@ -75,8 +75,17 @@ impl Line {
         self.expires.store(expires.0, Ordering::Relaxed);
     }
 
-    pub(crate) fn caller(&self) -> Caller {
-        self.caller.lock().clone()
+    /// Whether its caller stands or falls with another.
+    pub(crate) fn stands_as(&self, caller: &Caller) -> bool {
+        self.caller.lock().stands_as(caller)
+    }
+
+    /// Adds its caller to some, unless one of them stands for it.
+    pub(crate) fn note_caller(&self, callers: &mut Vec<Caller>) {
+        let caller = self.caller.lock();
+        if !callers.iter().any(|known| known.stands_as(&caller)) {
+            callers.push(caller.clone());
+        }
     }
 
     pub(crate) fn is_expired(&self, now: UtcMillis) -> bool {

@@ -1,5 +1,5 @@
-//! What happens to connections every second: pings, the end of tokens, of channels and of apps, and writing what was acknowledged
-//! and who is connected; and the end of all when the node stops.
+//! What happens to connections every second, or every few of them where there are many: pings, the end of tokens, of channels and of
+//! apps, and writing what was acknowledged and who is connected; and the end of all when the node stops.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -15,10 +15,13 @@ use store::{Tx, channels};
 use tenancy::Caller;
 
 use crate::hub::Hub;
+use crate::line::Line;
 use crate::{End, Live};
 
-/// Connections ended before others get their turn on the thread.
-const SLICE: usize = 64;
+const EVERY: Duration = Duration::from_secs(1);
+/// Connections looked at in a second: this part of them, and so many at least.
+const PARTS: usize = 8;
+const LEAST: usize = 4_096;
 /// Devices come back over so many milliseconds after a node has stopped.
 const SPREAD: u32 = 30_000;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -27,35 +30,66 @@ const SPREADING: u32 = 2_654_435_769;
 
 #[boxed]
 impl Live {
-    pub(crate) async fn sweep(&self, hub: &Hub) -> Result<()> {
+    /// Looks at the connections of an app every second.
+    pub(crate) async fn watch(&self, hub: &Hub) {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            if let Err(error) = self.sweep(hub).await {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "live connections could not be looked at");
+            }
+        }
+    }
+
+    /// Writes every second what devices have said. Messages do not wait for it, however long the database takes.
+    pub(crate) async fn write_along(&self, hub: &Hub) {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            let _turn = hub.writing.lock().await;
+            let written = self.write_acks(hub).await;
+            if let Err(error) = written.and(self.write_presence(hub).await) {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "what devices have acknowledged, or that they are here, could not be written");
+            }
+        }
+    }
+
+    /// Writes what is left when nobody is connected any more.
+    pub(crate) async fn write_last(&self, hub: &Hub) {
+        let _turn = hub.writing.lock().await;
+        let written = self.write_acks(hub).await;
+        if let Err(error) = written.and(self.forget_presence(hub).await) {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "what devices have acknowledged, or that they are gone, could not be written");
+        }
+    }
+
+    async fn sweep(&self, hub: &Hub) -> Result<()> {
         let (now, instant) = (self.0.clock.now(), Instant::now());
         let mut callers: Vec<Caller> = Vec::new();
-        for line in hub.all_lines() {
+        let look = |line: &Line| {
             if line.is_expired(now) {
                 line.end(End::Credentials);
             }
-            if let Some(socket) = &line.socket
-                && let Err(end) = socket.check(instant)
-            {
-                line.end(end);
-            } else if line.socket.as_ref().is_some_and(|socket| socket.has_rest()) {
-                // A ping that did not fit.
-                line.wake.notify_one();
+            if let Some(socket) = &line.socket {
+                match socket.check(instant) {
+                    Err(end) => line.end(end),
+                    // A ping that did not fit.
+                    Ok(()) if socket.has_rest() => line.wake.notify_one(),
+                    Ok(()) => {}
+                }
             }
-            let caller = line.caller();
-            if !callers.iter().any(|known| known.stands_as(&caller)) {
-                callers.push(caller);
-            }
-        }
+            line.note_caller(&mut callers);
+        };
+        hub.some_lines(hub.n_lines().div_ceil(PARTS).max(LEAST), look).await;
         for caller in callers {
             if !self.0.tenancy.is_current(&caller).await? {
-                self.end_standing(hub, &caller);
+                self.end_standing(hub, &caller).await;
             }
         }
         self.end_gone(hub).await?;
         hub.lines.lock().forget_openings(instant);
-        self.write_acks(hub).await?;
-        self.write_presence(hub).await
+        Ok(())
     }
 
     /// Ends the connections of channels that are no longer live.
@@ -77,7 +111,7 @@ impl Live {
         let lines = hub.lines.lock();
         for ordinal in gone {
             let end = if installed.contains(ordinal) { End::NotLive } else { End::Uninstalled };
-            lines.of(Ordinal(ordinal)).iter().for_each(|line| line.end(end));
+            lines.of(Ordinal(ordinal)).for_each(|line| line.end(end));
         }
         Ok(())
     }
@@ -88,22 +122,16 @@ impl Live {
         let kept = self.hubs();
         self.0.is_stopping.store(true, Ordering::Relaxed);
         for hub in self.hubs() {
-            for some in hub.all_lines().chunks(SLICE) {
-                for line in some {
-                    line.end(End::Restart { retry: line.ordinal.0.wrapping_mul(SPREADING) % SPREAD });
-                }
-                tokio::task::yield_now().await;
-            }
+            let end = |line: &Line| {
+                line.end(End::Restart { retry: line.ordinal.0.wrapping_mul(SPREADING) % SPREAD });
+            };
+            hub.each_line(end).await;
         }
         while self.n_connected() > 0 {
             tokio::time::sleep(LOOK_EVERY).await;
         }
         for hub in self.hubs() {
-            let written = self.write_acks(&hub).await;
-            if let Err(error) = written.and(self.forget_presence(&hub).await) {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "what devices have acknowledged, or that they are gone, could not be written");
-            }
+            self.write_last(&hub).await;
         }
         drop(kept);
     }
@@ -111,13 +139,14 @@ impl Live {
 
 impl Live {
     /// The app is gone, or the secret by which they were known was replaced.
-    fn end_standing(&self, hub: &Hub, caller: &Caller) {
+    async fn end_standing(&self, hub: &Hub, caller: &Caller) {
         let has_app = self.0.tenancy.remembered_app(caller.app().key.as_str()).is_some();
         let end = if has_app { End::Credentials } else { End::NotLive };
-        for line in hub.all_lines() {
-            if line.caller().stands_as(caller) {
+        let look = |line: &Line| {
+            if line.stands_as(caller) {
                 line.end(end);
             }
-        }
+        };
+        hub.each_line(look).await;
     }
 }
