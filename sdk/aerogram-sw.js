@@ -65,11 +65,9 @@
     // The browser shows a notice of its own if nothing is shown, so a push that a page has shown already is shown quietly.
     await self.registration.showNotification(push.title ?? self.aerogramTitle ?? self.location.hostname, {
       body: push.alert ?? '', icon: push.icon?.url, image: push.image?.url,
-      tag: push.collapse ?? push.push_id, renotify: Boolean(push.collapse),
-      requireInteraction: push.require_interaction ?? false, silent: isSeen || undefined, data: push,
+      tag: push.push_id, requireInteraction: push.require_interaction ?? false, silent: isSeen || undefined, data: push,
       actions: (push.buttons ?? []).slice(0, 2).map(({ id, label }) => ({ action: id, title: label })),
     });
-    if (Number.isInteger(push.badge)) await self.navigator.setAppBadge?.(push.badge);
     await Promise.all([tell('push_received', push), toPages({ type: 'push', push, isSeen })]);
   };
 
@@ -94,7 +92,8 @@
     const told = tell('push_click', push, action ? { button_id: action } : {});
     const shown = toPages({ type: 'click', push, button: action || undefined });
     const button = push.buttons?.find(({ id }) => id === action);
-    await visit(target(button?.actions) ?? target(push.actions)).catch(() => {});
+    const own = target(button?.actions);
+    if (own || !button?.background) await visit(own ?? target(push.actions)).catch(() => {});
     await Promise.all([told, shown]);
   };
 

@@ -155,7 +155,10 @@ async fn browsers_get_fallbacks_and_buttons() {
         let bodies = sent(&app, &push(&json!(["web"]), &notification)).await;
         let fallback = json!({"^u": "https://example.com/sale"});
         assert_eq!(bodies[0]["actions"], fallback);
-        assert_eq!(bodies[0]["buttons"], json!([{"id": "like", "label": "Like", "actions": fallback}]));
+        assert_eq!(
+            bodies[0]["buttons"],
+            json!([{"id": "like", "label": "Like", "actions": fallback, "background": true}])
+        );
         let own_type = push(&json!(["web"]), &json!({"alert": "Hi", "interactive": {"type": "my_type"}}));
         assert_eq!(refused(&app, "/api/push", own_type).await, "notification.interactive");
         let own_buttons = json!([{"id": "buy", "label": "Buy"}]);

@@ -12,6 +12,7 @@ use super::actions::{Actions, InlinePage};
 use crate::json::At;
 use crate::json::body::{Body, Read};
 
+use built_in::is_background;
 pub(super) use built_in::label;
 pub use built_in::{BUILT_IN_TYPES, BuiltInType};
 
@@ -86,6 +87,14 @@ impl InteractiveType {
             InteractiveType::Custom(_) => None,
         }
     }
+
+    /// Whether the app stays where it is when this button is clicked.
+    pub(super) fn is_background(&self, button: &str) -> bool {
+        match self {
+            InteractiveType::BuiltIn(built_in) => is_background(built_in.name, button),
+            InteractiveType::Custom(_) => false,
+        }
+    }
 }
 
 impl Serialize for InteractiveType {
@@ -117,6 +126,14 @@ mod tests {
             let body = json!({"type": built_in.name, "button_actions": {"push_me": {"add_tag": "x"}}});
             assert_eq!(read(&body).unwrap_err(), "button_actions.push_me");
         }
+    }
+
+    #[test]
+    fn some_buttons_stay_in_the_background() {
+        let is_background = |kind: &str, button| read(&json!({"type": kind})).unwrap().kind.is_background(button);
+        assert!(!is_background("ua_yes_no_foreground", "yes") && is_background("ua_yes_no_foreground", "no"));
+        assert!(is_background("ua_yes_no_background", "yes") && is_background("ua_remind_share", "remind"));
+        assert!(!is_background("ua_remind_share", "share") && !is_background("my_type", "no"));
     }
 
     #[test]

@@ -58,6 +58,9 @@ pub struct WebButton {
     pub label: String,
     /// What a click on it does.
     pub actions: Option<Actions>,
+    /// Whether a click opens no page, unless an action of the button does. Otherwise a button without such an action opens what a click
+    /// on the notification does.
+    pub background: Option<bool>,
 }
 
 impl WebOverride {
@@ -66,8 +69,10 @@ impl WebOverride {
         let Some(interactive) = self.interactive.as_ref().filter(|_| self.buttons.is_none()) else { return };
         let Some(ids) = interactive.kind.buttons() else { return };
         let actions = |id: &str| interactive.button_actions.as_ref()?.get(id).cloned();
-        let button =
-            |id: &&str| Some(WebButton { id: (*id).to_owned(), label: label(id)?.to_owned(), actions: actions(id) });
+        let button = |id: &&str| {
+            let background = interactive.kind.is_background(id).then_some(true);
+            Some(WebButton { id: (*id).to_owned(), label: label(id)?.to_owned(), actions: actions(id), background })
+        };
         self.buttons = Some(ids.iter().filter_map(button).collect());
     }
 }
@@ -100,7 +105,7 @@ mod tests {
             json!({}),
             json!({"alert": "a", "title": "t", "icon": {"url": "https://example.com/i.png"},
                 "image": {"url": "https://example.com/b.png"}, "extra": {"a": "b"}, "require_interaction": true}),
-            json!({"time_to_live": 60, "buttons": [button("one"), {"id": "two", "label": "No"}]}),
+            json!({"time_to_live": 60, "buttons": [button("one"), {"id": "two", "label": "No", "background": true}]}),
             json!({"actions": {"open": {"type": "url", "content": "https://example.com"}}}),
             json!({"interactive": {"type": "ua_share"}}),
             json!({"template": {"fields": {"title": "x"}}}),
@@ -123,6 +128,7 @@ mod tests {
             (json!({"buttons": [{"id": "x"}]}), "buttons[0].label"),
             (json!({"buttons": [button("1"), {"id": "", "label": "x"}]}), "buttons[1].id"),
             (json!({"buttons": [{"id": "x", "label": "x", "actions": {}}]}), "buttons[0].actions"),
+            (json!({"buttons": [{"id": "x", "label": "x", "background": 1}]}), "buttons[0].background"),
             (json!({"actions": {"open": {"type": "url"}}}), "actions.open.content"),
             (json!({"template": {"external_id": "x"}, "title": "x"}), "title"),
         ] {

@@ -68,6 +68,9 @@ struct Button<'a> {
     label: &'a str,
     #[serde(skip_serializing_if = "Map::is_empty")]
     actions: Map<String, Value>,
+    /// A click opens no page.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    background: bool,
 }
 
 impl<'a> Payload<'a> {
@@ -133,6 +136,11 @@ impl WebPush {
 }
 
 fn with_actions<'a>(rendering: &Rendering<'_>, buttons: &'a [WebButton]) -> Vec<Button<'a>> {
-    let actions = |button: &WebButton| rendering.browser_actions(button.actions.as_ref());
-    buttons.iter().map(|button| Button { id: &button.id, label: &button.label, actions: actions(button) }).collect()
+    let shown = |button: &'a WebButton| Button {
+        id: &button.id,
+        label: &button.label,
+        actions: rendering.browser_actions(button.actions.as_ref()),
+        background: button.background == Some(true),
+    };
+    buttons.iter().map(shown).collect()
 }

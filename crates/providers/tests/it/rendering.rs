@@ -226,7 +226,7 @@ fn browsers_get_our_own_payload() {
             "extra": {"order": "7"}, "time_to_live": 600,
             "buttons": [
                 {"id": "go", "label": "Go", "actions": {"open": {"type": "url", "content": "https://example.com/go"}}},
-                {"id": "no", "label": "No"},
+                {"id": "no", "label": "No", "background": true},
             ],
         }),
     );
@@ -246,7 +246,7 @@ fn browsers_get_our_own_payload() {
             "actions": tap_actions(),
             "buttons": [
                 {"id": "go", "label": "Go", "actions": {"^u": "https://example.com/go"}},
-                {"id": "no", "label": "No"},
+                {"id": "no", "label": "No", "background": true},
             ],
             "extra": {"order": "7"},
         },

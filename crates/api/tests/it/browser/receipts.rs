@@ -86,3 +86,41 @@ async fn receipts_wait_for_the_service_and_end_with_the_channel() {
     })
     .await;
 }
+
+/// Opens no pages, and notes which ones it was to open.
+const NOTE_OPENED: &str = "
+self.opened = [];
+self.fetch = async () => new Response('{}');
+self.clients.matchAll = async () => [];
+self.clients.openWindow = async (url) => { opened.push(String(url)); };
+self.act = async (action) => {
+  const buttons = [{ id: 'later', background: true }, { id: 'plain' },
+    { id: 'own', background: true, actions: { '^u': 'https://example.com/own' } }];
+  const data = { push_id: crypto.randomUUID(), actions: { '^u': 'https://example.com/sale' }, buttons };
+  await self.registration.showNotification('Sale', { tag: 'sale', data });
+  const [notification] = await self.registration.getNotifications();
+  await happens(new NotificationEvent('notificationclick', { notification, action }));
+};
+null";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_button_in_the_background_opens_no_page() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, _) = connected(&app, &browser).await;
+        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+        tab.run("registerWorker()").await;
+        let worker = browser.worker_of(&tab).await;
+        for script in [WATCH, NOTE_OPENED] {
+            worker.run(script).await;
+        }
+        let (own, sale) = ("https://example.com/own", "https://example.com/sale");
+        for (button, opened) in [("later", vec![]), ("own", vec![own]), ("plain", vec![own, sale])] {
+            worker.run(&format!("act('{button}')")).await;
+            assert_eq!(worker.run("opened").await, json!(opened), "{button}");
+        }
+        app.stop().await;
+    })
+    .await;
+}

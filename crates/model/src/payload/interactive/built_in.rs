@@ -82,3 +82,13 @@ pub(in crate::payload) fn label(button: &str) -> Option<&'static str> {
     };
     Some(label)
 }
+
+/// Whether a button of a type works without opening the app, as on devices.
+pub(super) fn is_background(kind: &str, button: &str) -> bool {
+    match button {
+        "yes" | "accept" => kind.ends_with("_background"),
+        "no" | "decline" | "remind" | "opt_in" | "opt_out" | "follow" | "unfollow" | "more_like" | "less_like"
+        | "like" | "dislike" | "up" | "down" | "happy" | "sad" => true,
+        _ => false,
+    }
+}

@@ -119,7 +119,7 @@ fn overrides_win() {
         "ios": own, "android": own, "amazon": own, "web": own, "wns": {"badge": {"value": 2}}, "open::toaster": open});
     let open = json!({"alert": "own", "title": "t", "interactive": {"type": "ua_like"}, "actions": {"share": "x"}});
     let mut web = own.clone();
-    web["buttons"] = json!([{"id": "like", "label": "Like"}]);
+    web["buttons"] = json!([{"id": "like", "label": "Like", "background": true}]);
     assert_eq!(
         views(&body),
         json!({"ios": own, "android": own, "amazon": own, "web": web, "wns": {"badge": {"value": 2}}, "open": open})
@@ -219,7 +219,10 @@ fn browsers_get_built_in_buttons_in_their_own_form() {
     let web = |body: &Value| json!(parse(body.to_string().as_bytes(), Notification::parse).unwrap().for_web().unwrap());
     let interactive = json!({"type": "ua_yes_no_background", "button_actions": {"no": {"add_tag": "bored"}}});
     let built_in = web(&json!({"alert": "Hi", "interactive": interactive}));
-    let expected = json!([{"id": "yes", "label": "Yes"}, {"id": "no", "label": "No", "actions": {"add_tag": "bored"}}]);
+    let expected = json!([
+        {"id": "yes", "label": "Yes", "background": true},
+        {"id": "no", "label": "No", "actions": {"add_tag": "bored"}, "background": true},
+    ]);
     assert_eq!(built_in["buttons"], expected);
     let own = json!([{"id": "go", "label": "Go"}]);
     let chosen = web(&json!({"alert": "Hi", "interactive": interactive, "web": {"buttons": own}}));
