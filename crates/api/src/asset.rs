@@ -1,5 +1,7 @@
 //! Files that are part of the program: packed once, with a tag by which browsers keep them.
 
+mod script;
+
 use std::io::{Read, Write};
 use std::sync::OnceLock;
 
@@ -25,6 +27,12 @@ pub(crate) struct Asset {
 /// How the program carries a text.
 pub(crate) enum Source {
     Plain(&'static str),
+    /// A script that is read here and not by those who get it.
+    Script {
+        text: &'static str,
+        /// The comment that it begins with.
+        head: &'static str,
+    },
     Gzip(&'static [u8]),
 }
 
@@ -74,10 +82,11 @@ impl Asset {
 impl Source {
     fn make_ready(&self) -> Result<Ready> {
         let (plain, gzip) = match self {
-            Self::Plain(text) => {
-                let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-                encoder.write_all(text.as_bytes()).map_err(Error::internal)?;
-                (Bytes::from_static(text.as_bytes()), encoder.finish().map_err(Error::internal)?.into())
+            Self::Plain(text) => (Bytes::from_static(text.as_bytes()), packed(text)?),
+            Self::Script { text, head } => {
+                let text = format!("{head}\n{}", script::strip(text));
+                let gzip = packed(&text)?;
+                (text.into(), gzip)
             }
             Self::Gzip(packed) => {
                 let mut plain = Vec::new();
@@ -91,6 +100,12 @@ impl Source {
         let tag = HeaderValue::from_str(&format!("W/\"{short}\"")).map_err(Error::internal)?;
         Ok(Ready { plain, gzip, tag })
     }
+}
+
+fn packed(text: &str) -> Result<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(text.as_bytes()).map_err(Error::internal)?;
+    Ok(encoder.finish().map_err(Error::internal)?.into())
 }
 
 /// Whether a value of `If-None-Match` names this tag; proxies may take the mark of weakness away.

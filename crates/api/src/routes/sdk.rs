@@ -1,4 +1,5 @@
-//! The files of the browser SDK, as they lie in the folder `sdk`. Nothing is built: what is written there is what browsers get.
+//! The files of the browser SDK, from the folder `sdk`. Nothing is built: browsers get what is written there, without indentation and
+//! lines of comments, and people who read it the files as they are.
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -7,6 +8,7 @@ use crate::asset::{Asset, Source};
 use crate::error::{Error, Result};
 use crate::path_vars::PathVars;
 
+const PLAIN: &str = "text/plain; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// A path stays the same from one release to the next, so that a mistake can be mended: no file is kept for ever.
 const AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
@@ -14,15 +16,26 @@ const SCOPE: HeaderName = HeaderName::from_static("service-worker-allowed");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const WORKER: &str = "aerogram-sw.js";
 
-static FILES: [(&str, Asset); 4] = [
-    ("aerogram.js", Asset::new(Source::Plain(include_str!("../../../../sdk/aerogram.js")), SCRIPT)),
-    (WORKER, Asset::new(Source::Plain(include_str!("../../../../sdk/aerogram-sw.js")), SCRIPT)),
-    ("aerogram-ui.js", Asset::new(Source::Plain(include_str!("../../../../sdk/aerogram-ui.js")), SCRIPT)),
-    (
-        "aerogram.d.ts",
-        Asset::new(Source::Plain(include_str!("../../../../sdk/aerogram.d.ts")), "text/plain; charset=utf-8"),
-    ),
+const PAGE_SCRIPT: &str = include_str!("../../../../sdk/aerogram.js");
+const WORKER_SCRIPT: &str = include_str!("../../../../sdk/aerogram-sw.js");
+const UI_SCRIPT: &str = include_str!("../../../../sdk/aerogram-ui.js");
+const PAGE_TYPES: &str = include_str!("../../../../sdk/aerogram.d.ts");
+const UI_TYPES: &str = include_str!("../../../../sdk/aerogram-ui.d.ts");
+
+static FILES: [(&str, Asset); 8] = [
+    ("aerogram.js", script(PAGE_SCRIPT, "// With comments: aerogram.source.js")),
+    (WORKER, script(WORKER_SCRIPT, "// With comments: aerogram-sw.source.js")),
+    ("aerogram-ui.js", script(UI_SCRIPT, "// With comments: aerogram-ui.source.js")),
+    ("aerogram.d.ts", Asset::new(Source::Plain(PAGE_TYPES), PLAIN)),
+    ("aerogram-ui.d.ts", Asset::new(Source::Plain(UI_TYPES), PLAIN)),
+    ("aerogram.source.js", Asset::new(Source::Plain(PAGE_SCRIPT), SCRIPT)),
+    ("aerogram-sw.source.js", Asset::new(Source::Plain(WORKER_SCRIPT), SCRIPT)),
+    ("aerogram-ui.source.js", Asset::new(Source::Plain(UI_SCRIPT), SCRIPT)),
 ];
+
+const fn script(text: &'static str, head: &'static str) -> Asset {
+    Asset::new(Source::Script { text, head }, SCRIPT)
+}
 
 /// The names of all files.
 pub(crate) fn names() -> Vec<&'static str> {
