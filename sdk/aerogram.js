@@ -6,6 +6,9 @@ const MOST_QUEUED = 500;
 const MOST_AT_ONCE = 100;
 const MOST_SEEN = 100;
 const LONGEST_WAIT = 300_000;
+const LONGEST_REQUEST = 30_000;
+// For what is under way when the channel is forgotten.
+const LAST_WAIT = 2000;
 // The service's own numbers: a proxy in between answers 401, 404 and 409 as well, which say nothing about a channel.
 const [REFUSED, NO_PATH, NOT_FOUND, CONFLICT] = [40100, 40400, 40401, 40900];
 
@@ -51,6 +54,7 @@ const passes = ({ status, code }) => !status || (!code && status !== 413) || cod
 let trusted;
 const basic = (name, secret) => `Basic ${btoa(`${name}:${secret}`)}`;
 const backOff = (tries, least = 1000) => Math.random() * Math.min(LONGEST_WAIT, least * 2 ** tries) + least / 2;
+const lost = ({ message: text }) => { throw Object.assign(new Error(text), { status: 0 }); };
 const uuid = () => crypto.randomUUID();
 const forgotten = () => new Error('This channel was forgotten.');
 const one = (id) => `/message/${encodeURIComponent(id)}`;
@@ -60,7 +64,7 @@ const message = ({ message_id: id, title, message: body, content_type: type, mes
 
 export class Aerogram extends EventTarget {
   #options; #name; #state; #url; #consent; #start; #timer; #tries = 0; #tabs; #socket; #line;
-  #stop; #session = uuid(); #fail = (error) => this.#emit('error', { error });
+  #stop; #requests = new Set(); #session = uuid(); #fail = (error) => this.#emit('error', { error });
 
   channelId;
   namedUser;
@@ -203,13 +207,22 @@ export class Aerogram extends EventTarget {
 
   async #send(method, path, body, headers, keepalive) {
     const content = body && { headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) };
-    const answer = await fetch(this.#url + path, { method, keepalive, headers, credentials: 'omit', ...content }).catch(({ message: text }) => { throw Object.assign(new Error(text), { status: 0 }); });
-    const told = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
-    if (answer.ok) return told;
-    const { status } = answer;
-    throw Object.assign(new Error(told.error ?? `${method} ${path}: ${status}`), {
-      status, code: told.error_code, retryAfter: Number(answer.headers.get('Retry-After')) * 1000,
-    });
+    const request = new AbortController();
+    this.#requests.add(request);
+    const timer = setTimeout(() => request.abort(), LONGEST_REQUEST);
+    try {
+      const options = { method, keepalive, headers, credentials: 'omit', signal: request.signal, ...content };
+      const answer = await fetch(this.#url + path, options).catch(lost);
+      const told = answer.status === 204 ? {} : await answer.json().catch((error) => (request.signal.aborted ? lost(error) : {}));
+      if (answer.ok) return told;
+      const { status } = answer;
+      throw Object.assign(new Error(told.error ?? `${method} ${path}: ${status}`), {
+        status, code: told.error_code, retryAfter: Number(answer.headers.get('Retry-After')) * 1000,
+      });
+    } finally {
+      clearTimeout(timer);
+      this.#requests.delete(request);
+    }
   }
 
   #secret({ id, secret }) { return { 'X-UA-App-Key': this.#options.appKey, Authorization: basic(id, secret) }; }
@@ -427,7 +440,7 @@ export class Aerogram extends EventTarget {
 
   async #lead(signal) {
     for (let tries = 0; !signal.aborted; tries++) {
-      const { code, retry, lasted, id } = await this.#connect().catch(() => ({}));
+      const { code, retry, lasted, id } = await this.#connect(signal).catch(() => ({}));
       if (signal.aborted) return;
       this.#status(false);
       if (code === 4403) return;
@@ -446,8 +459,10 @@ export class Aerogram extends EventTarget {
     });
   }
 
-  async #connect() {
+  async #connect(signal) {
     const [{ id, token }, at] = [await this.#token(), await this.#state.get('at')];
+    // Nobody would close it.
+    if (signal.aborted) return {};
     const query = at ? `?after=${encodeURIComponent(at)}` : '';
     const socket = new WebSocket(`${this.#url.replace(/^http/, 'ws')}/live${query}`, ['aerogram.live.1', `token.${token}`]);
     this.#socket = socket;
@@ -502,6 +517,7 @@ export class Aerogram extends EventTarget {
   #hear({ type, ...detail }) {
     if (this.#stop.signal.aborted) return;
     const isOpen = this.#socket?.readyState === WebSocket.OPEN;
+    if (type === 'hurry') return this.#requests.forEach((request) => request.abort());
     if (type === 'status?') return void (isOpen && this.#tabs.postMessage({ type: 'live', connected: true }));
     if (type === 'consent') return this.#consent();
     if (type === 'forgotten') this.#end();
@@ -545,8 +561,10 @@ export class Aerogram extends EventTarget {
 
   async forget() {
     await (await this.#subscription())?.unsubscribe();
-    // What is on its way arrives before, and nothing is sent after.
+    // What is on its way arrives before, unless it takes too long, and nothing is sent after.
+    const timer = setInterval(() => this.#tell({ type: 'hurry' }), LAST_WAIT);
     await this.#alone('queue', () => this.#alone('channel', async () => {
+      clearInterval(timer);
       const [channel, gone] = [await this.#state.get('channel'), await this.#state.get('gone')];
       await this.#state.clear();
       await this.#state.put('gone', channel ?? gone);

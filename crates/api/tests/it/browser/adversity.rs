@@ -126,3 +126,71 @@ async fn a_newer_worker_takes_over_at_once() {
     })
     .await;
 }
+
+/// Changes are sent, and no answer comes until the page gives up.
+const STALL: &str = "
+{ const fetch = window.fetch;
+  window.stalled = 0;
+  window.fetch = (url, options) => {
+    if (!String(url).includes('/batch/')) return fetch(url, options);
+    window.stalled += 1;
+    return new Promise((_, fail) => options.signal.addEventListener('abort', () => fail(new Error('Given up.'))));
+  };
+  null; }";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_request_without_an_answer_does_not_keep_a_browser_from_being_forgotten() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, id) = connected(&app, &browser).await;
+        while tab.run("queued()").await != 0 {}
+        tab.run(STALL).await;
+        tab.run("push.addTags('stalled')").await;
+        tab.wait_for("stalled === 1").await;
+        // From another tab, which does not know of it.
+        let other = browser.tab_beside(&tab).await;
+        come(&site, &other, "").await;
+        other.run("push.forget()").await;
+        let channel = channel_named(&app, &id).await;
+        assert_eq!((&channel["installed"], &channel["tags"]), (&json!(false), &json!([])));
+        assert_eq!(other.run("queued()").await, json!(0));
+        app.stop().await;
+    })
+    .await;
+}
+
+/// The token has ended, and the answer with a new one is held back.
+const HOLD_TOKEN: &str = "
+{ const [fetch, now] = [window.fetch, Date.now];
+  Date.now = () => now() + 3 * 86_400_000;
+  const held = new Promise((release) => { window.release = () => { release(); }; });
+  window.holding = false;
+  window.fetch = async (url, options) => {
+    if (String(url).endsWith('/api/auth/device')) { window.holding = true; await held; }
+    return fetch(url, options);
+  };
+  window.turn = (type) => void dispatchEvent(new PageTransitionEvent(type, { persisted: true }));
+  null; }";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_page_that_is_left_opens_no_connection() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (_site, tab, _) = connected(&app, &browser).await;
+        while tab.run("queued()").await != 0 {}
+        let before = tab.run("kept('token').then(({ ends }) => ends)").await;
+        tab.run(HOLD_TOKEN).await;
+        // It is put away, shown again, and put away while it asks for a token.
+        tab.run("turn('pagehide'); turn('pageshow')").await;
+        tab.wait_for("holding").await;
+        tab.run("turn('pagehide'); release()").await;
+        while tab.run("kept('token').then(({ ends }) => ends)").await == before {}
+        assert_eq!(tab.run("kept('token').then(() => sockets)").await, json!(1));
+        tab.run("turn('pageshow')").await;
+        tab.wait_for("push.connected && sockets === 2").await;
+        app.stop().await;
+    })
+    .await;
+}
