@@ -31,6 +31,8 @@ const ROUNDS: usize = 6;
 /// Messages of a round, at least: CPU time is counted in hundredths of a second.
 const MESSAGES_OF_ROUND: u32 = 100_000;
 const RESUMES: usize = 10_000;
+/// While which nothing happens: CPU time is counted in hundredths of a second, and pings go out every ten minutes.
+const IDLE: Duration = Duration::from_secs(30);
 const MESSAGES: usize = 300;
 
 pub(crate) async fn run(size: Size) -> Result<()> {
@@ -63,6 +65,8 @@ pub(crate) async fn run(size: Size) -> Result<()> {
         "3,000",
         taken <= 3_000.0,
     )?;
+
+    idle(&server, n_connections, size.time(IDLE)).await?;
 
     let waiting = register(&server, 1).await?.pop().context("there is no device")?;
     let mut waiting = LastSocket::open(server.address, &waiting).await?;
@@ -114,6 +118,16 @@ async fn register(server: &Server, n_channels: usize) -> Result<Vec<Device>> {
         devices.push(Device { channel, token: token["token"].as_str().context("no token")?.to_owned() });
     }
     Ok(devices)
+}
+
+/// What connections take that nothing happens on, the looks of the server at its database included.
+async fn idle(server: &Server, n_connections: usize, time: Duration) -> Result<()> {
+    report::progress("leaving them alone");
+    let cpu = server.process().cpu()?;
+    tokio::time::sleep(time).await;
+    let spent = server.process().cpu()?.saturating_sub(cpu);
+    let each = spent.as_secs_f64() * 1e9 / time.as_secs_f64() / n_connections as f64;
+    report::line("CPU time of the server a second for each that is idle", &format!("{each:.0} ns"))
 }
 
 /// Messages per second of CPU time.
