@@ -180,7 +180,7 @@ impl Jobs {
         let now = self.0.clock.now();
         let n_released = self.0.store.write(OPERATOR, move |tx| jobs::release_all(tx, now)).await?;
         if n_released > 0 {
-            tracing::info!(jobs = n_released, "took up the work of the previous run");
+            tracing::info!(event = "node.restarted", jobs = n_released, "took up the work of the previous run");
         }
         Ok(())
     }

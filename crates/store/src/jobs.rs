@@ -96,6 +96,8 @@ pub struct ClaimedJob {
     /// How often it has failed in a row.
     pub failures: u32,
     pub payload: Vec<u8>,
+    /// The other node that held it until its lease ran out, without giving it back.
+    pub previous_holder: Option<Node>,
 }
 
 /// An existing job with the same id stays as it is, so that a job that must exist once can have a fixed id.
@@ -209,11 +211,11 @@ pub fn claim(
     lease_until: UtcMillis,
 ) -> Result<Vec<ClaimedJob>> {
     let sql = format!(
-        "select app, id, kind, attempt + 1, failures, payload from job where app = $1 and id = $2 and due <= $3{}",
+        "select app, id, kind, attempt + 1, failures, payload, leased from job where app = $1 and id = $2 and due <= $3{}",
         tx.claim_suffix()
     );
     let keys = wanted.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]);
-    let claimed = tx.query_many(&sql, keys, read_job)?;
+    let claimed = tx.query_many(&sql, keys, |row| read_job(row, node))?;
     if !claimed.is_empty() {
         tx.write_many(
             "update job set due = $3, leased = $4, attempt = $5 where app = $1 and id = $2",
@@ -367,7 +369,7 @@ fn read_due(row: &Row<'_>) -> Result<DueJob> {
     })
 }
 
-fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {
+fn read_job(row: &Row<'_>, claimed_by: Node) -> Result<ClaimedJob> {
     Ok(ClaimedJob {
         app: row.next()?,
         id: row.next()?,
@@ -375,5 +377,6 @@ fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {
         attempt: row.next()?,
         failures: row.next()?,
         payload: row.next()?,
+        previous_holder: Some(Node(row.next()?)).filter(|holder| holder.0 > 0 && *holder != claimed_by),
     })
 }

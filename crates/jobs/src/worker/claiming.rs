@@ -153,6 +153,7 @@ impl Worker {
                 Err(error) => failure = Some(error),
             }
         }
+        self.jobs.record_takeovers(&claimed).await;
         // What was claimed is run, whatever became of the rest.
         failure.filter(|_: &store::Error| claimed.is_empty()).map_or(Ok(claimed), |error| Err(error.into()))
     }

@@ -1,6 +1,7 @@
-//! Takes up the jobs of nodes that have died, without waiting for their leases to run out.
+//! Takes up the jobs of nodes that have died, without waiting for their leases to run out; and tells the operator whose jobs were
+//! taken up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use base::Result;
 use serde::Deserialize;
 use store::apps::OPERATOR;
 use store::documents::{self, DocumentKind};
-use store::jobs;
+use store::jobs::{self, ClaimedJob};
 use store::nodes::{self, Node};
 use tokio::time;
 
@@ -56,6 +57,20 @@ impl Jobs {
             }
         }
         Ok(still_missing)
+    }
+
+    /// Tells whose jobs these were until their leases ran out: a node that hangs or is cut off from the database may keep its lock, and
+    /// is not missing.
+    pub(super) async fn record_takeovers(&self, claimed: &[ClaimedJob]) {
+        let mut n_taken = BTreeMap::<Node, u64>::new();
+        for holder in claimed.iter().filter_map(|job| job.previous_holder) {
+            *n_taken.entry(holder).or_default() += 1;
+        }
+        for (node, n_jobs) in n_taken {
+            let (node, address) = self.noted(node).await.unzip();
+            let text = "took up the work of a node that has let its lease run out";
+            tracing::warn!(event = "node.lease_expired", node, address, jobs = n_jobs, "{text}");
+        }
     }
 
     /// The id of a node, by which the operator knows it, and its address. Its death is told without them if they are not known.

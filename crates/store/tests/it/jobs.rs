@@ -53,6 +53,7 @@ async fn the_longest_due_come_first() {
             attempt: 1,
             failures: 0,
             payload: vec![0, 0, 0, 3],
+            previous_holder: None,
         };
         assert_eq!(first[0], expected);
         assert_eq!(numbers(&claim(store, 50, 1000, 10).await), [4, 2, 0]);

@@ -85,7 +85,11 @@ pub(crate) fn job(n: u32, due: i64) -> NewJob {
     }
 }
 
-/// Claims what has been due the longest.
+pub(crate) fn node(n: u32) -> Node {
+    serde_json::from_value(n.into()).unwrap()
+}
+
+/// Claims what has been due the longest, always as the same node.
 pub(crate) fn claim(
     tx: &mut Tx<'_>,
     now: UtcMillis,
@@ -94,7 +98,7 @@ pub(crate) fn claim(
 ) -> store::Result<Vec<ClaimedJob>> {
     let due = jobs::due(tx, &store::Part::ALL, now, at_most)?;
     let wanted: Vec<_> = due.jobs.iter().take(at_most as usize).map(|job| (job.app, job.id)).collect();
-    jobs::claim(tx, Node::random(), &wanted, now, lease_until)
+    jobs::claim(tx, node(7), &wanted, now, lease_until)
 }
 
 pub(crate) fn push(n: u32) -> PushRow {

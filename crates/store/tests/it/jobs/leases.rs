@@ -7,7 +7,7 @@ use store::jobs::{self, ClaimedJob};
 use store::{Constraint, Error, Store, Tx};
 
 use super::{APP, OPERATOR, claim, claim_one, enqueue};
-use crate::sample::{id, job, job_depth};
+use crate::sample::{self, id, job, job_depth};
 use crate::with_apps;
 
 /// What the holder of a job can do with it.
@@ -76,6 +76,27 @@ async fn a_lease_ends_at_its_due_time() {
         assert_eq!(powers(store, &first).await, [false; 3]);
         assert_eq!(powers(store, &second).await, [true; 3]);
         assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(UtcMillis(1000)), "the loser moved nothing");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_job_whose_lease_ran_out_names_the_node_that_held_it() {
+    with_apps(async |store, _| {
+        enqueue(store, APP, 1, 10).await;
+        let claim = async |node, now: i64| {
+            let claim = move |tx: &mut Tx<'_>| {
+                jobs::claim(tx, sample::node(node), &[(APP, id(1))], UtcMillis(now), UtcMillis(now + 100))
+            };
+            store.write(OPERATOR, claim).await.unwrap().remove(0)
+        };
+        assert_eq!(claim(1, 10).await.previous_holder, None);
+        let taken = claim(2, 110).await;
+        assert_eq!(taken.previous_holder, Some(sample::node(1)));
+        let own = claim(2, 210).await;
+        assert_eq!(own.previous_holder, None, "its own");
+        store.write(APP, move |tx| jobs::postpone(tx, &own, UtcMillis(300))).await.unwrap();
+        assert_eq!(claim(1, 300).await.previous_holder, None, "it was given back");
     })
     .await;
 }

@@ -92,6 +92,7 @@ impl Model {
                 failures: 0,
                 attempt: job.attempt,
                 payload: job.payload.clone(),
+                previous_holder: None,
             }
         });
         claim.collect()
