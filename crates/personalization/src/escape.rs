@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// The kind of text that a template makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
@@ -42,20 +46,5 @@ pub fn html_escaped(text: &str) -> Cow<'_, str> {
 
 /// Everything escaped but letters, digits, `-`, `.`, `_` and `~`.
 pub fn percent_encoded(text: &str) -> Cow<'_, str> {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
-    if text.bytes().all(is_plain) {
-        return text.into();
-    }
-    let mut encoded = String::with_capacity(text.len() + 16);
-    for byte in text.bytes() {
-        if is_plain(byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push('%');
-            encoded.push(char::from(HEX[usize::from(byte >> 4)]));
-            encoded.push(char::from(HEX[usize::from(byte & 15)]));
-        }
-    }
-    encoded.into()
+    utf8_percent_encode(text, ESCAPED).into()
 }
