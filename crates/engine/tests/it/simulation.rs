@@ -52,13 +52,20 @@ async fn nothing_is_lost_on_postgres() {
 async fn nothing_is_lost_for_hours() {
     let time = Duration::from_secs(60 * number("AEROGRAM_SIMULATION_MINUTES").unwrap_or(10));
     let began = Instant::now();
-    let mut seeds = Chance::new(u64::from(std::process::id()) << 32 | u64::from(began.elapsed().subsec_nanos()));
+    let mut seeds = Chance::new(start_of_run());
     while began.elapsed() < time {
         let seed = u64::try_from(seeds.below(1 << 40)).unwrap();
         for database in databases() {
             Box::pin(run_seed(database, seed)).await;
         }
     }
+}
+
+/// Another number in every run, also in containers, where every process may have the same id.
+fn start_of_run() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "no time of the service, but a number that no run had before")]
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    (since.as_secs() << 30) ^ u64::from(since.subsec_nanos())
 }
 
 async fn run_seeds(database: Database) {
