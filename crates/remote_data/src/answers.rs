@@ -27,8 +27,8 @@ use crate::snapshot::Snapshot;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// What an answer takes besides its text.
 const KEPT_BYTES: usize = 1024;
-/// Addresses of the service for which answers are packed: the configured one, or without it those by which devices asked first. Anybody
-/// can make up more of them, and gets answers that cost no packing.
+/// Addresses of the service for which answers are packed: the configured one, or without it those by which devices asked first.
+/// Anybody can make up more of them, and gets answers that cost no packing.
 const MOST_BASES: usize = 4;
 /// Unpacking more than this is left to other threads.
 const UNPACKED_AT_ONCE: usize = 16 * 1024;

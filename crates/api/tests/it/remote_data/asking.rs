@@ -1,5 +1,5 @@
-//! What else requests of devices depend on: the address by which they ask, changes that they have not uploaded yet, and where they are to
-//! ask before they show messages.
+//! What else requests of devices depend on: the address by which they ask, changes that they have not uploaded yet, and where they
+//! are to ask before they show messages.
 
 use std::io::Read;
 
