@@ -10,7 +10,7 @@ use crate::functions::Helper;
 use crate::template::{Call, Expression};
 use locales::{Language, STYLES};
 
-pub(crate) use locales::{known_language, unknown_locale};
+pub(crate) use locales::{Digits, malformed_locale};
 
 /// Which parts of an instant are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) fn complaint(call: &Call) -> Option<String> {
         return Some("Give 'format' or 'pattern', not both.".to_owned());
     }
     call.options.iter().find_map(|(name, value)| match (name.as_str(), value) {
-        ("locale", Expression::Text(locale)) => unknown_locale(locale),
+        ("locale", Expression::Text(locale)) => malformed_locale(locale),
         ("format", Expression::Text(format)) if !STYLES.contains(&format.as_str()) => {
             Some(format!("There is no format '{format}'; there are {}.", STYLES.join(", ")))
         }
@@ -151,7 +151,7 @@ impl Piece {
             ('d', n) => format!("{:0n$}", moment.day()),
             ('E', 1..=3) => language.short_weekdays[weekday].to_owned(),
             ('E', _) => language.weekdays[weekday].to_owned(),
-            ('a', _) => if hour < 12 { "AM" } else { "PM" }.to_owned(),
+            ('a', _) => language.halves[usize::from(hour >= 12)].to_owned(),
             ('H', n) => format!("{hour:0n$}"),
             ('h', n) => format!("{of_twelve:0n$}"),
             ('m', n) => format!("{:0n$}", moment.minute()),

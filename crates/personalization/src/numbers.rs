@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::dates::known_language;
+use crate::dates::{Digits, malformed_locale};
 use crate::functions::Helper;
 use crate::template::{Call, Expression};
 
@@ -31,11 +31,7 @@ pub(crate) fn formatted(number: f64, (least, most): (Option<f64>, Option<f64>), 
     let plain = format!("{:.most$}", number.abs());
     let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
     let n_kept = fraction.trim_end_matches('0').len().max(least);
-    let (group, point) = match locale.and_then(known_language) {
-        Some("de" | "es") => ('.', ','),
-        Some("fr") => ('\u{202f}', ','),
-        Some(_) | None => (',', '.'),
-    };
+    let Digits { group, point } = Digits::of(locale.unwrap_or_default());
     let mut text = String::new();
     if number < 0.0 && plain.contains(|c: char| matches!(c, '1'..='9')) {
         text.push('-');
@@ -59,7 +55,7 @@ pub(crate) fn complaint(call: &Call) -> Option<String> {
         return None;
     }
     call.options.iter().find_map(|(name, value)| match (name.as_str(), value) {
-        ("locale", Expression::Text(locale)) => crate::dates::unknown_locale(locale),
+        ("locale", Expression::Text(locale)) => malformed_locale(locale),
         _ => None,
     })
 }

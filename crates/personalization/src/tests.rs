@@ -147,6 +147,36 @@ fn dates_and_times() {
 }
 
 #[test]
+fn dates_and_numbers_in_other_languages() {
+    let values = json!({"d": "2030-01-31T12:36:35", "n": -1234567.5});
+    for (locale, date, moment, number) in [
+        ("it-IT", "giovedì 31 gennaio 2030", "31 gen 2030, 12:36:35", "-1.234.567,5"),
+        ("pt-BR", "quinta-feira, 31 de janeiro de 2030", "31 de jan. de 2030, 12:36:35", "-1.234.567,5"),
+        ("pt_PT", "quinta-feira, 31 de janeiro de 2030", "31/01/2030, 12:36:35", "-1\u{a0}234\u{a0}567,5"),
+        ("nl", "donderdag 31 januari 2030", "31 jan 2030 12:36:35", "-1.234.567,5"),
+        ("nb-NO", "torsdag 31. januar 2030", "31. jan. 2030, 12:36:35", "-1\u{a0}234\u{a0}567,5"),
+        ("no", "torsdag 31. januar 2030", "31. jan. 2030, 12:36:35", "-1\u{a0}234\u{a0}567,5"),
+        ("sv", "torsdag 31 januari 2030", "31 jan. 2030 12:36:35", "-1\u{a0}234\u{a0}567,5"),
+        ("da", "torsdag den 31. januar 2030", "31. jan. 2030 12.36.35", "-1.234.567,5"),
+        ("fi", "torstai 31. tammikuuta 2030", "31.1.2030 klo 12.36.35", "-1\u{a0}234\u{a0}567,5"),
+        ("pl", "czwartek, 31 stycznia 2030", "31 sty 2030, 12:36:35", "-1\u{a0}234\u{a0}567,5"),
+        ("ru", "четверг, 31 января 2030 г.", "31 янв. 2030 г., 12:36:35", "-1\u{a0}234\u{a0}567,5"),
+        ("tr", "31 Ocak 2030 Perşembe", "31 Oca 2030 12:36:35", "-1.234.567,5"),
+        ("ja-JP", "2030年1月31日木曜日", "2030/01/31 12:36:35", "-1,234,567.5"),
+        ("zh-Hans-CN", "2030年1月31日星期四", "2030年1月31日 12:36:35", "-1,234,567.5"),
+        ("ko", "2030년 1월 31일 목요일", "2030. 1. 31. 오후 12:36:35", "-1,234,567.5"),
+        // Languages that are not known.
+        ("cs-CZ", "Thursday, 31 January 2030", "31 Jan 2030, 12:36:35", "-1,234,567.5"),
+        ("tlh", "Thursday, 31 January 2030", "31 Jan 2030, 12:36:35", "-1,234,567.5"),
+    ] {
+        let source = format!(
+            r#"{{{{dateFormat d locale="{locale}" format="FULL"}}}}|{{{{datetimeFormat d locale="{locale}"}}}}|{{{{numberFormat n locale="{locale}"}}}}"#
+        );
+        assert_eq!(rendered(&source, &values), format!("{date}|{moment}|{number}"), "{locale}");
+    }
+}
+
+#[test]
 fn values_are_escaped_for_their_target() {
     let values = json!({"x": "<b>\"&'</b> ü"});
     let html = rendered_as(Target::Html, "<i>{{x}}</i>{{{x}}}{{&x}}", &values).unwrap();
@@ -188,7 +218,7 @@ fn every_mistake_has_its_column() {
         ("{{$def name \"x}}", vec![13]),
         ("{{upper (lower a}}", vec![17]),
         ("{{{a}} b", vec![5]),
-        ("{{dateFormat d locale=\"tlh\"}} {{dateFormat d format=\"TINY\"}}", vec![3, 33]),
+        ("{{dateFormat d locale=\"t!h\"}} {{dateFormat d format=\"TINY\"}}", vec![3, 33]),
         ("{{dateFormat d format=\"LONG\" pattern=\"d\"}}{{dateFormat d pattern=\"d Q\"}}", vec![3, 45]),
         ("{{upper a x=1}} {{@nothing}}", vec![11, 19]),
         ("{{#each a as b}}{{/each}}", vec![14]),
