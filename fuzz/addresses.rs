@@ -1,5 +1,5 @@
 //! Any address that a device names is accepted or refused with a reason; an accepted one leads to no private address and, for
-//! browsers and Windows, to no host but those of known push services.
+//! browsers, Windows and UnifiedPush, to no host but those of known push services.
 #![no_main]
 
 use std::net::IpAddr;
@@ -11,15 +11,19 @@ use providers::address_problem;
 use providers::http::{AddressPolicy, check_url};
 use providers::webpush::{HostPattern, PushHosts};
 
-const HOSTS: [&str; 5] = [
+const HOSTS: [&str; 6] = [
     "fcm.googleapis.com",
     "jmt17.google.com",
     "updates.push.services.mozilla.com",
     ".push.apple.com",
     ".notify.windows.com",
+    "ntfy.sh",
 ];
 const TYPES: [DeviceType; 5] =
     [DeviceType::Ios, DeviceType::Android, DeviceType::Amazon, DeviceType::Wns, DeviceType::Web];
+
+const DELIVERIES: [Option<DeliveryType>; 5] =
+    [None, Some(DeliveryType::Fcm), Some(DeliveryType::Hms), Some(DeliveryType::Adm), Some(DeliveryType::UnifiedPush)];
 
 fn is_private(address: IpAddr) -> bool {
     match address.to_canonical() {
@@ -31,12 +35,14 @@ fn is_private(address: IpAddr) -> bool {
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let hosts = PushHosts::default();
     for device_type in TYPES {
-        for delivery in [None, Some(DeliveryType::Fcm)] {
+        for delivery in DELIVERIES {
             if let Some(problem) = address_problem(&device_type, delivery, text, &hosts) {
                 assert!(!problem.is_empty(), "a refusal says why");
                 continue;
             }
-            if matches!(device_type, DeviceType::Wns | DeviceType::Web) {
+            let is_url = matches!(device_type, DeviceType::Wns | DeviceType::Web)
+                || device_type == DeviceType::Android && delivery == Some(DeliveryType::UnifiedPush);
+            if is_url {
                 let uri: Uri = text.parse().expect("an accepted address is a URL");
                 let host = uri.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
                 assert_eq!(uri.scheme_str(), Some("https"));

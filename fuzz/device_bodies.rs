@@ -3,11 +3,14 @@
 #![no_main]
 
 use model::attribute::{AttributeUpdate, AttributesOfOne};
-use model::channel::{ChannelBatch, OpenAddress};
+use model::channel::{ChannelBatch, ChannelTagsLookup, OpenAddress};
 use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
+use model::demo::DemoPush;
 use model::inbox::{InboxChange, MessageIds, NewInbox};
 use model::json::{self, At, UnknownKeys};
+use model::live::LiveAck;
 use model::named_user::{Association, Disassociation, NamedUserUpdate};
+use model::remote_data::{AudienceCheck, Resolving};
 use model::subscription::{ScopedUpdate, SubscriptionUpdate};
 use model::tagging::{ChannelTagging, NamedUserTagging};
 
@@ -40,4 +43,9 @@ libfuzzer_sys::fuzz_target!(|body: &[u8]| {
     check(body, MessageIds::read);
     check(body, MessageIds::deleted);
     check(body, OpenAddress::parse);
+    check(body, ChannelTagsLookup::parse);
+    check(body, Resolving::parse);
+    check(body, AudienceCheck::parse);
+    check(body, LiveAck::parse);
+    check(body, DemoPush::parse);
 });

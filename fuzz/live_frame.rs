@@ -1,12 +1,14 @@
 //! Any bytes on a WebSocket are frames, an incomplete frame or a fault, the same in whole and in pieces; a buffer never waits for
-//! more than the largest frame.
+//! more than the largest frame. Any text in one is what a device may say or is not, and a position that it names is a number.
 #![no_main]
 
 #[path = "../crates/websocket/src/frame.rs"]
+#[allow(dead_code, reason = "the end of a connection asks more than this")]
 mod frame;
 
 use bytes::BytesMut;
 use frame::{Fault, Frame, MOST_BYTES};
+use model::live::{LiveSaid, live_position};
 
 fn all(bytes: &[u8], size: usize) -> (Vec<Frame>, Option<Fault>) {
     let (mut buffer, mut frames) = (BytesMut::new(), Vec::new());
@@ -30,7 +32,12 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     assert_eq!((&frames, fault), (&all(bytes, bytes.len().max(1)).0, all(bytes, bytes.len().max(1)).1));
     for frame in frames {
         match frame {
-            Frame::Text(text) => assert!(frame::text(&text).len() >= text.len() + 2),
+            Frame::Text(text) => {
+                assert!(frame::text(&text).len() >= text.len() + 2);
+                if let Some(at) = LiveSaid::read(&text).and_then(|said| said.ack) {
+                    assert_eq!(live_position(&at.0.to_string()), Some(at), "no position is negative");
+                }
+            }
             Frame::Ping(payload) => assert_eq!(&frame::pong(&payload)[2..], payload),
             Frame::Close(Some(code)) => assert_eq!(frame::close(code, "")[2..], code.to_be_bytes()),
             Frame::Close(None) | Frame::Pong => assert_eq!(frame::ping().len(), 2),

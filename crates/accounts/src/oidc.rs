@@ -1,6 +1,7 @@
 //! Logging in by an OpenID provider: the code flow with PKCE. What a browser has to bring back (`state`, `nonce` and the
 //! verifier) is in a sealed cookie, so that nothing is kept for logins that nobody finishes.
 
+mod answers;
 mod id_token;
 mod provider;
 mod sign_in;

@@ -1,6 +1,7 @@
 //! Authentication of callers. The guard runs before a handler and before any of the body is read; the route table says what it
 //! enforces for a route.
 
+mod basic;
 mod calling;
 mod subprotocol;
 pub(crate) mod token_limits;
@@ -13,7 +14,6 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use model::app::AppKey;
 use model::ids::{AppId, Id};
-use model::lenient_base64;
 use sending::InboxCaller;
 use tenancy::{Bearer, Caller, KnownBy, Refusal, Rights};
 use tokio::sync::OwnedSemaphorePermit;
@@ -211,8 +211,8 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
 /// The app that a refused caller names, if there is one: whose server has the wrong secret is found by it. A key that is none of
 /// ours may be anything, a secret that was put into the wrong place as well.
 pub(crate) fn presented_key(edge: &Edge, headers: &HeaderMap) -> Option<AppKey> {
-    let basic = credentials(headers, "basic").and_then(decoded);
-    let by_basic = basic.as_deref().and_then(|basic| basic.split_once(':')).map(|(key, _)| key);
+    let basic = basic_credentials(headers);
+    let by_basic = basic.as_ref().map(|(key, _)| key.as_str());
     let key = by_basic.or_else(|| named_key(headers).map(str::trim))?;
     edge.engine.tenancy().remembered_app(key).map(|app| app.key.clone())
 }
@@ -310,8 +310,7 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
         };
         return edge.engine.tenancy().authenticate_bearer(bearer).await?.map_err(refused);
     }
-    let basic = credentials(headers, "basic").and_then(decoded).ok_or(NO_APP)?;
-    let (name, secret) = basic.split_once(':').ok_or(NO_APP)?;
+    let (name, secret) = &basic_credentials(headers).ok_or(NO_APP)?;
     if let Ok(channel) = name.parse() {
         let found = edge.engine.tenancy().authenticate_channel(named_key(headers), channel, secret).await?;
         return found.ok_or(WRONG_CHANNEL);
@@ -351,10 +350,9 @@ fn refused(refusal: Refusal) -> Error {
 
 /// The path of every such route is `/api/user/` and the user.
 async fn inbox(edge: &Edge, headers: &HeaderMap, path: &str) -> Result<InboxCaller> {
-    let basic = credentials(headers, "basic").and_then(decoded).ok_or(NOT_INBOX)?;
-    let (user, password) = basic.split_once(':').ok_or(NOT_INBOX)?;
+    let (user, password) = &basic_credentials(headers).ok_or(NOT_INBOX)?;
     let named = path.strip_prefix("/api/user/").and_then(|rest| rest.split('/').next());
-    if named != Some(user) {
+    if named != Some(user.as_str()) {
         return Err(NOT_INBOX);
     }
     edge.engine.sending().authenticate_inbox(user, password).await?.ok_or(NOT_INBOX)
@@ -375,12 +373,5 @@ fn credentials<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
 
 /// The name and the secret of HTTP Basic authentication.
 pub(crate) fn basic_credentials(headers: &HeaderMap) -> Option<(String, String)> {
-    let basic = credentials(headers, "basic").and_then(decoded)?;
-    let (name, secret) = basic.split_once(':')?;
-    Some((name.to_owned(), secret.to_owned()))
-}
-
-/// A name and a secret with a colon between them.
-fn decoded(basic: &str) -> Option<String> {
-    String::from_utf8(lenient_base64::decode(basic)?).ok()
+    credentials(headers, "basic").and_then(basic::name_and_secret)
 }

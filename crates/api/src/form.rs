@@ -1,4 +1,4 @@
-//! The encoding of forms and queries (`application/x-www-form-urlencoded`).
+//! The encoding of forms and queries (`application/x-www-form-urlencoded`). A fuzz target reads this file by itself.
 
 /// What a form or a query has encoded. Bytes that are no text become the sign for that.
 pub fn form_decoded(text: &str) -> String {
@@ -19,4 +19,12 @@ pub fn form_decoded(text: &str) -> String {
         rest = &rest[n..];
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The names and values of a form, in their order. A name without a sign after it has an empty value.
+pub(crate) fn form_pairs(text: &str) -> impl Iterator<Item = (String, String)> {
+    text.split('&').map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (form_decoded(name), form_decoded(value))
+    })
 }

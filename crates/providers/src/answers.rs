@@ -4,10 +4,12 @@
 use bytes::Bytes;
 use http::Response;
 use model::time::UtcMillis;
+use uuid::Uuid;
 
-use crate::open::BatchOutcome;
+use crate::open::{BatchOutcome, HandshakeError};
 use crate::outcome::Outcome;
-use crate::{adm, apns, fcm, oauth, open, webpush, wns};
+use crate::webhook::HookAnswer;
+use crate::{adm, apns, fcm, oauth, open, webhook, webpush, wns};
 
 /// Who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,16 @@ impl Answering {
             Self::TokenService => oauth::read(answer, address, now).err(),
         }
     }
+}
+
+/// What the answer of a webhook means to the events that were sent to it.
+pub fn of_webhook(answer: &Response<Bytes>, now: UtcMillis) -> HookAnswer {
+    webhook::delivery::meaning_of(answer.status(), answer.headers(), now)
+}
+
+/// Whether the endpoint of an open platform confirms, by this answer, that it expects the messages of the platform with a code.
+pub fn confirmation(answer: &Response<Bytes>, code: Uuid) -> Result<(), HandshakeError> {
+    open::handshake::judge(answer, code, String::new())
 }
 
 impl Outcome {

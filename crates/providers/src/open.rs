@@ -3,7 +3,7 @@
 mod body;
 mod config;
 mod delivery;
-mod handshake;
+pub(crate) mod handshake;
 pub(crate) mod outcome;
 mod signature;
 

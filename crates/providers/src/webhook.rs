@@ -1,7 +1,7 @@
 //! Webhooks for events: where they are, and the one request that carries events to one of them.
 
 mod config;
-mod delivery;
+pub(crate) mod delivery;
 mod line;
 
 pub use config::{CustomHeader, NewWebhook, WebhookChange, WebhookConfig, WebhookSettings};

@@ -17,6 +17,7 @@ mod server_tokens;
 mod signatures;
 mod user_proofs;
 mod web_keys;
+mod web_tokens;
 
 use std::sync::{Arc, Once};
 

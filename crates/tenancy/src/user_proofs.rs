@@ -5,12 +5,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
-use model::app::AppKey;
 use model::ids::{ChannelId, NamedUserId};
 use ring::hmac::{self, HMAC_SHA256};
 use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
-use serde::Deserialize;
 
+use crate::web_tokens::{ProofClaims, ProofHeader, WebToken};
 use crate::{Caller, Tenancy};
 
 /// For how many seconds a proof may be good. One that was made with milliseconds would be good for ever.
@@ -39,39 +38,6 @@ pub enum ProofRefusal {
     TooLong,
 }
 
-#[derive(Deserialize)]
-struct Header {
-    alg: String,
-}
-
-#[derive(Deserialize)]
-struct Claims {
-    #[serde(default)]
-    aud: Option<Audience>,
-    sub: String,
-    /// In seconds since 1970, which may have a fraction.
-    exp: f64,
-    #[serde(default)]
-    channel: Option<ChannelId>,
-}
-
-/// Libraries for such tokens write one or several.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Audience {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl Audience {
-    fn has(&self, app: &AppKey) -> bool {
-        match self {
-            Audience::One(one) => one == app.as_str(),
-            Audience::Many(many) => many.iter().any(|one| one == app.as_str()),
-        }
-    }
-}
-
 impl Tenancy {
     /// The key that servers of the caller's app sign proofs with, as a text of 43 characters. For servers only. With a secret
     /// that was replaced it is the key that ends with that secret: who has stolen it must not get the one that comes after.
@@ -87,11 +53,9 @@ impl Tenancy {
 
     /// What a caller proves with a token of a server of its app.
     pub fn user_proof(&self, caller: &Caller, token: &str) -> Result<UserProof, ProofRefusal> {
-        let (signed, signature) = token.trim().rsplit_once('.').ok_or(ProofRefusal::Malformed)?;
-        let (header, claims) = signed.split_once('.').ok_or(ProofRefusal::Malformed)?;
-        let part = |text: &str| BASE64_URL.decode(text.trim_end_matches('=')).map_err(|_| ProofRefusal::Malformed);
-        let header: Header = serde_json::from_slice(&part(header)?).map_err(|_| ProofRefusal::Malformed)?;
-        let (text, signature) = (signed.as_bytes(), part(signature)?);
+        let token = WebToken::new(token.trim()).ok_or(ProofRefusal::Malformed)?.without_padding();
+        let header: ProofHeader = token.header().ok_or(ProofRefusal::Malformed)?;
+        let (text, signature) = (token.signed.as_bytes(), token.signature().ok_or(ProofRefusal::Malformed)?);
         // Each algorithm has keys of its own: a token that chooses one cannot have a key taken for something that it is not.
         let is_signed = match header.alg.as_str() {
             "HS256" => self.is_signed_with_secret(caller, text, &signature),
@@ -101,8 +65,8 @@ impl Tenancy {
         if !is_signed {
             return Err(ProofRefusal::Wrong);
         }
-        let claims: Claims = serde_json::from_slice(&part(claims)?).map_err(|_| ProofRefusal::Malformed)?;
-        if !claims.aud.is_some_and(|audience| audience.has(&caller.app().key)) {
+        let claims: ProofClaims = token.claims().ok_or(ProofRefusal::Malformed)?;
+        if !claims.aud.is_some_and(|audience| audience.has(caller.app().key.as_str())) {
             return Err(ProofRefusal::OfAnotherApp);
         }
         let left = claims.exp - self.0.clock.now().seconds() as f64;

@@ -8,41 +8,16 @@ use model::time::UtcMillis;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
 };
-use serde::Deserialize;
 use subtle::ConstantTimeEq;
 
 use super::Identity;
+use super::answers::{Algorithm, Claims, IdToken, Key, Keys, OneOrMany};
 
 /// How far the clocks of the provider and of the service may be apart.
 const SKEW_SECONDS: f64 = 60.0;
 const MOST_SUBJECT_CHARS: usize = 255;
 const MOST_NAME_CHARS: usize = model::limits::DISPLAY_NAME_CHARS;
 const MOST_GROUPS: usize = 1000;
-
-/// The keys of a provider, those of other kinds left out.
-#[derive(Deserialize)]
-pub(super) struct Keys {
-    keys: Vec<Key>,
-}
-
-#[derive(Deserialize)]
-struct Key {
-    kty: String,
-    #[serde(default)]
-    kid: Option<String>,
-    #[serde(default)]
-    crv: Option<String>,
-    #[serde(default, rename = "use")]
-    purpose: Option<String>,
-    #[serde(default)]
-    n: Option<String>,
-    #[serde(default)]
-    e: Option<String>,
-    #[serde(default)]
-    x: Option<String>,
-    #[serde(default)]
-    y: Option<String>,
-}
 
 /// What a token has to say.
 pub(super) struct Expected<'e> {
@@ -65,103 +40,17 @@ pub(super) enum KeyRefusal {
     Nonce,
 }
 
-#[derive(Deserialize)]
-struct Header {
-    alg: String,
-    #[serde(default)]
-    kid: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Claims {
-    iss: String,
-    sub: String,
-    aud: OneOrMany,
-    #[serde(default)]
-    azp: Option<String>,
-    exp: f64,
-    iat: f64,
-    #[serde(default)]
-    nonce: String,
-    #[serde(default)]
-    email: Option<String>,
-    #[serde(default)]
-    email_verified: Option<serde_json::Value>,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    groups: Option<OneOrMany>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl OneOrMany {
-    fn into_vec(self) -> Vec<String> {
-        match self {
-            OneOrMany::One(one) => vec![one],
-            OneOrMany::Many(many) => many,
-        }
-    }
-}
-
 pub(super) fn check(token: &str, keys: &Keys, expected: &Expected<'_>, now: UtcMillis) -> Result<Identity, KeyRefusal> {
-    let (signed, signature) = token.trim().rsplit_once('.').ok_or(KeyRefusal::Malformed)?;
-    let (header, claims) = signed.split_once('.').ok_or(KeyRefusal::Malformed)?;
-    let part = |text: &str| BASE64_URL.decode(text).map_err(|_| KeyRefusal::Malformed);
-    let header: Header = serde_json::from_slice(&part(header)?).map_err(|_| KeyRefusal::Malformed)?;
-    let algorithm = Algorithm::of(&header.alg).ok_or(KeyRefusal::Algorithm)?;
-    let key = keys.find(algorithm, header.kid.as_deref()).ok_or(KeyRefusal::UnknownKey)?;
-    key.verify(algorithm, signed.as_bytes(), &part(signature)?).ok_or(KeyRefusal::Signature)?;
-    let claims: Claims = serde_json::from_slice(&part(claims)?).map_err(|_| KeyRefusal::Malformed)?;
+    let token = IdToken::new(token).ok_or(KeyRefusal::Malformed)?;
+    let algorithm = Algorithm::of(&token.header.alg).ok_or(KeyRefusal::Algorithm)?;
+    let key = keys.find(algorithm, token.header.kid.as_deref()).ok_or(KeyRefusal::UnknownKey)?;
+    let signature = token.signature().ok_or(KeyRefusal::Malformed)?;
+    key.verify(algorithm, token.signed.as_bytes(), &signature).ok_or(KeyRefusal::Signature)?;
+    let claims = token.claims().ok_or(KeyRefusal::Malformed)?;
     claims.check(expected, now)
 }
 
-#[derive(Clone, Copy)]
-enum Algorithm {
-    Rs256,
-    Es256,
-    EdDsa,
-}
-
-impl Algorithm {
-    fn of(name: &str) -> Option<Self> {
-        match name {
-            "RS256" => Some(Self::Rs256),
-            "ES256" => Some(Self::Es256),
-            "EdDSA" => Some(Self::EdDsa),
-            _ => None,
-        }
-    }
-}
-
-impl Keys {
-    /// The key with an id, or without one the only key of its kind.
-    fn find(&self, algorithm: Algorithm, id: Option<&str>) -> Option<&Key> {
-        let mut fitting = self.keys.iter().filter(|key| key.is_for(algorithm));
-        match id {
-            Some(id) => fitting.find(|key| key.kid.as_deref() == Some(id)),
-            None => fitting.next().filter(|_| fitting.next().is_none()),
-        }
-    }
-}
-
 impl Key {
-    fn is_for(&self, algorithm: Algorithm) -> bool {
-        let (kind, curve) = match algorithm {
-            Algorithm::Rs256 => ("RSA", None),
-            Algorithm::Es256 => ("EC", Some("P-256")),
-            Algorithm::EdDsa => ("OKP", Some("Ed25519")),
-        };
-        self.kty == kind
-            && self.crv.as_deref() == curve
-            && self.purpose.as_deref().is_none_or(|purpose| purpose == "sig")
-    }
-
     fn verify(&self, algorithm: Algorithm, text: &[u8], signature: &[u8]) -> Option<()> {
         let bytes = |field: &Option<String>| BASE64_URL.decode(field.as_deref()?).ok();
         match algorithm {
@@ -177,7 +66,6 @@ impl Key {
         }
     }
 }
-
 impl Claims {
     fn check(self, expected: &Expected<'_>, now: UtcMillis) -> Result<Identity, KeyRefusal> {
         if self.iss != expected.issuer {

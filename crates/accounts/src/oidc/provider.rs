@@ -13,10 +13,10 @@ use model::time::UtcMillis;
 use parking_lot::Mutex;
 use providers::http::Client;
 use providers::percent_encoded;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::id_token::{self, Expected, KeyRefusal, Keys};
+use super::answers::{Configuration, Keys, Tokens};
+use super::id_token::{self, Expected, KeyRefusal};
 use super::{Identity, LoginRefusal, Proven};
 
 const KEPT_FOR: Duration = Duration::from_secs(60 * 60);
@@ -28,27 +28,6 @@ pub(super) struct Provider {
     issuer: String,
     configuration: Mutex<Option<(UtcMillis, Arc<Configuration>)>>,
     keys: Mutex<Option<(UtcMillis, Arc<Keys>)>>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Configuration {
-    issuer: String,
-    pub(super) authorization_endpoint: String,
-    token_endpoint: String,
-    jwks_uri: String,
-    #[serde(default)]
-    scopes_supported: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Tokens {
-    id_token: String,
-}
-
-impl Configuration {
-    pub(super) fn has_scope(&self, scope: &str) -> bool {
-        self.scopes_supported.iter().any(|known| known == scope)
-    }
 }
 
 const REFUSED: LoginRefusal = LoginRefusal("The provider did not confirm this login; begin it once more.");

@@ -17,7 +17,7 @@ use crate::auth::basic_credentials;
 use crate::body::Whole;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::form::form_decoded;
+use crate::form::{form_decoded, form_pairs};
 use crate::holder::Holder;
 use crate::input::Input;
 use crate::links::Links;
@@ -167,10 +167,8 @@ impl Form {
         let text =
             std::str::from_utf8(body).map_err(|_| GrantError::InvalidRequest.because("The body is not UTF-8."))?;
         let (mut grant_type, mut form) = (None, Self { assertion: None, asked: Asked::default() });
-        for pair in text.trim().split('&') {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let value = form_decoded(value);
-            match form_decoded(name).as_str() {
+        for (name, value) in form_pairs(text.trim()) {
+            match name.as_str() {
                 "grant_type" => grant_type = Some(value),
                 "assertion" => form.assertion = Some(value),
                 "sub" => form.asked.subjects.push_str(&format!("{value} ")),

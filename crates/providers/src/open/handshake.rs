@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use model::time::UtcMillis;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -43,6 +43,11 @@ pub async fn validate(client: &Client, config: &OpenPlatformConfig, now: UtcMill
         Ok(answer) => answer,
         Err(source) => return Err(HandshakeError::NoAnswer { url, source }),
     };
+    judge(&answer, config.validation_code, url)
+}
+
+/// Whether an endpoint has confirmed that it expects us.
+pub(crate) fn judge(answer: &Response<Bytes>, code: Uuid, url: String) -> Result<(), HandshakeError> {
     if answer.status() != StatusCode::OK {
         return Err(HandshakeError::Status { url, status: answer.status() });
     }
@@ -51,7 +56,7 @@ pub async fn validate(client: &Client, config: &OpenPlatformConfig, now: UtcMill
     }
     match serde_json::from_slice::<Confirmation>(answer.body()) {
         Err(_) => Err(HandshakeError::NotConfirmation { url }),
-        Ok(answer) if answer.confirmation_code != config.validation_code => Err(HandshakeError::WrongCode { url }),
+        Ok(answer) if answer.confirmation_code != code => Err(HandshakeError::WrongCode { url }),
         Ok(_) => Ok(()),
     }
 }

@@ -108,7 +108,7 @@ impl Hook {
     pub async fn post(&self, events: &[Bytes], now: UtcMillis) -> HookAnswer {
         let answer = tokio::time::timeout(self.0.timeout, self.0.exchange(self.body(events))).await;
         match answer.unwrap_or(Err(SendError::Timeout)) {
-            Ok(answer) => meaning_of(&answer, now),
+            Ok(answer) => meaning_of(answer.status, &answer.headers, now),
             Err(error) => {
                 HookAnswer::Failed { status: None, reason: error.to_string(), after: None, is_refusal: false }
             }
@@ -203,8 +203,8 @@ fn host(uri: &Uri) -> Option<HeaderValue> {
     HeaderValue::from_str(host).ok()
 }
 
-fn meaning_of(answer: &Answer, now: UtcMillis) -> HookAnswer {
-    let status = answer.status;
+/// What a webhook says by its answer; nobody looks at the body.
+pub(crate) fn meaning_of(status: StatusCode, headers: &HeaderMap, now: UtcMillis) -> HookAnswer {
     if status.is_success() {
         return HookAnswer::Taken { status: status.as_u16() };
     }
@@ -220,7 +220,7 @@ fn meaning_of(answer: &Answer, now: UtcMillis) -> HookAnswer {
     HookAnswer::Failed {
         status: Some(status.as_u16()),
         reason: format!("The webhook answered {status}{why}."),
-        after: retry_after(&answer.headers, now),
+        after: retry_after(headers, now),
         is_refusal: matches!(status.as_u16(), 400 | 406 | 409 | 411..=417 | 422),
     }
 }
@@ -240,7 +240,7 @@ mod tests {
     fn of(status: u16, retry_after: Option<&str>) -> HookAnswer {
         let mut headers = HeaderMap::new();
         headers.extend(retry_after.map(|value| (http::header::RETRY_AFTER, value.parse().unwrap())));
-        meaning_of(&Answer { status: StatusCode::from_u16(status).unwrap(), headers }, UtcMillis(0))
+        meaning_of(StatusCode::from_u16(status).unwrap(), &headers, UtcMillis(0))
     }
 
     #[test]

@@ -8,18 +8,18 @@ use base::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
 use boxed::boxed;
-use model::ids::{Id, ServerTokenId};
+use model::ids::Id;
 use model::network::Network;
 use model::server_token::Scope;
 use model::time::UtcMillis;
 use parking_lot::Mutex;
 use ring::signature::{ECDSA_P384_SHA384_FIXED, UnparsedPublicKey};
-use serde::{Deserialize, Serialize};
 use store::server_tokens::TokenKind;
 use tokio::sync::OnceCell;
 
 use super::keys::KeyPair;
 use crate::server_tokens::{KnownToken, TokenLimits, TokenRef};
+use crate::web_tokens::{AccessClaims, AccessHeader, WebToken};
 use crate::{Caller, Refusal, Tenancy, credentials, device_tokens};
 
 pub(super) const ALGORITHM: &str = "ES384";
@@ -31,30 +31,7 @@ const MOST_REMEMBERED: usize = 10_000;
 #[derive(Default)]
 pub(crate) struct AccessTokens {
     pub(super) key: OnceCell<Arc<KeyPair>>,
-    right: Mutex<HashMap<[u8; 32], Arc<Claims>>>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Header {
-    alg: String,
-    kid: String,
-    #[serde(default)]
-    typ: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Claims {
-    iss: String,
-    sub: String,
-    client_id: ServerTokenId,
-    /// Not there if the client is not limited to scopes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    scope: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    ipaddr: Vec<String>,
-    iat: i64,
-    exp: i64,
-    jti: String,
+    right: Mutex<HashMap<[u8; 32], Arc<AccessClaims>>>,
 }
 
 /// Whether this is meant to be an access token. Tokens of devices have the same form and another header.
@@ -74,8 +51,8 @@ impl Tenancy {
     ) -> Result<String> {
         let key = self.oauth_key().await?;
         let words = |scopes: &[Scope]| scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(" ");
-        let header = Header { alg: ALGORITHM.to_owned(), kid: key.id.clone(), typ: "JWT".to_owned() };
-        let claims = Claims {
+        let header = AccessHeader { alg: ALGORITHM.to_owned(), kid: key.id.clone(), typ: "JWT".to_owned() };
+        let claims = AccessClaims {
             iss: issuer.to_owned(),
             sub: format!("app:{}", client.app),
             client_id: client.row.id,
@@ -109,7 +86,7 @@ impl Tenancy {
     }
 
     /// What a token says, if the installation has signed it.
-    async fn signed_claims(&self, token: &str) -> Result<Option<Arc<Claims>>> {
+    async fn signed_claims(&self, token: &str) -> Result<Option<Arc<AccessClaims>>> {
         let hash = credentials::hash(token);
         if let Some(known) = self.0.access_tokens.right.lock().get(&hash) {
             return Ok(Some(known.clone()));
@@ -125,21 +102,20 @@ impl Tenancy {
     }
 }
 
-fn check(token: &str, key: &KeyPair) -> Option<Claims> {
-    let (signed, signature) = token.rsplit_once('.')?;
-    let (header, claims) = signed.split_once('.')?;
-    let header: Header = serde_json::from_slice(&BASE64_URL.decode(header).ok()?).ok()?;
+fn check(token: &str, key: &KeyPair) -> Option<AccessClaims> {
+    let token = WebToken::new(token)?;
+    let header: AccessHeader = token.header()?;
     // The token does not choose how it is checked.
     if header.alg != ALGORITHM || header.kid != key.id {
         return None;
     }
     let public = UnparsedPublicKey::new(&ECDSA_P384_SHA384_FIXED, key.public());
-    public.verify(signed.as_bytes(), &BASE64_URL.decode(signature).ok()?).ok()?;
-    serde_json::from_slice(&BASE64_URL.decode(claims).ok()?).ok()
+    public.verify(token.signed.as_bytes(), &token.signature()?).ok()?;
+    token.claims()
 }
 
 /// What the bearer may do: what the client may now, and of that what the token says. `None` for limits that cannot be read.
-fn limits(client: &KnownToken, claims: &Claims) -> Option<TokenLimits> {
+fn limits(client: &KnownToken, claims: &AccessClaims) -> Option<TokenLimits> {
     let own = &client.limits;
     let said: Option<Vec<Scope>> = match &claims.scope {
         Some(words) => Some(words.split_whitespace().map(Scope::from_word).collect::<Option<_>>()?),
