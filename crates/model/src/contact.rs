@@ -19,7 +19,10 @@ mod servers;
 #[cfg(test)]
 mod tests;
 
-pub use servers::{ContactAssociation, ContactAttributeChanges, ContactAttributes, ContactTagging};
+pub use servers::{
+    ContactAssociation, ContactAttributeChanges, ContactAttributes, ContactName, ContactTagging, ScopedContactChange,
+    ScopedContactUpdate,
+};
 
 /// An action of a device on its association with a contact.
 #[derive(Clone, Debug, PartialEq, Eq, Read)]

@@ -173,23 +173,24 @@ struct ScopedBody {
     lists: ListChanges,
 }
 
-#[derive(Body)]
+/// Lists to subscribe to and to unsubscribe from, none of them both at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Body)]
 #[body(not_printed, keys = |fields| refuse_contradiction(fields, &subscribe, &unsubscribe))]
-struct ListChanges {
+pub struct ListChanges {
     #[body(
         read = list_ids,
         default,
         length = 0..=limits::SUBSCRIPTIONS_PER_REQUEST,
         like = OneOrMany<SubscriptionListId>
     )]
-    subscribe: BTreeSet<SubscriptionListId>,
+    pub subscribe: BTreeSet<SubscriptionListId>,
     #[body(
         read = list_ids,
         default,
         length = 0..=limits::SUBSCRIPTIONS_PER_REQUEST,
         like = OneOrMany<SubscriptionListId>
     )]
-    unsubscribe: BTreeSet<SubscriptionListId>,
+    pub unsubscribe: BTreeSet<SubscriptionListId>,
 }
 
 fn refuse_contradiction(
@@ -210,7 +211,7 @@ fn scoped(at: &At<'_>) -> Option<Vec<ScopedChange>> {
     at.one_or_many(1..=limits::SUBSCRIPTIONS_PER_REQUEST, ScopedChange::parse).map(OneOrMany::into_vec)
 }
 
-fn scopes(at: &At<'_>) -> Option<BTreeSet<Scope>> {
+pub(crate) fn scopes(at: &At<'_>) -> Option<BTreeSet<Scope>> {
     Some(at.one_or_many(1..=Scope::ALL.len(), Scope::parse)?.into_vec().into_iter().collect())
 }
 

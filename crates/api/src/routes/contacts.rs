@@ -50,6 +50,7 @@ pub(super) struct AssociatedTypes {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Disassociated {
+    contact: ContactId,
     channel_id: ChannelId,
 }
 
@@ -174,7 +175,7 @@ pub(super) async fn disassociate(
     let ContactDisassociation(channel_id) = input.parse(ContactDisassociation::parse).await?;
     of_users.need_leave(channel_id, None)?;
     rights.devices(&edge).disassociate_from_contact(app.id, id, channel_id).await?;
-    Answer::changed(OperationId::random(), Disassociated { channel_id })
+    Answer::changed(OperationId::random(), Disassociated { contact: id, channel_id })
 }
 
 impl From<Contact> for ContactRecord {

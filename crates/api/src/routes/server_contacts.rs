@@ -1,9 +1,8 @@
 //! Contacts as servers speak of them: looking them up, and changing several at once.
 
 use axum::extract::State;
-use model::contact::{ContactAssociation, ContactAttributeChanges, ContactTagging, ContactUpdate};
-use model::ids::{ChannelKind, ContactId, ContactKind, NamedUserId};
-use model::subscription::ScopedUpdate;
+use model::contact::{ContactAssociation, ContactAttributeChanges, ContactTagging, ContactUpdate, ScopedContactUpdate};
+use model::ids::{ChannelKind, ContactId, ContactKind, NamedUserId, OperationId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,6 +28,15 @@ pub(super) struct OfNamedUser {
     contact_id: ContactId,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Associated {
+    /// Whose the channel is, as events show it.
+    contact_id: ContactId,
+    /// Why the channel was passed over: it is of another device type than the request says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<String>>,
+}
+
 pub(super) async fn of_channel(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -50,7 +58,9 @@ pub(super) async fn of_named_user(
 
 pub(super) async fn associate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let association = input.parse(ContactAssociation::parse).await?;
-    Answer::done_except(edge.engine.devices().associate_with_contact(app.id, association).await?)
+    let (contact_id, warnings) = edge.engine.devices().associate_with_contact(app.id, association).await?;
+    let warnings = (!warnings.is_empty()).then_some(warnings);
+    Answer::changed(OperationId::random(), Associated { contact_id, warnings })
 }
 
 pub(super) async fn tag(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
@@ -78,7 +88,8 @@ pub(super) async fn change_scoped(
     PathId(id): PathId<ContactKind>,
     input: Input,
 ) -> Result<Answer> {
-    let update = ContactUpdate::from(input.parse(ScopedUpdate::parse).await?);
+    let update = ContactUpdate::from(input.parse(ScopedContactUpdate::parse).await?);
+    update.tags.iter().try_for_each(refuse_read_only)?;
     let refused_for_named = of_users.refusal_for_contact(&update);
     rights.devices(&edge).update_contact(app.id, id, update, rights.0, refused_for_named).await?;
     Answer::done()

@@ -54,19 +54,79 @@ async fn contacts_are_found_and_changed_by_the_ids_that_events_show() {
         assert_eq!(found["contact_id"], json!(contact));
         let found = master.get(&format!("/api/contacts/lookup/channel/{own}")).await.expect(200);
         assert_eq!((&found["contact_id"], &found["is_anonymous"]), (&json!(contact), &json!(false)));
-        for _ in 0..2 {
-            let association = json!({"contact_id": contact, "channel_id": others, "device_type": "ios"});
-            master.post("/api/contacts/associate", association).await.expect(200);
+        for named in [json!(contact), json!("somebody else")] {
+            let association = json!({"contact_id": named, "channel_id": others, "device_type": "ios"});
+            let answer = master.post("/api/contacts/associate", association).await.expect(200);
+            assert_eq!(answer["contact_id"], json!(contact), "a channel that is somebody's stays theirs");
         }
         assert_eq!(user(&app, "kim").await["channels"].as_array().unwrap().len(), 2);
         let leave = json!({"channel_type": "ios", "channel_id": others});
-        master.post(&format!("/api/contacts/disassociate/{contact}"), leave).await.expect(200);
+        let left = master.post(&format!("/api/contacts/disassociate/{contact}"), leave).await.expect(200);
+        assert_eq!((&left["contact"], &left["channel_id"]), (&json!(contact), &json!(others)));
         assert_eq!(user(&app, "kim").await["channels"].as_array().unwrap().len(), 1);
         for path in ["lookup/named_user/nobody".to_owned(), format!("lookup/channel/{NOBODY}")] {
             master.get(&format!("/api/contacts/{path}")).await.expect(404);
         }
         let email = json!({"contact_id": contact, "email_address": "kim@example.com"});
         master.post("/api/contacts/associate", email).await.expect(400);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn contacts_that_are_not_there_are_made() {
+    on_each_database(async |app| {
+        let master = app.master();
+        for (n, name) in ["crm-17", NOBODY].into_iter().enumerate() {
+            let mut answers = Vec::new();
+            for device in 0..2 {
+                let own = channel(&app, "ios", &format!("ABCDEF{n}{device}")).await;
+                let association = json!({"contact_id": name, "channel_id": own});
+                answers
+                    .push(master.post("/api/contacts/associate", association).await.expect(200)["contact_id"].clone());
+                let found = master.get(&format!("/api/contacts/lookup/channel/{own}")).await.expect(200);
+                assert_eq!(found["contact_id"], answers[0]);
+            }
+            assert_eq!(answers[0], answers[1]);
+            assert_eq!(user(&app, name).await["channels"].as_array().unwrap().len(), 2);
+        }
+        let tagging = json!({"audience": {"contact_id": [NOBODY]}, "add": {"loyalty": ["gold"]}});
+        assert_eq!(master.post("/api/contacts/tags", tagging).await.expect(200).get("tag_warnings"), None);
+        assert_eq!(user(&app, NOBODY).await["tags"], json!({"loyalty": ["gold"]}));
+        for wrong in [json!(""), json!("x".repeat(129)), json!(7)] {
+            let association = json!({"contact_id": wrong, "channel_id": channel(&app, "ios", "ABCDEF77").await});
+            master.post("/api/contacts/associate", association).await.expect(400);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tags_of_a_contact_can_be_changed_with_its_subscriptions_or_alone() {
+    on_each_database(async |app| {
+        let master = app.master();
+        master.post("/api/named_users/kim", json!({"tags": {"add": {"g": ["old"]}}})).await.expect(200);
+        let contact = text(&master.get("/api/contacts/lookup/named_user/kim").await.expect(200)["contact_id"]);
+        let path = format!("/api/contacts/scoped/{contact}");
+        let tags = json!([{"add": {"g": ["new"]}, "remove": {"g": ["old"]}}, {"set": {"h": ["one"]}}]);
+        master.post(&path, json!({"scoped": [{"scope": ["app"], "tags": tags}]})).await.expect(200);
+        assert_eq!(user(&app, "kim").await["tags"], json!({"g": ["new"], "h": ["one"]}));
+        let both = json!({"scope": ["web"], "tags": [{"set": {"h": ["two"]}}], "subscription_lists": {"subscribe": ["weekly"]}});
+        master.post(&path, json!({"scoped": [both]})).await.expect(200);
+        assert_eq!(user(&app, "kim").await["tags"], json!({"g": ["new"], "h": ["two"]}));
+        let lists = master.get(&format!("/api/subscription_lists/contacts/{contact}")).await.expect(200);
+        assert_eq!(lists["subscription_lists"], json!([{"scope": "web", "list_ids": ["weekly"]}]));
+        for wrong in [
+            json!({"scope": ["app"]}),
+            json!({"tags": tags}),
+            json!({"scope": ["app"], "tags": [{"add": {"g": ["t"]}, "remove": {"g": ["t"]}}]}),
+        ] {
+            master.post(&path, json!({"scoped": [wrong]})).await.expect(400);
+        }
+        let set = json!({"action": "set", "key": "plan", "value": "a"});
+        let change = json!([{"audience": {"contact_id": contact}, "attributes": [set, {"action": "remove", "key": "plan"}]}]);
+        let refused = master.post("/api/contacts/attributes", change).await.expect(400);
+        assert!(refused.to_string().contains("The attribute 'plan' cannot be set and removed at once."), "{refused}");
     })
     .await;
 }
@@ -171,6 +231,12 @@ async fn old_listings_show_channels() {
         assert_eq!(apids["apids"][0]["apid"], json!(android));
         assert_eq!(master.get(&format!("/api/apids/{android}")).await.expect(200)["gcm_registration_id"], "token");
         master.get(&format!("/api/apids/{}", ios[0])).await.expect(404);
+        // One that is known may be looked up by the app as well, lists may not.
+        assert_eq!(app.device().get("/api/device_tokens/ABCDEF02").await.expect(200)["device_token"], "ABCDEF02");
+        app.device().get(&format!("/api/apids/{android}")).await.expect(200);
+        for path in ["device_tokens", "device_tokens/count", "apids"] {
+            app.device().get(&format!("/api/{path}")).await.expect(401);
+        }
         assert_eq!(master.get("/api/device_pins/").await.expect(200), json!({"device_pins": []}));
 
         let lookup = json!({"channel_id": ios[0], "device_type": "ios", "tag_groups": {"device": ["news", "other"], "g": ["t"]}});

@@ -2,10 +2,12 @@
 
 use base::{Error, Result};
 use boxed::boxed;
-use model::contact::{ContactAssociation, ContactUpdate};
+use model::contact::{ContactAssociation, ContactName, ContactUpdate};
 use model::ids::{AppId, ChannelId, ContactId, NamedUserId};
-use store::{Tx, channels, named_users};
+use store::channels::{self, Channel};
+use store::{Tx, named_users};
 
+use super::shown::ShownUsers;
 use super::{Contact, Person, contact_of, person, update_user};
 use crate::Devices;
 use crate::channels::stored_profile;
@@ -41,23 +43,47 @@ impl Devices {
         self.shown_contact(app, &user).await
     }
 
-    /// Gives a channel to a contact. The only channel of somebody unknown is theirs already.
-    pub async fn associate_with_contact(&self, app: AppId, association: ContactAssociation) -> Result<Vec<String>> {
-        let ContactAssociation { contact_id, channel } = association;
-        let shown = self.users_shown(app, &[contact_id]).await?;
-        self.change_audience(app, move |tx, context| {
-            let mut batch = Batch::default();
-            match person(tx, app, contact_id, &shown)? {
-                Person::NamedUser(user) => batch.mistake(join(tx, context, &channel, &user)?),
-                Person::UserOf(row) if row.id == channel.id => {}
-                Person::UserOf(_) => {
-                    let text = "A contact that is not a named user has one channel; identify the user first.";
-                    return Err(Error::Conflict(text.to_owned()));
+    /// Gives a channel that has no named user to a contact, which is made if there is none: a named user of that name. Answers
+    /// the contact of the channel now, under the id that events show, and sentences about what was passed over.
+    pub async fn associate_with_contact(
+        &self,
+        app: AppId,
+        association: ContactAssociation,
+    ) -> Result<(ContactId, Vec<String>)> {
+        let ContactAssociation { contact, channel } = association;
+        let ids = match &contact {
+            ContactName::Id(id) => vec![*id],
+            ContactName::User(_) => Vec::new(),
+        };
+        let shown = self.users_shown(app, &ids).await?;
+        let id = channel.id;
+        let (user, warnings) = self
+            .change_audience(app, move |tx, context| {
+                let owner = channels::by_id(tx, app, channel.id)?.filter(|row| row.installed);
+                if let Some(user) = owner.and_then(|row| row.named_user) {
+                    return Ok((Some(user), Vec::new()));
                 }
-            }
-            batch.finish()
-        })
-        .await
+                match addressed(tx, app, &contact, &shown)? {
+                    Addressed::User(user) => {
+                        let mut batch = Batch::default();
+                        batch.mistake(join(tx, context, &channel, &user)?);
+                        Ok((Some(user), batch.finish()?))
+                    }
+                    Addressed::UnknownUserOf(owner) if owner.id == channel.id => Ok((None, Vec::new())),
+                    Addressed::UnknownUserOf(_) => {
+                        let text = "A contact that is not a named user has one channel; identify the user first.";
+                        Err(Error::Conflict(text.to_owned()))
+                    }
+                }
+            })
+            .await?;
+        let contact = match (self.contact_of_channel(app, id).await, user) {
+            (Ok(contact), _) => contact.id,
+            // It gets the channel when that registers.
+            (Err(Error::NotFound(_)), Some(user)) => self.shown_contact(app, &user).await?,
+            (Err(error), _) => return Err(error),
+        };
+        Ok((contact, warnings))
     }
 
     /// Makes each change of the contacts that it names. Unknown contacts are skipped, and each is told in a sentence.
@@ -72,7 +98,7 @@ impl Devices {
             let mut unknown = Vec::new();
             for (ids, update) in &changes {
                 for id in ids {
-                    match person(tx, app, *id, &shown) {
+                    match known(tx, app, *id, &shown) {
                         Ok(Person::NamedUser(user)) => update_user(tx, context, &user, update)?,
                         Ok(Person::UserOf(row)) => context.change_unknown_user(tx, row, update)?,
                         Err(Error::NotFound(_)) => {
@@ -86,4 +112,39 @@ impl Devices {
         })
         .await
     }
+}
+
+/// Whom a server means by a contact.
+enum Addressed {
+    /// Who need not be there yet.
+    User(NamedUserId),
+    UnknownUserOf(Channel),
+}
+
+fn addressed(tx: &mut Tx<'_>, app: AppId, contact: &ContactName, shown: &ShownUsers) -> Result<Addressed> {
+    let id = match contact {
+        ContactName::User(user) => return Ok(Addressed::User(user.clone())),
+        ContactName::Id(id) => *id,
+    };
+    match person(tx, app, id, shown) {
+        Ok(Person::NamedUser(user)) => Ok(Addressed::User(user)),
+        Ok(Person::UserOf(row)) => Ok(Addressed::UnknownUserOf(row)),
+        Err(Error::NotFound(_)) => Ok(Addressed::User(user_called(id)?)),
+        Err(error) => Err(error),
+    }
+}
+
+/// A contact that is there, also one that a server has made by associating a channel with an id of its own.
+fn known(tx: &mut Tx<'_>, app: AppId, id: ContactId, shown: &ShownUsers) -> Result<Person> {
+    match person(tx, app, id, shown) {
+        Err(Error::NotFound(what)) => {
+            let user = named_users::get(tx, app, &user_called(id)?)?;
+            user.map(|user| Person::NamedUser(user.id)).ok_or(Error::NotFound(what))
+        }
+        found => found,
+    }
+}
+
+fn user_called(id: ContactId) -> Result<NamedUserId> {
+    NamedUserId::new(&id.to_string()).map_err(Error::internal)
 }

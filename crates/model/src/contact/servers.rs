@@ -1,21 +1,32 @@
 //! What servers say about contacts, several of which may be named in one request.
 
-use crate::attribute::{self, AttributeOperation};
+use std::collections::BTreeSet;
+
+use crate::attribute::{self, AttributeAction, AttributeKey, AttributeOperation};
 use crate::channel::{ChannelRef, TagOperation};
 use crate::contact::ContactUpdate;
-use crate::ids::ContactId;
+use crate::ids::{ContactId, NamedUserId};
 use crate::json::body::{Body, Read};
-use crate::json::{At, OneOrMany};
+use crate::json::{At, Fields, OneOrMany};
 use crate::limits;
-use crate::subscription::{ScopedOperation, ScopedUpdate, SubscriptionAction, SubscriptionOperation};
+use crate::subscription::{self, ListChanges, Scope, ScopedOperation, SubscriptionAction, SubscriptionOperation};
 
 /// Makes a channel belong to a contact.
 #[derive(Clone, Debug, PartialEq, Eq, Body)]
 #[body(not_printed)]
 pub struct ContactAssociation {
-    pub contact_id: ContactId,
+    #[body(rename = "contact_id")]
+    pub contact: ContactName,
     #[body(flatten, take = ChannelRef::read)]
     pub channel: ChannelRef,
+}
+
+/// A contact as a server names it: by its id, or by a name of the server's own, which is that of a named user.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = NamedUserId::json_schema(schemas))]
+pub enum ContactName {
+    Id(ContactId),
+    User(NamedUserId),
 }
 
 /// A change of the tags of contacts.
@@ -41,7 +52,7 @@ pub struct ContactAttributes {
     pub audience: Vec<ContactId>,
     #[body(
         rename = "attributes",
-        read = attribute::operations,
+        read = clear_operations,
         length = 1..=limits::ATTRIBUTES_PER_REQUEST,
         like = OneOrMany<AttributeOperation>
     )]
@@ -79,18 +90,77 @@ impl From<Vec<AttributeOperation>> for ContactUpdate {
     }
 }
 
-impl From<ScopedUpdate> for ContactUpdate {
-    fn from(ScopedUpdate(changes): ScopedUpdate) -> Self {
-        let mut subscriptions = Vec::new();
-        for change in changes {
-            let unsubscribed = change.unsubscribe.into_iter().map(|list| (SubscriptionAction::Unsubscribe, list));
-            let subscribed = change.subscribe.into_iter().map(|list| (SubscriptionAction::Subscribe, list));
+/// A change of one contact, for some kinds of its channels, in the order of its parts.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
+pub struct ScopedContactUpdate(
+    #[body(
+        rename = "scoped",
+        read = |at| Some(at.one_or_many(1..=limits::SUBSCRIPTIONS_PER_REQUEST, ScopedContactChange::parse)?.into_vec()),
+        length = 1..=limits::SUBSCRIPTIONS_PER_REQUEST,
+        like = OneOrMany<ScopedContactChange>
+    )]
+    pub Vec<ScopedContactChange>,
+);
+
+/// Subscriptions for some kinds of channels, and tags, which are the whole contact's.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed, keys = need_change)]
+pub struct ScopedContactChange {
+    #[body(rename = "scope", read = subscription::scopes, length = 1..=Scope::ALL.len(), like = OneOrMany<Scope>)]
+    pub scopes: BTreeSet<Scope>,
+    #[body(rename = "subscription_lists")]
+    pub lists: Option<ListChanges>,
+    #[body(read = tags, nullable, default, like = OneOrMany<TagOperation>)]
+    pub tags: Vec<TagOperation>,
+}
+
+impl ContactName {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        match at.string()?.parse() {
+            Ok(id) => Some(Self::Id(id)),
+            Err(_) => NamedUserId::parse(at).map(Self::User),
+        }
+    }
+}
+
+fn need_change(fields: &Fields<'_>) {
+    if !fields.has("subscription_lists") && !fields.has("tags") {
+        fields.at().invalid::<()>("One of 'subscription_lists' and 'tags' must be given.");
+    }
+}
+
+fn tags(at: &At<'_>) -> Option<Vec<TagOperation>> {
+    Some(at.one_or_many(1..=limits::SUBSCRIPTIONS_PER_REQUEST, TagOperation::parse)?.into_vec())
+}
+
+/// None of them sets what another removes.
+fn clear_operations(at: &At<'_>) -> Option<Vec<AttributeOperation>> {
+    let operations = attribute::operations(at)?;
+    let is_removed = |operation: &AttributeOperation| matches!(operation.action, AttributeAction::Remove);
+    let removed: BTreeSet<&AttributeKey> =
+        operations.iter().filter(|operation| is_removed(operation)).map(|operation| &operation.key).collect();
+    let both = operations.iter().find(|operation| !is_removed(operation) && removed.contains(&operation.key));
+    match both {
+        Some(both) => at.invalid(format!("The attribute '{}' cannot be set and removed at once.", both.key.as_str())),
+        None => Some(operations),
+    }
+}
+
+impl From<ScopedContactUpdate> for ContactUpdate {
+    fn from(ScopedContactUpdate(changes): ScopedContactUpdate) -> Self {
+        let (mut subscriptions, mut all_tags) = (Vec::new(), Vec::new());
+        for ScopedContactChange { scopes, lists, tags } in changes {
+            let ListChanges { subscribe, unsubscribe } = lists.unwrap_or_default();
+            let unsubscribed = unsubscribe.into_iter().map(|list| (SubscriptionAction::Unsubscribe, list));
+            let subscribed = subscribe.into_iter().map(|list| (SubscriptionAction::Subscribe, list));
             for (action, list_id) in unsubscribed.chain(subscribed) {
                 let operation = SubscriptionOperation { action, list_id, timestamp: None };
                 let scoped = |scope| ScopedOperation { operation: operation.clone(), scope };
-                subscriptions.extend(change.scopes.iter().copied().map(scoped));
+                subscriptions.extend(scopes.iter().copied().map(scoped));
             }
+            all_tags.extend(tags);
         }
-        Self { subscriptions, ..Self::default() }
+        Self { subscriptions, tags: all_tags, ..Self::default() }
     }
 }

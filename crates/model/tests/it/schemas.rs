@@ -12,7 +12,7 @@ use model::channel::{
 };
 use model::contact::{
     ContactAction, ContactAssociation, ContactAttributeChanges, ContactChannel, ContactDisassociation,
-    ContactIdentification, ContactTagging, ContactUpdate,
+    ContactIdentification, ContactTagging, ContactUpdate, ScopedContactUpdate,
 };
 use model::content_template::ContentTemplate;
 use model::custom_event::CustomEvent;
@@ -115,6 +115,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
         add::<ContactAssociation>,
         add::<ContactTagging>,
         add::<ContactAttributeChanges>,
+        add::<ScopedContactUpdate>,
         add::<ChannelTagsLookup>,
         add::<OneOrMany<CustomEvent>>,
         add::<JourneyTrigger>,

@@ -2,16 +2,15 @@
 
 use model::contact::{
     ContactAction, ContactAssociation, ContactAttributeChanges, ContactChannel, ContactDisassociation,
-    ContactIdentification, ContactTagging, ContactUpdate,
+    ContactIdentification, ContactTagging, ContactUpdate, ScopedContactUpdate,
 };
-use model::subscription::ScopedUpdate;
 use serde_json::json;
 
 use super::channels::READ_ONLY;
 use super::devices::channel_id;
 use crate::openapi::{Area, body};
 use crate::routes::contacts::{Acted, AssociatedTypes, Disassociated, Resolved};
-use crate::routes::server_contacts::{OfChannel, OfNamedUser};
+use crate::routes::server_contacts::{Associated, OfChannel, OfNamedUser};
 
 const SERVERS_ONLY: &str =
     "A rule of the app about named users does not allow this to devices, or the caller may not do this (40300).";
@@ -94,11 +93,10 @@ fn by_servers(area: &mut Area) {
     area.post(
         "/api/contacts/associate",
         "Associate a channel with a contact",
-        "Gives a channel to a contact that is there.",
+        "Gives a channel without a named user to a contact. One that is not there is made, as a named user of that name.",
     )
     .body(body::of::<ContactAssociation>, json!({"contact_id": contact, "channel_id": channel, "device_type": "ios"}))
-    .done_except()
-    .refuses(404, "There is no such contact (40401).")
+    .changed::<Associated>("Whose the channel is; it stays its named user's if it has one.")
     .refuses(409, "Somebody unknown has one channel; identify the user first (40900).");
     area.post("/api/contacts/tags", "Tag contacts", "Up to 1,000. Contacts that are not there are passed over.")
         .body(body::of::<ContactTagging>, json!({"audience": {"contact_id": [contact]}, "add": {"loyalty": ["gold"]}}))
@@ -114,11 +112,15 @@ fn by_servers(area: &mut Area) {
         json!([{"audience": {"contact_id": contact}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]}]),
     )
     .done_except();
-    area.post("/api/contacts/scoped/{contact_id}", "Subscribe a contact", "To lists, for some kinds of its channels.")
-        .body(
-            body::of::<ScopedUpdate>,
-            json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["weekly"]}}]}),
-        )
-        .done()
-        .refuses(403, SERVERS_ONLY);
+    area.post(
+        "/api/contacts/scoped/{contact_id}",
+        "Subscribe and tag a contact",
+        "Subscriptions are for some kinds of its channels, tags for all.",
+    )
+    .body(
+        body::of::<ScopedContactUpdate>,
+        json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["weekly"]}}]}),
+    )
+    .done()
+    .refuses(403, SERVERS_ONLY);
 }
