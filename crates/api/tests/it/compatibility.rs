@@ -46,6 +46,12 @@ Which documented calls of Airship this service has. *Served* means that the call
 [the API](api.md) says: a test makes it with a request that is good, and sees it succeed. *Nothing there* is said of calls about things of
 which there are none here: they are understood and answered with 404. Everything else is answered with the status 404, the code
 40402 and the sentence in this table, or with the status that stands before it. The test writes this page.
+
+Calls that are served may refuse parts of their bodies, with the status 400, the path of the part and a sentence. In a push these are
+`frequency_limits` below `audience_limits` (the `constraint` of a pipeline says how many pushes a device gets), an `orchestration` other
+than `fan_out`, feeds and snippets in texts, and `open` with a scene. Audiences cannot ask for `ua_device_os`, `ua_device_model`,
+`ua_sdk_version`, `ua_local_tz`, `ua_carrier` and `ua_browser_…`, of which no index is kept. Preference forms have no `contact_management`
+and no conditions about email and SMS.
 ";
 
 /// Of the operations of the API.

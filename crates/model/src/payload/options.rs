@@ -57,7 +57,7 @@ fn refuse_frequency_limits(fields: &Fields<'_>) {
         fields.at().missing::<()>("max_recipients");
     }
     for key in FREQUENCY_LIMITS.iter().filter(|key| fields.has(key)) {
-        let text = "This cannot be followed here: the 'constraint' of a pipeline says how many pushes a device gets.";
+        let text = "Limits in a time are not kept here; leave this out. The 'constraint' of a pipeline limits how many pushes a device gets.";
         fields.at().invalid_key::<()>(key, text);
     }
 }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::DataPlatform;
 use crate::channel::name_text;
-use crate::json::At;
 use crate::json::body::{Body, Words};
+use crate::json::{At, Json};
 use crate::limits;
 use crate::subscription::{Scope, SubscriptionListId};
 
@@ -63,9 +63,9 @@ pub enum Section {
         #[body(length = 1..=limits::REMOTE_DATA_NAME_CHARS)]
         id: String,
         display: Option<FormDisplay>,
-        #[body(length = 0..=limits::REMOTE_DATA_ITEMS)]
+        #[body(length = 0..=limits::REMOTE_DATA_ITEMS, read = items)]
         items: Vec<Item>,
-        #[body(length = 0..=limits::REMOTE_DATA_ITEMS)]
+        #[body(length = 0..=limits::REMOTE_DATA_ITEMS, read = conditions)]
         conditions: Option<Vec<FormCondition>>,
     },
     /// A heading between sections.
@@ -73,7 +73,7 @@ pub enum Section {
         #[body(length = 1..=limits::REMOTE_DATA_NAME_CHARS)]
         id: String,
         display: Option<FormDisplay>,
-        #[body(length = 0..=limits::REMOTE_DATA_ITEMS)]
+        #[body(length = 0..=limits::REMOTE_DATA_ITEMS, read = conditions)]
         conditions: Option<Vec<FormCondition>>,
     },
 }
@@ -86,7 +86,7 @@ pub struct Item {
     #[body(flatten)]
     pub content: ItemContent,
     pub display: Option<FormDisplay>,
-    #[body(length = 0..=limits::REMOTE_DATA_ITEMS)]
+    #[body(length = 0..=limits::REMOTE_DATA_ITEMS, read = conditions)]
     pub conditions: Option<Vec<FormCondition>>,
 }
 
@@ -139,6 +139,39 @@ pub enum FormCondition {
 pub enum OptInStatus {
     OptIn,
     OptOut,
+}
+
+/// The item that lets people enter addresses.
+const OF_ADDRESSES: &str = "contact_management";
+/// Conditions about addresses.
+const ABOUT_ADDRESSES: [&str; 2] = ["email_opt_in", "sms_opt_in"];
+
+fn items(at: &At<'_>) -> Option<Vec<Item>> {
+    at.array(0..=limits::REMOTE_DATA_ITEMS, |at| {
+        if type_of(at) == Some(OF_ADDRESSES) {
+            let text = "There are no email and SMS channels here, so that nobody can enter addresses for them; leave this item out.";
+            return at.invalid_key("type", text);
+        }
+        Item::parse(at)
+    })
+}
+
+fn conditions(at: &At<'_>) -> Option<Vec<FormCondition>> {
+    at.array(0..=limits::REMOTE_DATA_ITEMS, |at| {
+        if type_of(at).is_some_and(|kind| ABOUT_ADDRESSES.contains(&kind)) {
+            let text = "There are no email and SMS channels here, so that nobody opts in there, and libraries for iOS refuse forms \
+                        with this condition; leave it out.";
+            return at.invalid_key("type", text);
+        }
+        FormCondition::parse(at)
+    })
+}
+
+fn type_of<'a>(at: &At<'a>) -> Option<&'a str> {
+    match at.json().get("type")? {
+        Json::String(kind) => Some(kind.as_str()),
+        _ => None,
+    }
 }
 
 impl Form {
