@@ -1,5 +1,5 @@
-//! What a provider answers, before anything of it is believed: how it describes itself, its keys, and the parts of its tokens. A fuzz
-//! target reads this file by itself.
+//! What a provider answers, before anything of it is believed: how it describes itself, its keys, and the parts of its tokens. A
+//! fuzz target reads this file by itself.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;

@@ -1,5 +1,5 @@
-//! Heads of requests that are under way: since when the caller owes the rest of one. hyper waits for it without end, and for as long
-//! nothing else can come on the connection.
+//! Heads of requests that are under way: since when the caller owes the rest of one. hyper waits for it without end, and for as
+//! long nothing else can come on the connection.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -132,6 +132,7 @@ async fn what_the_protocol_does_not_allow_ends_a_connection() {
             (Message::binary(vec![1, 2]), 1003),
             (Message::text("no JSON"), 1007),
             (Message::text(json!({"ack": "first"}).to_string()), 1007),
+            (Message::text(json!({"ack": "+5"}).to_string()), 1007),
             (Message::text("a".repeat(5000)), 1009),
             (Message::text(json!({"token": "a.b.c"}).to_string()), 4401),
         ];
