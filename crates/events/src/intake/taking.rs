@@ -1,7 +1,6 @@
 //! The transaction of one upload.
 
 mod experiences;
-mod experiences;
 mod in_app;
 
 use std::collections::BTreeSet;
