@@ -170,6 +170,37 @@ async fn the_registration_of_the_web_library_is_taken_whole() {
     .await;
 }
 
+/// Beside that of its registration. With the final slash, as the library writes it.
+#[tokio::test]
+async fn the_other_paths_of_the_web_library_are_served() {
+    on_each_database(async |app| {
+        let made = app.device().post("/api/web-channels", browser()).await.expect(201);
+        let channel = made["channel_id"].as_str().unwrap();
+        let tags = json!({"audience": {"channel": [channel]}, "add": {"loyalty": ["gold"]}});
+        assert_eq!(app.master().post("/api/web-channels/tags/", &tags).await.expect(200)["ok"], true);
+        let unknown = json!({"audience": {"channel": [channel]}, "upsert": {"loyalty": ["gold"]}});
+        app.master().post("/api/web-channels/tags/", unknown).await.expect(400);
+        let of_channel = |path: &str| app.device().request(Method::POST, path).header("X-UA-Channel-ID", channel);
+        for (path, action, user) in [
+            ("/api/contacts/identify/v2_web", json!({"type": "identify", "named_user_id": "kim"}), json!("kim")),
+            ("/api/contacts/identify/v2_web/", json!({"type": "reset"}), Value::Null),
+        ] {
+            let body = json!({"device_info": {"device_type": "web"}, "action": action});
+            let request = of_channel(path).body(Bytes::from(body.to_string())).unwrap();
+            app.device().send(request).await.expect(200);
+            let shown = app.master().get(&format!("/api/channels/{channel}")).await.expect(200)["channel"].clone();
+            assert_eq!((&shown["tag_groups"]["loyalty"], &shown["named_user_id"]), (&json!(["gold"]), &user));
+        }
+        let seen = json!([{"type": "app_foreground", "event_id": "00000000-0000-4000-8000-000000000001",
+            "time": app.clock().now().seconds().to_string(), "data": {"session_id": "s"}}]);
+        let request = of_channel("/api/web-events").body(Bytes::from(seen.to_string())).unwrap();
+        app.device().send(request).await.expect(200);
+        let data = format!("/api/remote-data/app/{}/web/?sdk_version=2.5.0", app.app.key);
+        app.nobody().get(&data).await.expect(200);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_registration_that_is_repeated_makes_one_channel() {
     on_each_database(async |app| {
