@@ -60,7 +60,7 @@ static ALL: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     }
     let mut schemas = SchemaGenerator::default();
     let mut bodies = Vec::new();
-    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 80] = [
+    let adds: [fn(&mut Vec<Value>, &mut SchemaGenerator); 81] = [
         add::<OneOrMany<Push>>,
         add::<Selector>,
         add::<DemoPush>,
