@@ -20,8 +20,8 @@ use crate::received::{Received, mark_received};
 
 /// Devices of whom it is remembered how far they are; when there are more, all are forgotten.
 const MOST_REMEMBERED: usize = 200_000;
-/// Messages that devices which came back were told, remembered one by one. When there are more, all are forgotten, and these messages
-/// do not count as received.
+/// Messages that devices which came back were told, remembered one by one. When there are more, all are forgotten, and these
+/// messages do not count as received.
 const MOST_TOLD: usize = 500_000;
 /// Messages that had expired before devices were written to. When there are more, all are forgotten.
 const MOST_PASSED_OVER: usize = 100_000;
@@ -30,8 +30,8 @@ const AT_ONCE: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct Acks {
-    /// How far each device has acknowledged, or is not told what has come. After that it was told what the backlog has for it, except
-    /// what it was passed over with.
+    /// How far each device has acknowledged, or is not told what has come. After that it was told what the backlog has for it,
+    /// except what it was passed over with.
     up_to: HashMap<u32, Offset>,
     /// What devices that came back were told, and have not acknowledged, where that is not what the backlog has for them.
     told: HashMap<u32, Vec<(Offset, PushId)>>,
@@ -129,8 +129,8 @@ impl Hub {
         acks.forget_passed_over(ordinal, up_to);
     }
 
-    /// A device that connects is told these messages of those after an offset and up to another, and acknowledges no others: not what
-    /// came before, nor what has expired or was canceled, nor the oldest of too many.
+    /// A device that connects is told these messages of those after an offset and up to another, and acknowledges no others: not
+    /// what came before, nor what has expired or was canceled, nor the oldest of too many.
     pub(crate) fn expect_acks(&self, ordinal: Ordinal, missed: &[Message], (after, up_to): (Offset, Offset)) {
         let backlog = self.backlog.read();
         let known = backlog.to(ordinal, after).take_while(|message| message.at <= up_to);

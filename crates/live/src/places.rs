@@ -85,7 +85,8 @@ mod tests {
     proptest! {
         #[test]
         fn all_are_found_and_none_twice(
-            added in prop::collection::vec(0_u32..300, 0..120), removed in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+            added in prop::collection::vec(0_u32..300, 0..120),
+            removed in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
             wanted in prop::collection::btree_set(0_u32..300, 0..80), portion in 1_usize..50,
         ) {
             let mut places = Places::default();

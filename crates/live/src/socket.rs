@@ -99,8 +99,8 @@ impl Socket {
         has_room
     }
 
-    /// Reads messages that did not fit from the backlog, once the rest is written. Returns those that have expired instead. `Err` if
-    /// some of them are no longer there.
+    /// Reads messages that did not fit from the backlog, once the rest is written. Returns those that have expired instead. `Err`
+    /// if some of them are no longer there.
     pub(crate) fn refill(&self, backlog: &Backlog, ordinal: Ordinal, now: UtcMillis) -> Result<Vec<Offset>, End> {
         let (mut out, mut passed_over) = (self.out.lock(), Vec::new());
         if out.is_current || !out.rest.is_empty() {

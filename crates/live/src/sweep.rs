@@ -1,5 +1,5 @@
-//! What happens to connections every second, or every few of them where there are many: pings, the end of tokens, of channels and of
-//! apps, and writing what was acknowledged and who is connected; and the end of all when the node stops.
+//! What happens to connections every second, or every few of them where there are many: pings, the end of tokens, of channels and
+//! of apps, and writing what was acknowledged and who is connected; and the end of all when the node stops.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Scripts as browsers get them: without indentation, and without the lines that are only a comment. All else stays as it is written,
-//! line by line.
+//! Scripts as browsers get them: without indentation, and without the lines that are only a comment. All else stays as it is
+//! written, line by line.
 
 /// Lines that begin inside a template are a part of it, and not touched.
 pub(super) fn strip(script: &str) -> String {

@@ -1,5 +1,5 @@
-//! The files of the browser SDK, from the folder `sdk`. Nothing is built: browsers get what is written there, without indentation and
-//! lines of comments, and people who read it the files as they are.
+//! The files of the browser SDK, from the folder `sdk`. Nothing is built: browsers get what is written there, without indentation
+//! and lines of comments, and people who read it the files as they are.
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue};

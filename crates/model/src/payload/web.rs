@@ -58,8 +58,8 @@ pub struct WebButton {
     pub label: String,
     /// What a click on it does.
     pub actions: Option<Actions>,
-    /// Whether a click opens no page, unless an action of the button does. Otherwise a button without such an action opens what a click
-    /// on the notification does.
+    /// Whether a click opens no page, unless an action of the button does. Otherwise a button without such an action opens what a
+    /// click on the notification does.
     pub background: Option<bool>,
 }
 
