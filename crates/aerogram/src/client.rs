@@ -2,6 +2,7 @@
 //! says what to do.
 
 mod once;
+mod patience;
 
 use std::fmt;
 use std::path::Path;
@@ -27,6 +28,7 @@ use crate::data::DataFolder;
 use crate::output;
 
 pub(crate) use once::new_key;
+pub(crate) use patience::patiently;
 
 const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// How long nothing may move before the server is taken for gone.

@@ -5,7 +5,9 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::lossy::{Loss, Lossy};
-use crate::operator_story::{Story, register};
+use crate::operator_story::{KEY, MASTER_SECRET, Story, register};
+use crate::scripted::{Answer, Scripted};
+use crate::server::aerogram;
 use crate::terminal::Terminal;
 
 const ALL: [&str; 2] = ["--audience", "all"];
@@ -94,6 +96,50 @@ fn a_push_is_followed_until_it_is_done() {
         Terminal::start(story.command(&[&["push", "Hello", "--yes", "--follow"][..], &ALL].concat())).end();
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("done"), "{shown}");
+}
+
+#[test]
+fn a_push_is_followed_through_hiccups() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = "00000000-0000-4000-8000-000000000001";
+    let counts = |pending: u64| json!({"targeted": 2, "delivered": 2 - pending, "gone": 0, "failed": 0, "expired": 0, "canceled": 0, "pending": pending});
+    let status = move |state: &str, pending: u64| {
+        let push =
+            json!({"push_id": id, "state": state, "total": counts(pending), "platforms": {"android": counts(pending)}});
+        Answer::json(200, &json!({"ok": true, "push": push}))
+    };
+    let busy = || Answer::with(503, "Retry-After: 0\r\n", "{}");
+    let mut next =
+        vec![status("done", 0), Answer::Break, Answer::json(502, &json!({})), busy(), status("sending", 1), busy()];
+    let service = Scripted::start(move |asked| match asked.path.as_str() {
+        "/api/push" => Answer::json(202, &json!({"ok": true, "push_ids": [id]})),
+        _ => next.pop().unwrap(),
+    });
+    let mut command = aerogram(folder.path());
+    command.args(["push", "Hello", "--audience", "all", "--yes", "--follow", "--url", &service.url]);
+    let output = command.env("AEROGRAM_APP_KEY", KEY).env("AEROGRAM_MASTER_SECRET", MASTER_SECRET).output().unwrap();
+    let (said, complaint) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{complaint}");
+    assert!(said.starts_with(&format!("{id}\ndone\n")), "{said}");
+    let n_sent = service.asked().iter().filter(|asked| *asked == "POST /api/push").count();
+    assert_eq!((n_sent, service.asked().len()), (1, 7));
+}
+
+#[test]
+fn a_push_that_can_be_followed_no_longer_is_said_to_be_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = "00000000-0000-4000-8000-000000000001";
+    let service = Scripted::start(move |asked| match asked.path.as_str() {
+        "/api/push" => Answer::json(202, &json!({"ok": true, "push_ids": [id]})),
+        _ => Answer::json(500, &json!({"ok": false, "error": "broken"})),
+    });
+    let mut command = aerogram(folder.path());
+    command.args(["push", "Hello", "--audience", "all", "--yes", "--follow", "--url", &service.url]);
+    let output = command.env("AEROGRAM_APP_KEY", KEY).env("AEROGRAM_MASTER_SECRET", MASTER_SECRET).output().unwrap();
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{complaint}");
+    assert!(complaint.contains(&format!("It was sent; `aerogram push status {id}`")), "{complaint}");
+    assert!(complaint.contains("500"), "{complaint}");
 }
 
 #[test]

@@ -1,20 +1,11 @@
-//! The answers of servers to an import: of the bulk call, of servers that have too much to do, and refusals of single things.
-
-use std::future::Future;
-use std::time::Duration;
+//! The answers of servers to an import: of the bulk call, and refusals of single things.
 
 use anyhow::{Context, Result, anyhow};
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::client::{NoAnswer, Refused, Reply};
-
-/// A server that has too much to do is asked so often.
-const TRIES: u32 = 20;
-const PAUSE: Duration = Duration::from_secs(2);
-/// A server that is not reached is asked so often, with pauses that grow from a quarter of a second to 16 seconds.
-const TRIES_TO_REACH: u32 = 8;
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
+pub(super) use crate::client::patiently;
+use crate::client::{Refused, Reply};
 
 /// The answer of the bulk call.
 pub(super) struct Answer {
@@ -39,13 +30,6 @@ pub(super) struct PartTotal {
     pub(super) refused: u64,
 }
 
-/// Why there is no good answer.
-enum Trouble {
-    Busy { pause: Duration },
-    Unreached,
-    Lasting,
-}
-
 impl Answer {
     pub(super) fn read(reply: &Reply) -> Result<Self> {
         let mut lines: Vec<&str> = reply.text()?.lines().collect();
@@ -53,49 +37,6 @@ impl Answer {
         let form = "The server's answer has an unexpected form (do the versions match?)";
         let refused = lines.into_iter().map(|line| serde_json::from_str(line).context(form));
         Ok(Self { refused: refused.collect::<Result<_>>()?, total: serde_json::from_str(last).context(form)? })
-    }
-}
-
-/// Asks again when the server has too much to do, or is not reached for a while: for calls that change nothing more when they are
-/// made twice.
-pub(super) async fn patiently<T, Asking: Future<Output = Result<T>>>(mut ask: impl FnMut() -> Asking) -> Result<T> {
-    let (mut n_busy, mut n_unreached) = (0, 0);
-    loop {
-        let error = match ask().await {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
-        };
-        let pause = match Trouble::of(&error) {
-            Trouble::Busy { pause } if n_busy + 1 < TRIES => {
-                n_busy += 1;
-                pause
-            }
-            Trouble::Unreached if n_unreached + 1 < TRIES_TO_REACH => {
-                n_unreached += 1;
-                FIRST_PAUSE * 2_u32.pow(n_unreached - 1)
-            }
-            Trouble::Busy { .. } | Trouble::Unreached | Trouble::Lasting => return Err(error),
-        };
-        tokio::time::sleep(pause).await;
-    }
-}
-
-impl Trouble {
-    fn of(error: &anyhow::Error) -> Self {
-        if let Some(Refused { status, retry_after, .. }) = error.downcast_ref() {
-            return match *status {
-                StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                    Trouble::Busy { pause: retry_after.unwrap_or(PAUSE) }
-                }
-                // What a proxy says while the server behind it is started again.
-                StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT => Trouble::Unreached,
-                _ => Trouble::Lasting,
-            };
-        }
-        match error.downcast_ref() {
-            Some(NoAnswer { may_recover: true, .. }) => Trouble::Unreached,
-            _ => Trouble::Lasting,
-        }
     }
 }
 

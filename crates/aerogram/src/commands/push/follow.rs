@@ -1,4 +1,5 @@
-//! `aerogram push … --follow`: how far a push has got, until it is done.
+//! `aerogram push … --follow`: how far a push has got, until it is done. The push is sent by then, so that a server that is away for
+//! a while is asked again: a script would take an error for a push that has to be sent once more.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::ids::PushId;
 
 use super::steer::{Status, show};
-use crate::client::Client;
+use crate::client::{Client, patiently};
 
 /// A push of a few devices is done in less; one of millions takes a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -17,9 +18,11 @@ const BAR: &str = "{msg} [{wide_bar}] {human_pos} of {human_len}, {per_sec}, {et
 /// Draws a bar where somebody looks at standard error, and writes in the end what became of all devices.
 pub(super) async fn until_done(client: &Client, id: PushId, is_json: bool) -> Result<()> {
     let style = ProgressStyle::with_template(BAR).context("The bar cannot be drawn")?.progress_chars("##-");
-    let bar = ProgressBar::new(0).with_style(style);
+    let (bar, path) = (ProgressBar::new(0).with_style(style), format!("/api/push/{id}"));
     loop {
-        let reply = client.get(&format!("/api/push/{id}")).await?;
+        let asked = patiently(|| client.get(&path)).await;
+        let reply =
+            asked.with_context(|| format!("It was sent; `aerogram push status {id}` shows how far it has got"))?;
         let Status { push } = reply.read()?;
         bar.set_length(push.total.targeted);
         bar.set_position(push.total.targeted.saturating_sub(push.total.pending));
