@@ -31,7 +31,7 @@ pub(crate) use campaigns::PipelineSettings;
 pub(crate) use database::DatabaseUse;
 pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use oidc::Oidc;
-pub(crate) use remote::Remote;
+pub(crate) use remote::{Answering, Remote};
 pub(crate) use tls::{Authorities, OwnTls};
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, network, number_in, secret};
 

@@ -35,6 +35,11 @@ pub async fn copy(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     copied.map_err(|error| Error::Unavailable(Cause::new("the copy was interrupted", error)))?
 }
 
+/// The file that becomes a copy.
+pub fn partial_path(copy: &Path) -> PathBuf {
+    sqlite::path_with(copy, ".partial")
+}
+
 fn make(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     // Not by `exists`, which says no as well where the folder may not be looked into.
     match File::open(database) {
@@ -47,7 +52,7 @@ fn make(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     if copy.exists() {
         return Err(BackupError::Exists(copy.to_owned()));
     }
-    let partial = sqlite::path_with(copy, ".partial");
+    let partial = partial_path(copy);
     let failed = |error| BackupError::File(partial.clone(), error);
     // SQLite takes an empty file for a new one, and leaves its mode alone.
     let file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&partial) {

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use model::time::Clock;
+use serde_json::{Value, json};
 use store::DatabaseUrl;
 use store::copy::{Copied, CopyProgress, Occupied, copy};
 
 use super::progress::Progress;
-use crate::config::{Ends, Logging};
+use crate::config::{Answering, Ends, Logging};
 use crate::{output, telemetry};
 
 /// The rows after which the progress of a long table is reported.
@@ -29,6 +30,8 @@ pub(crate) struct Copy {
     ends: Ends,
     #[command(flatten)]
     logging: Logging,
+    #[command(flatten)]
+    answering: Answering,
 }
 
 impl Copy {
@@ -40,11 +43,15 @@ impl Copy {
             (false, _) => Occupied::Refuse,
         };
         let _log = telemetry::start(&self.logging)?;
-        let mut remarks = Remarks { progress: Progress::of_unknown()?, n_said: 0 };
+        let mut remarks = Remarks { progress: Progress::of_unknown()?, n_said: 0, is_quiet: self.answering.json };
         let request = tenancy::request_of_command(Clock::System.now(), "database.copy");
         let copying = copy(from, to, occupied, move |progress| remarks.hear(&progress));
         let copied = tenancy::on_behalf_of(request, copying).await?;
-        show(from, to, &copied)?;
+        if self.answering.json {
+            print(from, to, &copied)?
+        } else {
+            show(from, to, &copied)?
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -54,6 +61,8 @@ struct Remarks {
     progress: Progress,
     /// Rows of the current table that were reported.
     n_said: u64,
+    /// Only what a program can read is said.
+    is_quiet: bool,
 }
 
 impl Remarks {
@@ -61,15 +70,22 @@ impl Remarks {
         let CopyProgress { table, n_rows, is_done } = progress;
         self.progress.show(*n_rows, format!("{table}: {n_rows} rows"));
         if *is_done {
-            if *n_rows > 0 {
+            if *n_rows > 0 && !self.is_quiet {
                 self.progress.note(&format!("{table}: {n_rows} copied"));
             }
             self.n_said = 0;
-        } else if *n_rows >= self.n_said + REMARK_EVERY {
+        } else if *n_rows >= self.n_said + REMARK_EVERY && !self.is_quiet {
             self.progress.note(&format!("{table}: {n_rows} copied so far"));
             self.n_said = *n_rows;
         }
     }
+}
+
+fn print(from: &DatabaseUrl, to: &DatabaseUrl, copied: &[Copied]) -> Result<()> {
+    let tables: Vec<Value> = copied.iter().map(|table| json!({"table": table.table, "rows": table.n_rows})).collect();
+    let n_rows: u64 = copied.iter().map(|table| table.n_rows).sum();
+    let done = json!({"ok": true, "from": from.to_string(), "to": to.to_string(), "tables": tables, "rows": n_rows});
+    output::line(format_args!("{done}"))
 }
 
 fn show(from: &DatabaseUrl, to: &DatabaseUrl, copied: &[Copied]) -> Result<()> {

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use model::time::Clock;
+use serde_json::json;
 use store::{PostgresSettings, Store};
 
-use crate::config::{Data, Distributed, Logging};
+use super::progress::Progress;
+use crate::config::{Answering, Data, Distributed, Logging};
 use crate::data::DataFolder;
 use crate::{output, telemetry};
 
@@ -17,6 +19,8 @@ pub(crate) struct Migrate {
     data: Data,
     #[command(flatten)]
     logging: Logging,
+    #[command(flatten)]
+    answering: Answering,
 }
 
 impl Migrate {
@@ -35,9 +39,15 @@ impl Migrate {
         };
         let request = tenancy::request_of_command(Clock::System.now(), "database.migrate");
         let opened = tenancy::on_behalf_of(request, opened);
-        let store = opened.await.with_context(|| format!("The database {database} cannot be opened"))?;
+        let opened = Progress::of_unknown()?.during(&format!("Bringing {database} up to date"), opened).await;
+        let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
         store.close().await;
-        output::line(format_args!("{database} is up to date."))?;
+        if self.answering.json {
+            let done = json!({"ok": true, "database": database.to_string(), "up_to_date": true});
+            output::line(format_args!("{done}"))?;
+        } else {
+            output::line(format_args!("{database} is up to date."))?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -13,7 +13,8 @@ use model::ids::{ChannelId, PrivacyId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use super::progress::Progress;
+use crate::client::{Client, Reply, patiently};
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
@@ -147,13 +148,20 @@ impl Person {
 impl Export {
     async fn run(&self) -> Result<()> {
         let client = Client::app(&self.remote, &self.login)?;
-        let id = ask(&client, "export", &self.person).await?;
-        wait(&client, &id).await?;
+        let Asked { privacy_id: id } = ask(&client, "export", &self.person).await?.read()?;
+        wait(&client, &id, "collecting everything").await?;
         let reply = client.get(&format!("/api/privacy/{id}/result")).await?;
         match &self.output {
             Some(path) => {
                 std::fs::write(path, reply.text()?).with_context(|| format!("{} cannot be written", path.display()))?;
-                output::note(format_args!("{} has everything; keep it safe.", path.display()));
+                if self.remote.json {
+                    output::line(format_args!(
+                        "{}",
+                        json!({"ok": true, "privacy_id": id, "file": path.display().to_string()})
+                    ))?;
+                } else {
+                    output::note(format_args!("{} has everything; keep it safe.", path.display()));
+                }
             }
             None => reply.print()?,
         }
@@ -165,9 +173,14 @@ impl Erase {
     async fn run(&self) -> Result<()> {
         anyhow::ensure!(self.yes, "Everything about the person will be erased for ever; add --yes if that is meant.");
         let client = Client::app(&self.remote, &self.login)?;
-        let id = ask(&client, "erase", &self.person).await?;
+        let asked = ask(&client, "erase", &self.person).await?;
+        let Asked { privacy_id: id } = asked.read()?;
         if self.wait {
-            return wait(&client, &id).await?.show();
+            let done = wait(&client, &id, "erasing, which takes some minutes").await?;
+            return if self.remote.json { done.print() } else { done.read::<Request>()?.show() };
+        }
+        if self.remote.json {
+            return asked.print();
         }
         output::line(format_args!("{id}"))?;
         output::note(format_args!("It takes some minutes; `aerogram privacy show {id}` shows the receipt."));
@@ -175,19 +188,23 @@ impl Erase {
     }
 }
 
-async fn ask(client: &Client, what: &str, person: &Person) -> Result<String> {
-    let reply = client.send(Method::POST, &format!("/api/privacy/{what}"), &person.body()).await?;
-    Ok(reply.read::<Asked>()?.privacy_id)
+async fn ask(client: &Client, what: &str, person: &Person) -> Result<Reply> {
+    client.send(Method::POST, &format!("/api/privacy/{what}"), &person.body()).await
 }
 
-async fn wait(client: &Client, id: &str) -> Result<Request> {
-    loop {
-        let request = client.get(&format!("/api/privacy/{id}")).await?.read::<Request>()?;
-        if request.state == "done" {
-            return Ok(request);
+/// Returns the answer about a request that is done.
+async fn wait(client: &Client, id: &str, what: &str) -> Result<Reply> {
+    let path = format!("/api/privacy/{id}");
+    let done = async {
+        loop {
+            let reply = patiently(|| client.get(&path)).await?;
+            if reply.read::<Request>()?.state == "done" {
+                return Ok::<_, anyhow::Error>(reply);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
         }
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
+    };
+    Progress::of_unknown()?.during(what, done).await
 }
 
 impl Request {

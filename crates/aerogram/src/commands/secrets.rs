@@ -6,9 +6,10 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use engine::{Lost, LostThing};
 use model::time::Clock;
+use serde_json::{Value, json};
 use store::{PostgresSettings, Store};
 
-use crate::config::{Data, Logging, Sealing};
+use crate::config::{Answering, Data, Logging, Sealing};
 use crate::data::DataFolder;
 use crate::{output, telemetry};
 
@@ -36,6 +37,8 @@ struct Accept {
     sealing: Sealing,
     #[command(flatten)]
     logging: Logging,
+    #[command(flatten)]
+    answering: Answering,
 }
 
 impl Secrets {
@@ -74,14 +77,24 @@ impl Accept {
         let request = tenancy::request_of_command(now, "secrets.accept");
         let lost = tenancy::on_behalf_of(request, engine::accept_key(&store, &key.seal_key(), now)).await;
         store.close().await;
-        for Lost { app, thing } in lost? {
+        let (lost, file) = (lost?, self.sealing.secrets_key.is_none().then(|| folder.secrets_key_path()));
+        if self.answering.json {
+            let lost: Vec<Value> = lost
+                .iter()
+                .map(|Lost { app, thing }| {
+                    let app = app.as_ref().map(ToString::to_string);
+                    json!({"app": app, "consequence": consequence(thing)})
+                })
+                .collect();
+            let file = file.map(|file| file.display().to_string());
+            output::line(format_args!("{}", json!({"ok": true, "lost": lost, "secrets_key": file})))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        for Lost { app, thing } in lost {
             let whose = app.map_or_else(|| "installation".to_owned(), |app| app.to_string());
             output::line(format_args!("{whose}: {}", consequence(&thing)))?;
         }
-        let place = match &self.sealing.secrets_key {
-            Some(_) => "the one in the settings".to_owned(),
-            None => format!("in {}", folder.secrets_key_path().display()),
-        };
+        let place = file.map_or("the one in the settings".to_owned(), |file| format!("in {}", file.display()));
         output::line(format_args!("The database belongs to this key now: {place}. Give it to every node."))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Map, Value, json};
 use sim::keys::{ADM_CLIENT_ID, APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID, CA_FILE, CLIENT_SECRET, WNS_PACKAGE_SID};
 use sim::{DEFAULT_TOPIC, Faults, GoAway, Keys, Protocol, SimSettings, Simulator};
 
-use crate::config::{listen_address, number_in};
+use crate::config::{Answering, listen_address, number_in};
 use crate::output;
 use crate::run::StopSignals;
 
@@ -67,6 +68,8 @@ struct Serve {
     /// How many of the newest messages to keep for /sim/deliveries
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = number_in(0_usize..=1_000_000))]
     keep: usize,
+    #[command(flatten)]
+    answering: Answering,
     #[command(flatten)]
     faults: FaultFlags,
 }
@@ -151,9 +154,14 @@ impl Serve {
         let mut signals = StopSignals::catch()?;
         let simulator = Simulator::start(settings).await.context("The simulator cannot listen")?;
         self.write_credentials(&simulator)?;
-        self.introduce(&simulator)?;
+        if self.answering.json {
+            self.introduce_to_program(&simulator)?
+        } else {
+            self.introduce(&simulator)?
+        }
         signals.next().await;
-        output::line(format_args!("{:#}", serde_json::json!(simulator.stats())))
+        let stats = json!(simulator.stats());
+        if self.answering.json { output::line(format_args!("{stats}")) } else { output::pretty(&stats) }
     }
 
     /// Writes the other credentials that a server is configured with, beside the keys.
@@ -173,6 +181,33 @@ impl Serve {
             "The simulator listens on {root} and {plain_root}. It counts at {plain_root}/sim/stats. Control-C ends it.\n\
              For a server that runs with --allow-private-addresses:\n"
         ));
+        for command in self.commands(simulator) {
+            output::line(format_args!("{command}"))?;
+        }
+        if self.browser { introduce_browsers(simulator) } else { Ok(()) }
+    }
+
+    /// The same in one line of JSON.
+    fn introduce_to_program(&self, simulator: &Simulator) -> Result<()> {
+        let mut told = json!({
+            "ok": true,
+            "url": simulator.url(Protocol::Apns),
+            "plain_url": simulator.plain_url(Protocol::Apns),
+            "commands": self.commands(simulator),
+        });
+        if self.browser {
+            told["chromium_flags"] = json!(simulator.chromium_flags());
+            let preferences = simulator.firefox_preferences().into_iter();
+            let is_set =
+                |(name, value): (&str, String)| Some((name.to_owned(), serde_json::from_str::<Value>(&value).ok()?));
+            told["firefox_preferences"] = preferences.filter_map(is_set).collect::<Map<String, Value>>().into();
+        }
+        output::line(format_args!("{told}"))
+    }
+
+    /// That make an app send to the simulator.
+    fn commands(&self, simulator: &Simulator) -> Vec<String> {
+        let root = simulator.url(Protocol::Apns);
         let file = |name: &str| quoted(&self.folder.join(name));
         let tail = format!("--endpoint {root} --endpoint-ca-file {}", file(CA_FILE));
         let secret = format!("--client-secret-file {}", file(CLIENT_SECRET_FILE));
@@ -188,10 +223,7 @@ impl Serve {
             format!("webpush --subject mailto:push@example.com {tail}"),
             format!("open::sim {} --no-validate", simulator.plain_url(Protocol::Open)),
         ];
-        for platform in platforms {
-            output::line(format_args!("aerogram platform set {} {platform}", self.app))?;
-        }
-        if self.browser { introduce_browsers(simulator) } else { Ok(()) }
+        platforms.map(|platform| format!("aerogram platform set {} {platform}", self.app)).into()
     }
 }
 

@@ -91,6 +91,17 @@ fn every_argument_says_what_it_is() {
     }
 }
 
+/// But those that print what is no answer: a log, a script, manual pages.
+#[test]
+fn every_command_answers_programs() {
+    for (words, command) in all_commands() {
+        let is_answer = !matches!(words.get(1).map(String::as_str), None | Some("serve" | "completions" | "man"));
+        if is_answer && (!command.has_subcommands() || words[1..] == ["sim"]) {
+            assert!(command.get_arguments().any(|arg| arg.get_long() == Some("json")), "{words:?} has no --json");
+        }
+    }
+}
+
 /// A flag without a value is a choice for a single run. Where a heading extends to the arguments after it, such a flag becomes a
 /// setting by accident.
 #[test]

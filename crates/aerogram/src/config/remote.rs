@@ -1,4 +1,4 @@
-//! Settings of commands: which server they talk to.
+//! Settings of commands: which server they talk to, and how they answer.
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,14 @@ pub(crate) struct Remote {
 
     /// Print JSON, as the server has it, instead of text
     #[arg(long, global = true, help_heading = "Options")]
+    pub(crate) json: bool,
+}
+
+/// How a command answers that asks no server.
+#[derive(Args, Debug)]
+pub(crate) struct Answering {
+    /// Print JSON instead of text
+    #[arg(long, help_heading = "Options")]
     pub(crate) json: bool,
 }
 

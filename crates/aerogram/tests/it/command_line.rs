@@ -77,6 +77,43 @@ fn a_command_line_that_is_wrong_is_told_in_json_to_those_who_read_json() {
 }
 
 #[test]
+fn commands_that_ask_no_server_answer_in_json_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |arguments: &[&str]| {
+        let output = aerogram(folder.path()).args(arguments).arg("--json").output().unwrap();
+        let said = if output.status.success() { &output.stdout } else { &output.stderr };
+        // The log comes before it.
+        let said = String::from_utf8_lossy(said);
+        let last = said.lines().last().unwrap_or_default();
+        let told: Value = serde_json::from_str(last).unwrap_or_else(|why| panic!("{why}: {output:?}"));
+        (output.status.code(), told)
+    };
+    let refused = |arguments: &[&str]| {
+        let (code, told) = told(arguments);
+        assert!(code != Some(0) && told["ok"] == false, "{told}");
+        told["error"].as_str().unwrap().to_owned()
+    };
+    assert!(refused(&["backup", "copy.db"]).contains("there is no"));
+    let (from, to) = ("sqlite:aerogram-data/aerogram.db", "sqlite:other.db");
+    assert!(refused(&["copy", "--from", from, "--to", from, "--start-over"]).contains("--yes"));
+    assert!(refused(&["secrets", "accept"]).contains("--yes"));
+    assert!(refused(&["sim", "--folder", "/dev/null"]).contains("/dev/null"));
+    assert!(refused(&["migrate", "--database", "sqlite:/dev/null/aerogram.db"]).contains("/dev/null"));
+
+    let migrated = told(&["migrate"]);
+    assert_eq!((migrated.0, &migrated.1["ok"], &migrated.1["up_to_date"]), (Some(0), &true.into(), &true.into()));
+    let copied = told(&["copy", "--from", from, "--to", to]);
+    assert!(copied.0 == Some(0) && copied.1["rows"].as_u64() > Some(0), "{copied:?}");
+    assert!(copied.1["tables"].as_array().unwrap().iter().any(|table| table["table"] == "job"), "{copied:?}");
+    assert!(refused(&["secrets", "accept", "--yes"]).contains("belongs to no key"));
+    let backup = told(&["backup", "copy.db"]);
+    let n_bytes = std::fs::metadata(folder.path().join("copy.db")).unwrap().len();
+    assert_eq!((backup.0, &backup.1["file"], &backup.1["bytes"]), (Some(0), &"copy.db".into(), &n_bytes.into()));
+    let verified = told(&["privacy", "verify", "nobody@example.com"]);
+    assert_eq!(verified, (Some(0), serde_json::json!({"ok": true, "found": []})));
+}
+
+#[test]
 fn commands_look_for_the_server_where_the_settings_let_it_listen() {
     let folder = tempfile::tempdir().unwrap();
     // Port 1 again.

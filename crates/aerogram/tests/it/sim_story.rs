@@ -24,13 +24,16 @@ impl Sim {
     fn start(folder: &Path) -> Self {
         let mut child = aerogram(folder)
             .args(["sim", "--listen", "127.0.0.1:0", "--plain-listen", "127.0.0.1:0", "--app", KEY, "--decrypt"])
-            .args(["--throttled", "0.1", "--gone", "0.1", "--retry-after", "0", "--latency", "1ms"])
+            .args(["--throttled", "0.1", "--gone", "0.1", "--retry-after", "0", "--latency", "1ms", "--json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let said = BufReader::new(child.stdout.take().unwrap());
-        let commands = said.lines().take(N_PLATFORMS).map(Result::unwrap).collect();
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        let told: Value = serde_json::from_str(&said).unwrap();
+        let commands: Vec<String> = serde_json::from_value(told["commands"].clone()).unwrap();
+        assert_eq!(commands.len(), N_PLATFORMS, "{told}");
         Self { child, commands }
     }
 
@@ -70,7 +73,8 @@ fn a_push_reaches_simulated_devices_of_every_platform() {
         says(&["platform", "test", KEY, platform]);
     }
     let platforms = "ios,android,amazon,wns,web,open";
-    says(&["sim", "devices", "--n", "60", "--platforms", platforms, "--simulator", sim.root()]);
+    let made = says(&["sim", "devices", "--n", "60", "--platforms", platforms, "--simulator", sim.root(), "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&made).unwrap()["registered"], 60);
     let push = says(&["push", "Hello", "--audience", "all", "--yes"]);
 
     // Each question takes long enough not to be a nuisance.

@@ -6,9 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use serde_json::{Value, json};
 use store::search::{self, Hit};
 
-use crate::config::Data;
+use crate::commands::progress::Progress;
+use crate::config::{Answering, Data};
 use crate::data::DataFolder;
 use crate::output;
 
@@ -20,14 +22,26 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     data: Data,
+    #[command(flatten)]
+    answering: Answering,
 }
 
 impl Verify {
     /// Fails if anything is found.
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let database = &self.data.database;
-        let mut hits = search::database(database, &self.texts).await.with_context(|| format!("{database}"))?;
-        hits.extend(search::files(self.snapshots()?, &self.texts).await?);
+        let looking = async {
+            let mut hits = search::database(database, &self.texts).await.with_context(|| format!("{database}"))?;
+            hits.extend(search::files(self.snapshots()?, &self.texts).await?);
+            Ok::<_, anyhow::Error>(hits)
+        };
+        let hits = Progress::of_unknown()?.during(&format!("reading all of {database}"), looking).await?;
+        if self.answering.json {
+            let found = |Hit { place, text }: &Hit| json!({"text": text, "place": place.to_string()});
+            let found: Vec<Value> = hits.iter().map(found).collect();
+            output::line(format_args!("{}", json!({"ok": found.is_empty(), "found": found})))?;
+            return Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
         for Hit { place, text } in &hits {
             output::line(format_args!("{text} is in {place}"))?;
         }

@@ -90,6 +90,9 @@ impl Devices {
             one_more();
         }
         drop(progress);
+        if self.remote.json {
+            return output::line(format_args!("{}", json!({ "ok": true, "registered": self.n })));
+        }
         output::line(format_args!("{} devices are registered.", self.n))
     }
 
