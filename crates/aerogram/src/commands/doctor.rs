@@ -58,7 +58,7 @@ impl Doctor {
         let database = Finding::from(self.database(&mut facts).await);
         let is_usable = !matches!(database, Finding::Wrong(_));
         report.add("database", database);
-        report.add_all("database", file::findings(&self.data.database, is_usable).await);
+        report.add_all("database", file::findings(&self.data.database, is_usable).await?);
         let of_server = facts.map(|facts| postgres::findings(&facts, self.database_use.settings()));
         report.add_all("database", of_server.unwrap_or_default());
         let client = Client::anonymous(&self.remote)?;

@@ -52,6 +52,11 @@ impl Progress {
         self.0.suspend(|| output::note(format_args!("{text}")));
     }
 
+    /// Does what writes to the terminal itself while the bar is not there.
+    pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.0.suspend(write)
+    }
+
     /// Shows a message until the work ends, which says nothing of itself meanwhile.
     pub(super) async fn during<T>(&self, message: &str, work: impl Future<Output = T>) -> T {
         self.following(message, || 0, work).await

@@ -2,28 +2,32 @@
 
 use std::path::Path;
 
+use anyhow::Result;
 use store::positions::{self, MissingRecords};
 use store::{DatabaseUrl, Pages, examine};
 
 use super::Finding;
+use crate::commands::progress::Progress;
 
 /// Apps that are named.
 const NAMED: usize = 3;
 
 /// What is wrong with the file; nothing if all is well. The pages are read only if the database `is_usable` at all.
-pub(super) async fn findings(database: &DatabaseUrl, is_usable: bool) -> Vec<Finding> {
-    let DatabaseUrl::Sqlite(path) = database else { return Vec::new() };
+pub(super) async fn findings(database: &DatabaseUrl, is_usable: bool) -> Result<Vec<Finding>> {
+    let DatabaseUrl::Sqlite(path) = database else { return Ok(Vec::new()) };
     let mut findings = Vec::new();
     if is_usable && path.exists() {
-        findings.extend(damage(path).await);
+        findings.extend(damage(path).await?);
     }
     findings.extend(missing(path));
-    findings
+    Ok(findings)
 }
 
 /// Takes as long as reading the file does, which a service that runs or starts meanwhile does not wait for.
-async fn damage(path: &Path) -> Option<Finding> {
-    match examine::check_pages(path).await {
+async fn damage(path: &Path) -> Result<Option<Finding>> {
+    let message = format!("reading every page of {}", path.display());
+    let checked = Progress::of_unknown()?.during(&message, examine::check_pages(path)).await;
+    Ok(match checked {
         Ok(Pages::Whole) => None,
         Ok(Pages::Unknown) => Some(Finding::Note(format!(
             "Not all of {} was read, because the service that uses it writes so much, or was started meanwhile; try again, or \
@@ -36,7 +40,7 @@ async fn damage(path: &Path) -> Option<Finding> {
             problems.join("; ")
         ))),
         Err(error) => Some(Finding::Wrong(format!("{} cannot be checked for damage: {error}.", path.display()))),
-    }
+    })
 }
 
 fn missing(database: &Path) -> Option<Finding> {

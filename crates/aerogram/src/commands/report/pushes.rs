@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::sheet::Sheet;
 use super::{Dates, Report};
 use crate::client::{Client, own_path, query};
+use crate::commands::progress::Progress;
 
 #[derive(Deserialize)]
 struct Pushes {
@@ -41,12 +42,18 @@ struct Said {
 
 pub(super) async fn read(report: &Report, client: &Client, path: &str, dates: &Dates) -> Result<Sheet> {
     let (mut pushes, mut next) = (Vec::new(), Some(path.to_owned()));
+    let progress = Progress::of_unknown()?;
     while let Some(path) = next {
-        let page = report.printed(client.get(&path).await?)?.read::<Pushes>()?;
+        let message = format!("{} pushes", pushes.len());
+        let reply = progress.during(&message, client.get(&path)).await?;
+        // What is printed shows by itself how far it has got.
+        let page = progress.aside(|| report.printed(reply))?.read::<Pushes>()?;
         pushes.extend(page.pushes);
         next = page.next_page.as_deref().map(own_path);
     }
-    let names = if report.remote.json { HashMap::new() } else { names(client, dates).await? };
+    let names =
+        if report.remote.json { HashMap::new() } else { progress.during("their names", names(client, dates)).await? };
+    drop(progress);
     Ok(sheet(&pushes, &names))
 }
 
