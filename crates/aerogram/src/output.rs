@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use unicode_width::UnicodeWidthStr;
 
 /// Writes one line. A reader that went away (`aerogram sandbox --follow | head`) ends the command, see `main`.
 pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<()> {
@@ -70,6 +71,7 @@ fn quoted(cell: &str) -> String {
 /// How the cells of a column are drawn.
 #[derive(Clone, Copy)]
 struct Column {
+    /// In columns of the terminal: a Chinese character or an emoji takes two.
     width: usize,
     /// Numbers end below each other.
     is_numbers: bool,
@@ -78,8 +80,8 @@ struct Column {
 impl Column {
     fn of<Row: AsRef<[String]>>(column: usize, heading: &[impl AsRef<str>], rows: &[Row]) -> Self {
         let cells = || rows.iter().filter_map(|row| row.as_ref().get(column));
-        let widths = cells().map(|cell| cell.chars().count());
-        let width = widths.chain([heading[column].as_ref().chars().count()]).max().unwrap_or(0);
+        let widths = cells().map(|cell| cell.width());
+        let width = widths.chain([heading[column].as_ref().width()]).max().unwrap_or(0);
         let is_number = |cell: &String| cell == "-" || cell.parse::<f64>().is_ok_and(f64::is_finite);
         Self { width, is_numbers: !rows.is_empty() && cells().all(is_number) }
     }
@@ -88,7 +90,8 @@ impl Column {
 fn aligned(cells: &[impl AsRef<str>], shape: &[Column]) -> String {
     let padded = cells.iter().zip(shape).map(|(cell, &Column { width, is_numbers })| {
         let cell = cell.as_ref();
-        if is_numbers { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        let blanks = " ".repeat(width.saturating_sub(cell.width()));
+        if is_numbers { blanks + cell } else { format!("{cell}{blanks}") }
     });
     padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
@@ -102,18 +105,26 @@ fn terminal_width() -> Option<usize> {
 /// A line that would go on in the next one is cut: the columns that tell most come first.
 fn fitting(line: String, room: Option<usize>) -> String {
     match room {
-        Some(room) if line.chars().count() > room => line.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
+        Some(room) if line.width() > room => format!("{}…", beginning(&line, room.saturating_sub(1))),
         _ => line,
     }
 }
 
-/// The characters of a text that fit into a line of a table.
-const MOST_CHARS: usize = 40;
+/// As much of the beginning of a text as fits into so many columns of a terminal.
+fn beginning(text: &str, room: usize) -> &str {
+    let ends = text.char_indices().map(|(start, c)| start + c.len_utf8());
+    let end = ends.take_while(|end| text[..*end].width() <= room).last();
+    &text[..end.unwrap_or(0)]
+}
+
+/// How wide a text in a line of a table may be.
+const MOST_COLUMNS: usize = 40;
 
 /// A text on one line.
 pub(crate) fn shortened(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_CHARS).collect();
-    if text.chars().count() > MOST_CHARS { format!("{line}…") } else { line }
+    // What is cut off below is not looked at: a text may be long.
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(4 * MOST_COLUMNS).collect();
+    if line.width() > MOST_COLUMNS { format!("{}…", beginning(&line, MOST_COLUMNS)) } else { line }
 }
 
 /// Writes JSON for people.
@@ -140,6 +151,9 @@ mod tests {
         let column = |width| Column { width, is_numbers: false };
         assert_eq!(aligned(&["KEY", "NAME"], &[column(5), column(9)]), "KEY    NAME");
         assert_eq!(aligned(&["grün", "x", ""], &[column(5), column(1), column(4)]), "grün   x");
+        assert_eq!(aligned(&["東京", "x"], &[column(5), column(1)]), "東京   x", "four columns and one blank");
+        let names = [["東京".to_owned()], ["🎉".to_owned()], ["e\u{301}".to_owned()]];
+        assert_eq!(Column::of(0, &["N"], &names).width, 4);
     }
 
     #[test]
@@ -164,5 +178,9 @@ mod tests {
         assert_eq!(fitting("abcdef".to_owned(), Some(4)), "abc…");
         assert_eq!(fitting("abcdef".to_owned(), Some(6)), "abcdef");
         assert_eq!(fitting("abcdef".to_owned(), None), "abcdef");
+        assert_eq!(fitting("東京東京".to_owned(), Some(8)), "東京東京");
+        assert_eq!(fitting("東京東京".to_owned(), Some(6)), "東京…");
+        assert_eq!(shortened(&"東".repeat(21)), format!("{}…", "東".repeat(20)));
+        assert_eq!(shortened("two\nlines"), "two lines");
     }
 }
