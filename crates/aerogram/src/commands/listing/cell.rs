@@ -1,7 +1,7 @@
 //! Where the cells of a listing come from.
 
 use model::time::UtcMillis;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::output;
 
@@ -16,6 +16,8 @@ pub(crate) enum Cell {
     Count(&'static str),
     /// The elements of an array, or what lies in each of them.
     Each(&'static str, &'static str),
+    /// The time of a schedule, and how it repeats.
+    When(&'static str),
     /// The values of those keys of an object that end like this.
     KeysEnding(&'static str, &'static str),
 }
@@ -36,6 +38,7 @@ impl Cell {
             Cell::Each(pointer, inside) => {
                 array(pointer).map(|all| joined(all.iter().filter_map(|one| one.pointer(inside))))
             }
+            Cell::When(pointer) => item.pointer(pointer).and_then(Value::as_object).and_then(when),
             Cell::KeysEnding(pointer, end) => {
                 let object = item.pointer(pointer).and_then(Value::as_object);
                 object.map(|all| joined(all.iter().filter(|(key, _)| key.ends_with(end)).map(|(_, value)| value)))
@@ -49,7 +52,7 @@ fn brief(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        // Of what is chosen by its key, such as the time of a schedule, the first value tells most.
+        // Of what is chosen by its key the first value tells most.
         Value::Object(parts) => parts.iter().next().map(|(key, value)| match value {
             Value::String(text) => text.clone(),
             _ => key.clone(),
@@ -58,6 +61,60 @@ fn brief(value: &Value) -> Option<String> {
     }
 }
 
+/// Such as `2030-01-31T12:00:00, paused, every 2 weeks`.
+fn when(schedule: &Map<String, Value>) -> Option<String> {
+    let first = schedule.iter().find_map(|(key, value)| match key.as_str() {
+        "best_time" => Some(format!("the best time of {}", value["send_date"].as_str()?)),
+        "recurring" => None,
+        _ => value.as_str().map(str::to_owned),
+    });
+    let Some(recurring) = schedule.get("recurring") else { return first };
+    let paused = recurring["paused"].as_bool().unwrap_or(false).then(|| "paused".to_owned());
+    let cadence = recurring["cadence"]["type"].as_str().map(|unit| match recurring["cadence"]["count"].as_u64() {
+        None | Some(1) => unit.to_owned(),
+        Some(count) => format!("every {count} {}", many(unit)),
+    });
+    Some(first.into_iter().chain(paused).chain(cadence).collect::<Vec<_>>().join(", "))
+}
+
+fn many(unit: &str) -> &str {
+    match unit {
+        "hourly" => "hours",
+        "daily" => "days",
+        "weekly" => "weeks",
+        "monthly" => "months",
+        "yearly" => "years",
+        other => other,
+    }
+}
+
 fn joined<'a>(values: impl Iterator<Item = &'a Value>) -> String {
     values.filter_map(brief).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_schedule_shows_its_time_and_how_it_repeats() {
+        let time = "2030-01-31T12:00:00";
+        let recurring =
+            |count: u32, paused: bool| json!({"cadence": {"type": "weekly", "count": count}, "paused": paused});
+        for (schedule, shown) in [
+            (json!({"scheduled_time": time}), "2030-01-31T12:00:00"),
+            (json!({"local_scheduled_time": time}), "2030-01-31T12:00:00"),
+            (json!({"best_time": {"send_date": "2030-01-31"}}), "the best time of 2030-01-31"),
+            (json!({"scheduled_time": time, "recurring": recurring(1, false)}), "2030-01-31T12:00:00, weekly"),
+            (
+                json!({"scheduled_time": time, "recurring": recurring(2, true)}),
+                "2030-01-31T12:00:00, paused, every 2 wee…",
+            ),
+            (json!({}), "-"),
+        ] {
+            assert_eq!(Cell::When("/schedule").of(&json!({ "schedule": schedule })), shown);
+        }
+    }
 }

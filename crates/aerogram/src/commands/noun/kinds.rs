@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::commands::listing::Cell::{At, Count, EndOf, Millis};
+use crate::commands::listing::Cell::{At, Count, EndOf, Millis, When};
 use crate::commands::listing::Listing;
 use crate::config::Name;
 
@@ -43,7 +43,7 @@ pub(crate) const SCHEDULES: Noun = Noun {
         items: "schedules",
         columns: &[
             ("SCHEDULE_ID", EndOf("/url")),
-            ("WHEN", At("/schedule")),
+            ("WHEN", When("/schedule")),
             ("NAME", At("/name")),
             ("TEXT", At("/push/notification/alert")),
         ],
