@@ -6,6 +6,7 @@ mod attribute;
 mod audience;
 mod audit;
 mod backup;
+mod change_list;
 mod channel;
 mod completions;
 mod console;
@@ -36,6 +37,7 @@ mod schedule;
 mod secrets;
 mod segments;
 mod sim;
+mod subscription;
 mod tag;
 mod timeline;
 mod token;
@@ -124,6 +126,8 @@ pub(crate) enum Command {
     Tag(tag::TagArgs),
     /// List attributes, and change those of channels and named users
     Attribute(attribute::Attribute),
+    /// List subscription lists, and subscribe channels and named users
+    Subscription(subscription::Subscription),
     /// Find the places that audiences can name
     Location(location::Location),
     /// Export or erase what is stored about a person
@@ -143,6 +147,10 @@ pub(crate) enum Command {
     Template(noun::NounArgs),
     /// List, make, fill and read uploaded lists
     List(list::List),
+    /// List, make and upload lists that change the tags of everybody in a file
+    TagList(change_list::TagList),
+    /// List, make and upload lists that change the attributes of everybody in a file
+    AttributeList(change_list::AttributeList),
     /// Bring the channels of a file, or of another service
     Import(Box<import::Import>),
     /// Write what an app has as JSON lines, which `import jsonl` reads
@@ -194,6 +202,7 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::User(user) => one_thread(Box::pin(user.run())),
         Command::Tag(tag) => one_thread(Box::pin(tag.run())),
         Command::Attribute(attribute) => one_thread(Box::pin(attribute.run())),
+        Command::Subscription(subscription) => one_thread(Box::pin(subscription.run())),
         Command::Location(location) => one_thread(Box::pin(location.run())),
         Command::Privacy(privacy) => one_thread(Box::pin(privacy.run())),
         Command::Segment(segments) => one_thread(Box::pin(segments.run())),
@@ -202,6 +211,8 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Pipeline(noun) => one_thread(Box::pin(noun.run(&noun::PIPELINES))),
         Command::Template(noun) => one_thread(Box::pin(noun.run(&noun::TEMPLATES))),
         Command::List(list) => one_thread(Box::pin(list.run())),
+        Command::TagList(list) => one_thread(Box::pin(list.run())),
+        Command::AttributeList(list) => one_thread(Box::pin(list.run())),
         Command::Import(import) => one_thread(Box::pin(import.run())),
         Command::Export(export) => one_thread(Box::pin(export.run())),
         Command::Api(api) => one_thread(Box::pin(api.run())),

@@ -1,8 +1,8 @@
-//! `aerogram channel`: the channels of an app, and what happened to one.
+//! `aerogram channel`: the channels of an app, what happened to one, and its end.
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use model::ids::ChannelId;
 use serde_json::Value;
@@ -12,6 +12,7 @@ use super::listing::{ListArgs, Listing};
 use super::timeline::{Shown, field};
 use crate::client::{Client, query};
 use crate::config::{AppLogin, Remote};
+use crate::output;
 
 const CHANNELS: Listing = Listing {
     path: "/api/channels",
@@ -50,6 +51,16 @@ enum ChannelCommand {
     },
     /// Show a channel and what happened to it, newest first
     Show(Show),
+    /// Uninstall a channel, as a device does that is to be forgotten: it is sent nothing more until it registers again
+    #[command(visible_alias = "delete")]
+    Uninstall {
+        /// The id of the channel
+        #[arg(value_name = "ID")]
+        id: ChannelId,
+        /// Say that you mean it
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -73,6 +84,13 @@ impl Channel {
             ChannelCommand::Show(Show { id, shown }) => {
                 let path = format!("/api/channels/{id}");
                 shown.run((&client, is_json), (&path, "channel"), &path, print).await?;
+            }
+            ChannelCommand::Uninstall { id, yes: false } => {
+                bail!("This uninstalls the channel {id}. Repeat it with --yes to confirm.")
+            }
+            ChannelCommand::Uninstall { id, yes: true } => {
+                let reply = client.delete(&format!("/api/channels/{id}")).await?;
+                if is_json { reply.print()? } else { output::line(format_args!("uninstalled"))? }
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use http::Method;
 use providers::http::Outgoing;
 
-use super::noun::{self, One, Verb};
+use super::noun::{self, Noun, One, Verb};
 use super::progress::Progress;
 use crate::client::Client;
 use crate::config::{AppLogin, Remote};
@@ -32,17 +32,21 @@ enum ListCommand {
     #[command(flatten)]
     Verb(Verb),
     /// Replace the rows of a list by those of a CSV file
-    Upload {
-        #[command(flatten)]
-        one: One,
-        /// The file, or `-` for standard input
-        #[arg(value_name = "PATH")]
-        file: PathBuf,
-    },
+    Upload(Rows),
     /// Print the rows of a list as CSV
     Download(One),
     /// Print the rows that the last upload left out, as CSV
     Errors(One),
+}
+
+/// The rows for a list, which tag lists and attribute lists take as well.
+#[derive(Args, Debug)]
+pub(super) struct Rows {
+    #[command(flatten)]
+    one: One,
+    /// The file, or `-` for standard input
+    #[arg(value_name = "PATH")]
+    file: PathBuf,
 }
 
 impl List {
@@ -50,22 +54,25 @@ impl List {
         let client = Client::app(&self.remote, &self.login)?;
         match &self.command {
             ListCommand::Verb(verb) => verb.run(&noun::LISTS, &client, self.remote.json).await?,
-            ListCommand::Upload { one, file } => self.upload(&client, one, file).await?,
-            ListCommand::Download(one) => print(&client, one, "csv").await?,
-            ListCommand::Errors(one) => print(&client, one, "errors").await?,
+            ListCommand::Upload(rows) => rows.send(&noun::LISTS, &client, self.remote.json).await?,
+            ListCommand::Download(one) => print(&noun::LISTS, &client, one, "csv").await?,
+            ListCommand::Errors(one) => print(&noun::LISTS, &client, one, "errors").await?,
         }
         Ok(ExitCode::SUCCESS)
     }
+}
 
-    async fn upload(&self, client: &Client, one: &One, file: &Path) -> Result<()> {
+impl Rows {
+    pub(super) async fn send(&self, noun: &Noun, client: &Client, is_json: bool) -> Result<()> {
+        let Self { one, file } = self;
         let (rows, n_bytes) = opened(file)?;
         let sent = rows.sent();
-        let path = format!("/api/lists/{}/csv", one.id.segment());
+        let path = format!("{}/csv", noun.path_of(&one.id));
         let upload = client.upload(Method::PUT, &path, "text/csv", rows);
         let progress = Progress::of_bytes(n_bytes)?;
         let reply = progress.following(&format!("uploading {}", file.display()), || sent.get(), upload).await?;
         drop(progress);
-        if self.remote.json { reply.print() } else { output::line(format_args!("uploaded")) }
+        if is_json { reply.print() } else { output::line(format_args!("uploaded")) }
     }
 }
 
@@ -84,8 +91,8 @@ fn opened(file: &Path) -> Result<(Outgoing, Option<u64>)> {
 }
 
 /// Piece by piece, as they come.
-async fn print(client: &Client, one: &One, part: &str) -> Result<()> {
-    let mut rows = client.stream(&format!("/api/lists/{}/{part}", one.id.segment())).await?;
+pub(super) async fn print(noun: &Noun, client: &Client, one: &One, part: &str) -> Result<()> {
+    let mut rows = client.stream(&format!("{}/{part}", noun.path_of(&one.id))).await?;
     // Rows that appear on the screen show by themselves how far it has got.
     let progress = if io::stdout().is_terminal() { None } else { Some(Progress::of_unknown()?) };
     let mut n_bytes = 0;

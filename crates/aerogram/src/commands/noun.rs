@@ -11,7 +11,9 @@ use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::Value;
 
-pub(super) use kinds::{EXPERIMENTS, LISTS, Noun, PIPELINES, SCHEDULES, SEGMENTS, TEMPLATES};
+pub(super) use kinds::{
+    ATTRIBUTE_LISTS, EXPERIMENTS, LISTS, Noun, PIPELINES, SCHEDULES, SEGMENTS, TAG_LISTS, TEMPLATES,
+};
 use written::{Setting, Written};
 
 use super::listing::ListArgs;
@@ -49,13 +51,16 @@ pub(super) enum Verb {
         content: Content,
     },
     /// Delete one
-    Delete {
-        #[command(flatten)]
-        one: One,
-        /// Say that you mean it
-        #[arg(long)]
-        yes: bool,
-    },
+    Delete(Delete),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Delete {
+    #[command(flatten)]
+    one: One,
+    /// Say that you mean it
+    #[arg(long)]
+    yes: bool,
 }
 
 #[derive(Args, Debug)]
@@ -86,16 +91,12 @@ impl NounArgs {
 impl Verb {
     pub(super) async fn run(&self, noun: &Noun, client: &Client, is_json: bool) -> Result<()> {
         match self {
-            Verb::List(list) => noun.listing.show(client, noun.listing.path.to_owned(), list.limit, is_json).await,
+            Verb::List(list) => noun.list(client, list, is_json).await,
             Verb::Show { one } => {
                 let reply = client.get(&noun.path_of(&one.id)).await?;
                 if is_json { reply.print() } else { output::pretty(&reply.read::<Value>()?) }
             }
-            Verb::Create(content) => {
-                let body = Written::read(content.file.as_deref(), &content.set)?.body()?;
-                let reply = client.send_raw(Method::POST, noun.listing.path, body).await?;
-                if is_json { reply.print() } else { made(noun, &reply) }
-            }
+            Verb::Create(content) => noun.create(client, content, is_json).await,
             Verb::Update { one, content } => {
                 let Some(method) = &noun.update else {
                     let text = format!("The API does not change {}: delete it and create another.", noun.one);
@@ -105,14 +106,29 @@ impl Verb {
                 let reply = client.send_raw(method.clone(), &noun.path_of(&one.id), body).await?;
                 if is_json { reply.print() } else { output::line(format_args!("changed")) }
             }
-            Verb::Delete { one, yes: false } => {
-                bail!("This deletes {} {}. Repeat it with --yes to confirm.", noun.one, one.id.as_str())
-            }
-            Verb::Delete { one, yes: true } => {
-                let reply = client.delete(&noun.path_to_delete(&one.id)).await?;
-                if is_json { reply.print() } else { output::line(format_args!("deleted")) }
-            }
+            Verb::Delete(delete) => noun.delete(client, delete, is_json).await,
         }
+    }
+}
+
+impl Noun {
+    pub(super) async fn list(&self, client: &Client, list: &ListArgs, is_json: bool) -> Result<()> {
+        self.listing.show(client, self.listing.path.to_owned(), list.limit, is_json).await
+    }
+
+    pub(super) async fn create(&self, client: &Client, content: &Content, is_json: bool) -> Result<()> {
+        let body = Written::read(content.file.as_deref(), &content.set)?.body()?;
+        let reply = client.send_raw(Method::POST, self.listing.path, body).await?;
+        if is_json { reply.print() } else { made(self, &reply) }
+    }
+
+    pub(super) async fn delete(&self, client: &Client, delete: &Delete, is_json: bool) -> Result<()> {
+        let id = &delete.one.id;
+        if !delete.yes {
+            bail!("This deletes {} {}. Repeat it with --yes to confirm.", self.one, id.as_str());
+        }
+        let reply = client.delete(&self.path_to_delete(id)).await?;
+        if is_json { reply.print() } else { output::line(format_args!("deleted")) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use http::Method;
 use model::ids::{ChannelId, NamedUserId};
@@ -50,6 +50,16 @@ enum UserCommand {
     Disassociate(Association),
     /// Show a named user and what happened to them, newest first
     Show(Show),
+    /// Delete a named user, and uninstall their channels
+    #[command(visible_alias = "delete")]
+    Uninstall {
+        /// The id of the named user
+        #[arg(value_name = "ID", value_parser = NamedUserId::new)]
+        id: NamedUserId,
+        /// Say that you mean it
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -85,6 +95,15 @@ impl User {
                 let path = path_of(id);
                 let record = format!("{}?id={}", NAMED_USERS.path, percent_encoded(id.as_str()));
                 shown.run((&client, is_json), (&record, "named_user"), &path, print).await?;
+            }
+            UserCommand::Uninstall { id, yes: false } => {
+                let what = format!("deletes the named user {} and uninstalls all of their channels", id.as_str());
+                bail!("This {what}. Repeat it with --yes to confirm.")
+            }
+            UserCommand::Uninstall { id, yes: true } => {
+                let body = json!({ "named_user_id": [id] });
+                let reply = client.send(Method::POST, "/api/named_users/uninstall", &body).await?;
+                owners::show_accepted(&reply, is_json)?;
             }
         }
         Ok(ExitCode::SUCCESS)

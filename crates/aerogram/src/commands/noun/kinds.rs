@@ -122,8 +122,46 @@ pub(crate) const LISTS: Noun = Noun {
     update: Some(Method::PUT),
 };
 
+pub(crate) const TAG_LISTS: Noun = Noun {
+    one: "the tag list",
+    listing: Listing {
+        path: "/api/tag-lists",
+        items: "lists",
+        columns: &[
+            ("LIST", At("/name")),
+            ("STATUS", At("/status")),
+            ("CHANNELS", At("/channel_count")),
+            ("NAMED_USERS", At("/named_user_count")),
+            ("ERRORS", At("/mutation_error_count")),
+            ("UPDATED", At("/last_updated")),
+            ("DESCRIPTION", At("/description")),
+        ],
+    },
+    deleted_at: None,
+    made: "",
+    update: None,
+};
+
+pub(crate) const ATTRIBUTE_LISTS: Noun = Noun {
+    one: "the attribute list",
+    listing: Listing {
+        path: "/api/attribute-lists",
+        items: "lists",
+        columns: &[
+            ("LIST", At("/name")),
+            ("STATUS", At("/status")),
+            ("CHANNELS", At("/channel_count")),
+            ("UPDATED", At("/last_updated")),
+            ("DESCRIPTION", At("/description")),
+        ],
+    },
+    deleted_at: None,
+    made: "",
+    update: None,
+};
+
 impl Noun {
-    pub(super) fn path_of(&self, id: &Name) -> String {
+    pub(in crate::commands) fn path_of(&self, id: &Name) -> String {
         format!("{}/{}", self.listing.path, id.segment())
     }
 
