@@ -39,8 +39,11 @@ async fn a_node_that_stood_still_sends_nothing_that_another_has_sent() {
     installation.wait_until_idle(&stopped.caller).await;
     assert_eq!(installation.receiver.values().len(), n_messages, "it has gone on sending");
     assert_window(&installation, n_messages);
+    let address = stopped.address.to_string();
     stopped.stop();
-    other.stop();
+    let taken = events(&other.stop_and_tell(), "node.lease_expired");
+    assert!(!taken.is_empty(), "nobody is told that its work was taken up");
+    assert!(taken.iter().all(|told| told["address"] == address && told["jobs"].as_u64() > Some(0)), "{taken:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,8 +83,7 @@ async fn a_node_that_was_killed_is_listed_as_dead_and_the_log_of_another_tells_o
     assert!(shown.contains("dead") && shown.contains("alive") && shown.lines().count() == 3, "{shown}");
     assert!(shown.lines().next().unwrap().ends_with("JOBS  LOG LAG  DATABASE MS"), "{shown}");
     let log = other.stop_and_tell();
-    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let died: Vec<Value> = lines.filter(|line| line["event"] == "node.died").collect();
+    let died = events(&log, "node.died");
     assert!(!died.is_empty(), "{log}");
     for told in died {
         assert_eq!((&told["node"], &told["address"]), (&dead[0]["node_id"], &dead[0]["address"]), "{told}");
@@ -94,6 +96,12 @@ async fn begin_push(installation: &Installation, caller: &Caller) -> (String, us
     let push = installation.push_to_all(caller).await;
     let received = installation.receiver.wait_for(ANSWERED + UNDER_WAY).await;
     (push, received.len())
+}
+
+/// The lines of a log with the name of an event.
+fn events(log: &str, name: &str) -> Vec<Value> {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| line["event"] == name).collect()
 }
 
 fn assert_window(installation: &Installation, n_messages: usize) {
