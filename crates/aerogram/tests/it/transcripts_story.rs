@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use play::Scene;
 use script::Script;
+use tokio::runtime::Runtime;
 
 const FEWEST: usize = 10;
 
@@ -21,15 +22,16 @@ fn the_stories_go_as_they_are_told() {
     let mut stories: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "txt")).collect();
     stories.sort();
     assert!(stories.len() >= FEWEST, "{stories:?}");
-    let wrong: Vec<String> = stories.iter().filter_map(|path| told_otherwise(path)).collect();
+    let runtime = Runtime::new().unwrap();
+    let wrong: Vec<String> = stories.iter().filter_map(|path| told_otherwise(path, &runtime)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// What differs in a story from its file.
-fn told_otherwise(path: &Path) -> Option<String> {
+fn told_otherwise(path: &Path, runtime: &Runtime) -> Option<String> {
     let kept = fs::read_to_string(path).unwrap();
     let mut script = Script::read(&kept);
-    let (mut terminal, mut pipe) = (Scene::new(), Scene::new());
+    let (mut terminal, mut pipe) = (Scene::new(runtime), Scene::new(runtime));
     for step in script.steps() {
         step.on_terminal = terminal.play_on_terminal(step);
         step.in_pipe = pipe.play_in_pipe(step);

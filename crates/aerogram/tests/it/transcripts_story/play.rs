@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use testkit::event_receiver::EventReceiver;
+use tokio::runtime::Runtime;
+
 use crate::operator_story::{KEY, MASTER_SECRET, Story};
 use crate::terminal::Terminal;
 
@@ -29,13 +32,17 @@ const DEVICES: [(&str, &str); 3] = [
 pub(super) struct Scene {
     story: Story,
     words: Words,
+    /// Where webhooks can send to. It takes everything.
+    _receiver: EventReceiver,
 }
 
 impl Scene {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(runtime: &Runtime) -> Self {
         // What the system allows does not matter to these few.
-        let few = ["--connections", "100", "--live-connections", "100"];
+        let few = ["--connections", "100", "--live-connections", "100", "--allow-private-addresses"];
         let (story, mut words) = (Story::begin_with(&few), Words::default());
+        let receiver = runtime.block_on(EventReceiver::start());
+        words.know_place(&receiver.url(), "RECEIVER");
         let token = "a".repeat(64);
         let line = |(id, rest): &(&str, &str)| {
             let rest = rest.replace("\"aa\"", &format!("{token:?}"));
@@ -48,7 +55,7 @@ impl Scene {
         for (number, (id, _)) in DEVICES.iter().enumerate() {
             words.know(id, &format!("CHANNEL-{}", number + 1));
         }
-        Self { story, words }
+        Self { story, words, _receiver: receiver }
     }
 
     pub(super) fn play_on_terminal(&mut self, step: &Step) -> Outcome {

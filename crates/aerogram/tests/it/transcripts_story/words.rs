@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// `d` stands for a digit and `x` for a hexadecimal one.
 const ID: &str = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-const PATTERNS: [(&str, &str); 9] = [
+const PATTERNS: [(&str, &str); 20] = [
     ("dddd-dd-ddTdd:dd:dd.dddZ", "MOMENT"),
     ("dddd-dd-ddTdd:dd:dd", "MOMENT"),
     ("dddd-dd-dd dd:dd:dd", "MOMENT"),
@@ -14,6 +14,17 @@ const PATTERNS: [(&str, &str); 9] = [
     ("master secret x…", "master secret …"),
     ("dddddd  ", "OFFSET  "),
     ("ddddddd  ", "OFFSET  "),
+    ("dddddd bytes", "SOME bytes"),
+    ("ddddddd bytes", "SOME bytes"),
+    ("bytes\":dddddd,", "bytes\":SOME,"),
+    ("bytes\":ddddddd,", "bytes\":SOME,"),
+    ("dd tables", "ALL tables"),
+    ("ddd tables", "ALL tables"),
+    ("dd rows", "SOME rows"),
+    ("ddd rows", "SOME rows"),
+    ("d ms.", "SOME ms."),
+    ("dd ms.", "SOME ms."),
+    ("ddd ms.", "SOME ms."),
 ];
 /// A year of which stories speak themselves.
 const CHOSEN: &str = "2099";
@@ -24,6 +35,8 @@ const SECRET_CHARS: usize = 22;
 #[derive(Default)]
 pub(super) struct Words {
     ids: HashMap<String, String>,
+    /// What is no id and yet another each time.
+    places: Vec<(String, String)>,
     counts: HashMap<String, usize>,
 }
 
@@ -32,9 +45,14 @@ impl Words {
         self.ids.insert(id.to_owned(), word.to_owned());
     }
 
-    /// The command with the ids that its words stand for.
+    pub(super) fn know_place(&mut self, place: &str, word: &str) {
+        self.places.push((place.to_owned(), word.to_owned()));
+    }
+
+    /// The command with the ids and places that its words stand for.
     pub(super) fn filled(&self, command: &str) -> String {
-        let mut known: Vec<_> = self.ids.iter().collect();
+        let places = self.places.iter().map(|(place, word)| (place, word));
+        let mut known: Vec<_> = self.ids.iter().chain(places).collect();
         // PUSH-10 before PUSH-1.
         known.sort_by_key(|(_, word)| std::cmp::Reverse(word.len()));
         known.into_iter().fold(command.to_owned(), |command, (id, word)| command.replace(word, id))
@@ -65,6 +83,9 @@ impl Words {
 
     /// The word for what a text begins with, and how much of it.
     fn word_at(&mut self, command: &str, text: &str) -> Option<(usize, String)> {
+        if let Some((place, word)) = self.places.iter().find(|(place, _)| text.starts_with(place.as_str())) {
+            return Some((place.len(), word.clone()));
+        }
         if fits(ID, text) {
             let id = &text[..ID.len()];
             let word = self.ids.get(id).cloned().unwrap_or_else(|| self.name(id, command));
