@@ -59,8 +59,8 @@ impl Jobs {
         Ok(still_missing)
     }
 
-    /// Tells whose jobs these were until their leases ran out: a node that hangs or is cut off from the database may keep its lock, and
-    /// is not missing.
+    /// Tells whose jobs these were until their leases ran out: a node that hangs or is cut off from the database may keep its lock,
+    /// and is not missing.
     pub(super) async fn record_takeovers(&self, claimed: &[ClaimedJob]) {
         let mut n_taken = BTreeMap::<Node, u64>::new();
         for holder in claimed.iter().filter_map(|job| job.previous_holder) {
