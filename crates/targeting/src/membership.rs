@@ -68,8 +68,8 @@ impl Targeting {
     }
 }
 
-/// Changes the attributes of a channel and of its named user as its device has done. The device does not say of which of them it has
-/// removed an attribute: its own, or else the user's.
+/// Changes the attributes of a channel and of its named user as its device has done. The device does not say of which of them
+/// it has removed an attribute: its own, or else the user's.
 fn overlay([own, of_user]: &mut [Values; 2], overrides: &Overrides) -> Result<()> {
     for operation in &overrides.attributes {
         let name = operation.key.as_str();

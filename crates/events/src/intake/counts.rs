@@ -54,8 +54,8 @@ impl Counts {
     }
 }
 
-/// What is counted of what somebody does with an in-app message. Swipes and summaries tell of pages that are counted, and experiences of
-/// what other events count.
+/// What is counted of what somebody does with an in-app message. Swipes and summaries tell of pages that
+/// are counted, and experiences of what other events count.
 pub(super) const fn of_interaction(event: InAppEvent) -> Option<Metric> {
     match event {
         InAppEvent::ButtonTap => Some(Metric::InAppTaps),
