@@ -1,5 +1,5 @@
-//! `aerogram push … --follow`: how far a push has got, until it is done. The push is sent by then, so that a server that is away for
-//! a while is asked again: a script would take an error for a push that has to be sent once more.
+//! `aerogram push … --follow`: how far a push has got, until it is done. The push is sent by then, so that a server that is away
+//! for a while is asked again: a script would take an error for a push that has to be sent once more.
 
 use std::time::Duration;
 
