@@ -32,7 +32,8 @@ impl Sim {
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         let told: Value = serde_json::from_str(&said).unwrap();
-        let commands: Vec<String> = serde_json::from_value(told["commands"].clone()).unwrap();
+        let commands = told["commands"].as_array().unwrap().iter();
+        let commands: Vec<String> = commands.map(|command| command.as_str().unwrap().to_owned()).collect();
         assert_eq!(commands.len(), N_PLATFORMS, "{told}");
         Self { child, commands }
     }

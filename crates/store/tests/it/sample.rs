@@ -86,7 +86,7 @@ pub(crate) fn job(n: u32, due: i64) -> NewJob {
 }
 
 pub(crate) fn node(n: u32) -> Node {
-    serde_json::from_value(n.into()).unwrap()
+    serde_json::from_str(&n.to_string()).unwrap()
 }
 
 /// Claims what has been due the longest, always as the same node.
