@@ -15,6 +15,7 @@ mod faults;
 use std::time::{Duration, Instant};
 
 use devices::LocationSettings;
+use model::time::Clock;
 use serde_json::{Value, json};
 use testkit::app::{START, TestApp};
 use testkit::cable::Cable;
@@ -63,9 +64,7 @@ async fn nothing_is_lost_for_hours() {
 
 /// Another number in every run, also in containers, where every process may have the same id.
 fn start_of_run() -> u64 {
-    #[expect(clippy::disallowed_methods, reason = "no time of the service, but a number that no run had before")]
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    (since.as_secs() << 30) ^ u64::from(since.subsec_nanos())
+    u64::try_from(Clock::System.now().0).unwrap().rotate_left(16) ^ u64::from(std::process::id())
 }
 
 async fn run_seeds(database: Database) {
