@@ -1,5 +1,5 @@
-//! Any answer of an OpenID provider is one or is not: how it describes itself, its keys, what it gives for a code, and its tokens. A
-//! token that is read falls into the parts it was made of, and its key is of the kind for its algorithm.
+//! Any answer of an OpenID provider is one or is not: how it describes itself, its keys, what it gives for a code, and its tokens.
+//! A token that is read falls into the parts it was made of, and its key is of the kind for its algorithm.
 #![no_main]
 
 #[path = "../crates/accounts/src/oidc/answers.rs"]

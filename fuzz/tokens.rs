@@ -1,6 +1,6 @@
 //! Any bearer token is either none of ours or falls into the parts it was made of, which make the same token again; and the other
-//! texts that prove something (signatures and times of signed requests, proofs about users, access tokens and assertions of servers,
-//! Basic credentials, forms that ask for a token) are read or not, without a panic.
+//! texts that prove something (signatures and times of signed requests, proofs about users, access tokens and assertions of
+//! servers, Basic credentials, forms that ask for a token) are read or not, without a panic.
 #![no_main]
 
 #[path = "../crates/api/src/auth/basic.rs"]

@@ -1,5 +1,6 @@
 // Ready-made parts for pages that use Aerogram: <aerogram-prompt>, <aerogram-bell> and <aerogram-inbox>. Give each the SDK as
-// `push`: `document.querySelector('aerogram-bell').push = push`. Texts are attributes, looks are parts and variables; see docs/sdk.md.
+// `push`: `document.querySelector('aerogram-bell').push = push`. Texts are attributes, looks are parts and variables; see
+// docs/sdk.md.
 
 // Colors are those of the page's own `color-scheme`. Browsers that do not know light-dark() show the light ones.
 const STYLE = `
