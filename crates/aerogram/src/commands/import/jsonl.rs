@@ -26,9 +26,10 @@ pub(super) struct Jsonl {
     with_app: bool,
 
     #[command(flatten)]
-    data: Data,
-    #[command(flatten)]
     pub(super) options: Options,
+    // Last, because its heading, by which settings are known, extends to all that comes after it.
+    #[command(flatten)]
+    data: Data,
 }
 
 impl Jsonl {
