@@ -1,5 +1,6 @@
 //! `aerogram export`: what an app has, as JSON lines that `aerogram import jsonl` reads: what it is itself, channels with all that
-//! is known of them, what named users hold, lists with their rows, segments, templates, schedules, pipelines and experiments.
+//! is known of them, what named users hold, lists with their rows, segments, templates, schedules, pipelines with the rates of all
+//! of them, and experiments.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use super::exported_channel::line_of;
-use super::import::{DOCUMENTS, DocumentKind, SEGMENTS, held_by_user};
+use super::import::{DOCUMENTS, DocumentKind, SEGMENTS, held_by_user, pipeline_rates};
 use super::listing::each;
 use super::progress::Progress;
 use crate::client::Client;
@@ -71,6 +72,7 @@ impl Export {
         channels(&client, &mut lines).await?;
         named_users(&client, &mut lines).await?;
         lists(&client, &mut lines).await?;
+        rates(&client, &mut lines).await?;
         for kind in DOCUMENTS {
             documents(&client, kind, &mut lines).await?;
         }
@@ -200,6 +202,12 @@ async fn rows(client: &Client, list: &str, lines: &mut Lines) -> Result<()> {
         lines.add(&json!({"list_rows": {"list": list, "rows": rows}}))?;
     }
     Ok(())
+}
+
+/// Before the pipelines, which are not to send without them. An app that has none leaves those alone that the other one has.
+async fn rates(client: &Client, lines: &mut Lines) -> Result<()> {
+    let rates = pipeline_rates(client).await?;
+    if rates == json!([]) { Ok(()) } else { lines.add(&json!({ "pipeline_constraints": rates })) }
 }
 
 async fn documents(client: &Client, kind: &DocumentKind, lines: &mut Lines) -> Result<()> {

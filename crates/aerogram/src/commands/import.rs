@@ -24,7 +24,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 pub(super) use airship::held_by_user;
-pub(super) use documents::{ALL as DOCUMENTS, DocumentKind, SEGMENTS};
+pub(super) use documents::{ALL as DOCUMENTS, DocumentKind, SEGMENTS, pipeline_rates};
 
 use crate::client::Client;
 use crate::config::{AppLogin, Remote, number_in};
@@ -61,9 +61,8 @@ struct Options {
     /// Read all rows, check channels and users, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Leave out so many rows at the beginning, except lists, segments, templates, schedules, pipelines and experiments; what an
-    /// interrupted
-    /// import has done is left out by itself
+    /// Leave out so many rows at the beginning, except lists, segments, templates, schedules, pipelines with their rates and
+    /// experiments; what an interrupted import has done is left out by itself
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = number_in(0..=u64::MAX))]
     skip: u64,
     /// Begin anew, although an interrupted import could go on

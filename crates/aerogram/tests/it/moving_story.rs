@@ -11,7 +11,14 @@ use crate::scripted::{Answer, Scripted};
 use crate::server::aerogram;
 use crate::terminal::Terminal;
 
-/// Channels, users, lists, segments, templates, schedules, pipelines and experiments.
+const RATES: &str = "/api/pipelines/constraints";
+
+/// So many pushes of all pipelines a day, as an app has it.
+fn rates(n_pushes: u32) -> Value {
+    json!([{"rate": {"pushes": n_pushes, "days": 1}}])
+}
+
+/// Channels, users, lists, segments, templates, schedules, pipelines with the rates of all of them, and experiments.
 pub(crate) fn settle_in(story: &Story) {
     let channels = [
         json!({"channel_id": ID, "device_type": "ios", "opt_in": true, "background": true, "push_address": "AB12", "named_user_id": "kim",
@@ -81,6 +88,7 @@ pub(crate) fn settle_in(story: &Story) {
     let variant = |name: &str| json!({"name": name, "push": {"notification": {"alert": name}}, "schedule": {"scheduled_time": "2099-01-01T00:00:00"}});
     let which = json!({"name": "Which?", "audience": {"tag": "news"}, "device_types": "all", "control": 0.2, "variants": [variant("A"), variant("B")]});
     call(story, "POST", "/api/experiments", &which);
+    call(story, "PUT", RATES, &rates(2));
     call(
         story,
         "POST",
@@ -122,7 +130,7 @@ fn an_app_goes_out_and_comes_in_again() {
     for story in stories() {
         settle_in(&story);
         let before = exported(&story, "first.jsonl");
-        assert_eq!(before.len(), 4 + 1 + 2 + 2 + 1 + 1 + 3 + 1 + 1, "{before:#?}");
+        assert_eq!(before.len(), 4 + 1 + 2 + 1 + 2 + 1 + 1 + 3 + 1 + 1, "{before:#?}");
         // The same app once more: nothing is made twice, and what sends goes on.
         let again = import(&story, &["jsonl", "first.jsonl", "--yes"]);
         assert_eq!(total(&again), [0, 4, 0], "{}", String::from_utf8_lossy(&again.stderr));
@@ -159,7 +167,7 @@ fn what_sends_by_itself_waits_until_somebody_says_so() {
 
         let dry = import(&other, &["jsonl", "moved.jsonl", "--dry-run"]);
         let dry: Value = serde_json::from_slice(&dry.stdout).unwrap();
-        assert_eq!((&dry["rows"], &dry["unchecked"], &dry["refused"]), (&json!(16), &json!(11), &json!(0)), "{dry}");
+        assert_eq!((&dry["rows"], &dry["unchecked"], &dry["refused"]), (&json!(17), &json!(12), &json!(0)), "{dry}");
 
         for _ in 0..2 {
             let asleep = import(&other, &["jsonl", "moved.jsonl"]);
@@ -167,6 +175,8 @@ fn what_sends_by_itself_waits_until_somebody_says_so() {
             let found = (&asleep["inactive"], &asleep["withheld"], &asleep["refused"]);
             assert_eq!(found, (&json!(2), &json!(3), &json!(0)), "{asleep}");
             assert_eq!(senders(&other), [(json!("Daily"), false), (json!("Welcome"), false)]);
+            // No pipeline sends here yet, and one that is enabled later is not to send without them.
+            assert_eq!(get(&other, RATES)["constraints"], rates(2));
         }
         let said = other.says(&["import", "jsonl", "moved.jsonl"]);
         assert!(said.contains("2 schedules and pipelines came paused or disabled"), "{said}");
@@ -197,23 +207,30 @@ fn what_sends_here_stays_as_it_is() {
             let (schedules, pipelines) = (get(&story, "/api/schedules"), get(&story, "/api/pipelines"));
             (schedules["schedules"].clone(), pipelines["pipelines"].clone())
         };
+        let rates_here = || get(&story, RATES)["constraints"].clone();
+        call(&story, "PUT", RATES, &rates(9));
         call(&story, "POST", "/api/schedules", &sale("OURS"));
         call(&story, "POST", "/api/pipelines", &welcome("OURS", true));
         let before = here();
         for enabled in [true, false] {
-            let theirs = [json!({"schedule": sale("THEIRS")}), json!({"pipeline": welcome("THEIRS", enabled)})];
+            let theirs = [
+                json!({"schedule": sale("THEIRS")}),
+                json!({"pipeline_constraints": rates(2)}),
+                json!({"pipeline": welcome("THEIRS", enabled)}),
+            ];
             write(&story, "theirs.jsonl", lines(&theirs));
             let output = import(&story, &["jsonl", "theirs.jsonl"]);
             let total: Value = serde_json::from_slice(&output.stdout).unwrap();
             let found = ["items", "inactive", "withheld", "kept", "refused"].map(|key| total[key].as_u64().unwrap());
-            assert_eq!(found, [1, 0, 1, 1, 0], "{total}");
-            assert_eq!(here(), before);
+            assert_eq!(found, [2, 0, 1, 2, 0], "{total}");
+            assert_eq!((here(), rates_here()), (before.clone(), rates(9)));
         }
         let said = story.says(&["import", "jsonl", "theirs.jsonl"]);
-        assert!(said.contains("1 schedules and pipelines send here and were not changed"), "{said}");
+        assert!(said.contains("2 schedules, pipelines and rates of pipelines are in use here"), "{said}");
 
         // What --skip leaves out is channels and named users.
         story.says(&["import", "jsonl", "theirs.jsonl", "--active", "--skip", "2"]);
+        assert_eq!(rates_here(), rates(2));
         let (schedules, pipelines) = here();
         assert_eq!([&schedules, &pipelines].map(|all| all.as_array().unwrap().len()), [2, 1]);
         let (schedules, pipelines) = (schedules.to_string(), pipelines.to_string());

@@ -3,6 +3,7 @@
 //! move both installations would send the same; and what sends here already stays as it is.
 
 mod kinds;
+mod rates;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use providers::percent_encoded;
 use serde_json::{Map, Value, json};
 
 pub(in crate::commands) use kinds::{ALL, SEGMENTS};
+pub(in crate::commands) use rates::pipeline_rates;
 
 use super::answers::patiently;
 use crate::client::{Client, new_key};

@@ -1,5 +1,5 @@
 //! What an app has beside channels and users, as lines of an import: what it is itself, lists with their rows, segments, templates,
-//! schedules, pipelines and experiments.
+//! schedules, pipelines with the rates of all of them, and experiments.
 
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub(super) enum Item {
     List(Object),
     /// Rows of the list before it.
     Rows(RowsOfList),
+    /// How often all pipelines together may send.
+    PipelineRates(Value),
     Document(&'static DocumentKind, Object),
 }
 
@@ -30,6 +32,7 @@ struct Keys {
     app: Option<Object>,
     list: Option<Object>,
     list_rows: Option<RowsOfList>,
+    pipeline_constraints: Option<Value>,
     segment: Option<Object>,
     content_template: Option<Object>,
     template: Option<Object>,
@@ -61,12 +64,24 @@ pub(super) struct OfApp {
 /// What a line is. One that cannot be read is for the bulk call, which says what is wrong.
 pub(super) fn content_of(line: Vec<u8>) -> Content {
     let Ok(keys) = serde_json::from_slice(&line) else { return Content::Line(line) };
-    let Keys { app, list, list_rows, segment, content_template, template, schedule, pipeline, experiment } = keys;
+    let Keys {
+        app,
+        list,
+        list_rows,
+        pipeline_constraints: rates,
+        segment,
+        content_template,
+        template,
+        schedule,
+        pipeline,
+        experiment,
+    } = keys;
     // In the order of all kinds.
     let documents = [segment, content_template, template, schedule, pipeline, experiment];
     let mut documents = DOCUMENTS.into_iter().zip(documents);
     let document = documents.find_map(|(kind, body)| Some(Item::Document(kind, body?)));
     let item = document.or(app.map(Item::App)).or(list.map(Item::List)).or(list_rows.map(Item::Rows));
+    let item = item.or(rates.map(Item::PipelineRates));
     item.map_or(Content::Line(line), Content::Item)
 }
 
@@ -93,6 +108,7 @@ impl Items {
             }
             Item::List(list) => self.lists.put(list).await?,
             Item::Rows(RowsOfList { list, rows }) => self.lists.add_rows(list, &rows)?,
+            Item::PipelineRates(rates) => return self.documents.put_rates(&rates).await,
             Item::Document(kind, body) => return self.documents.put(kind, body).await,
         }
         Ok(Taken::AsItIs)
@@ -115,6 +131,8 @@ mod tests {
         assert!(matches!(is("nonsense"), Content::Line(_)));
         assert!(matches!(is(r#"{"named_user":{"named_user_id":"kim"}}"#), Content::Line(_)));
         assert!(matches!(is(r#"{"app":{"name":"Shop"}}"#), Content::Item(Item::App(_))));
+        let rates = r#"{"pipeline_constraints":[{"rate":{"pushes":2,"days":1}}]}"#;
+        assert!(matches!(is(rates), Content::Item(Item::PipelineRates(_))));
         assert!(matches!(is(r#"{"list_rows":{"list":"a","rows":["b"]}}"#), Content::Item(Item::Rows(_))));
         for kind in DOCUMENTS {
             let found = is(&format!(r#"{{"{}":{{"id":"a"}}}}"#, kind.key));

@@ -20,7 +20,7 @@ pub(super) struct Total {
     pub(super) withheld: u64,
     /// Lines about the app itself, which was not to be changed.
     pub(super) passed_over: u64,
-    /// Of the items, schedules and pipelines that send here and were not changed.
+    /// Of the items, schedules and pipelines that send here, and the rates of these, which were not changed.
     pub(super) kept: u64,
     /// Rows that are neither channels nor users, in a dry run.
     pub(super) unchecked: u64,
@@ -77,8 +77,8 @@ impl Total {
         }
         if *kept > 0 {
             output::line(format_args!(
-                "{kept} schedules and pipelines send here and were not changed, although the source has them otherwise; --active \
-                 changes them."
+                "{kept} schedules, pipelines and rates of pipelines are in use here and were not changed, although the source has \
+                 them otherwise; --active changes them."
             ))?;
         }
         Ok(())
