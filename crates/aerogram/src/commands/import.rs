@@ -2,6 +2,7 @@
 
 mod airship;
 mod answers;
+mod app;
 mod consent;
 mod csv;
 mod documents;
@@ -71,7 +72,7 @@ struct Options {
     /// The file that keeps how far the import has got; beside the source when absent, or airship.aerogram-import
     #[arg(long, value_name = "PATH")]
     state: Option<PathBuf>,
-    /// Import although enabled pipelines of the app could be set off
+    /// Import although enabled pipelines of the app could be set off, or its line makes the app looser
     #[arg(long, short)]
     yes: bool,
     /// Write the rows that were left out to this file, with their lines, and not to standard error

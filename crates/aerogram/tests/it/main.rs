@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod account_story;
 #[cfg(test)]
+mod app_line_story;
+#[cfg(test)]
 mod attack_story;
 #[cfg(test)]
 mod audience_story;

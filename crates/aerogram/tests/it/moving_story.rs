@@ -301,33 +301,6 @@ fn an_export_is_whole_and_for_its_owner_or_is_not_there() {
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
 }
 
-#[test]
-fn an_app_takes_its_rules_along_if_the_operator_says_so() {
-    for (story, other) in stories().into_iter().zip(stories()) {
-        let path = format!("/operator/apps/{KEY}");
-        let rules = json!({"name": "Shop", "mode": "production", "named_users": {"associate": "devices"}, "approval_above": 500,
-            "web_origins": ["https://shop.example.com"]});
-        story.says(&["api", "PATCH", &path, "-d", &rules.to_string()]);
-        let app = |story: &Story| {
-            let mut app = get(story, &path)["app"].clone();
-            app.as_object_mut().unwrap().remove("created");
-            app
-        };
-        let (wanted, before) = (app(&story), app(&other));
-        story.says(&["export", "plain.jsonl"]);
-        assert_eq!(std::fs::read_to_string(story.folder.path().join("plain.jsonl")).unwrap(), "");
-        story.says(&["export", "shop.jsonl", "--with-app"]);
-        let text = std::fs::read_to_string(story.folder.path().join("shop.jsonl")).unwrap();
-        assert!(text.starts_with("{\"app\":{") && !text.contains("secret") && !text.contains(KEY), "{text}");
-        write(&other, "shop.jsonl", text);
-        let said = other.says(&["import", "jsonl", "shop.jsonl"]);
-        assert!(said.contains("--with-app sets them"), "{said}");
-        assert_eq!(app(&other), before);
-        other.says(&["import", "jsonl", "shop.jsonl", "--with-app"]);
-        assert_eq!(app(&other), wanted);
-    }
-}
-
 /// A page that is not one has as few items as the last page of a listing, and is not taken for that.
 #[test]
 fn an_answer_without_what_was_asked_for_ends_an_export_and_an_import() {

@@ -1,13 +1,14 @@
-//! Pipelines that an import could set off: shown before the first row, for somebody to agree. They send to every channel that gets
-//! a tag or a subscription, imported or not.
+//! What somebody has to agree to: pipelines that an import could set off, before the first row, because they send to every channel
+//! that gets a tag or a subscription, imported or not; and an app that becomes looser, before its line.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, IsTerminal, Write as _};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use super::Options;
+use super::app::Changes;
 use crate::client::Client;
 use crate::commands::listing::each;
 use crate::config::Unusable;
@@ -36,14 +37,43 @@ pub(super) async fn is_given(client: &Client, options: &Options) -> Result<bool>
         output::note(format_args!("{warning}"));
         return Ok(true);
     }
+    let otherwise = "Disable them for the time of the import, or say --yes if they may send.";
+    is_agreed(&warning, "Import nevertheless?", &format!("Nothing was imported. {warning}\n{otherwise}"))
+}
+
+/// Shows how the app itself changes, for somebody to agree if it lets in more than before.
+pub(super) fn to_changes(changes: &Changes, options: &Options) -> Result<()> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    if options.dry_run {
+        output::note(format_args!("The app would change as its line says:{changes}"));
+        return Ok(());
+    }
+    let warning = format!("The app changes as its line says:{changes}");
+    if options.yes || !changes.are_looser() {
+        output::note(format_args!("{warning}"));
+        return Ok(());
+    }
+    let otherwise = "Say --yes if it is to be so, or import without --with-app.";
+    let unasked =
+        format!("The app was not changed, because some of this lets in more than before:{changes}\n{otherwise}");
+    ensure!(
+        is_agreed(&warning, "Change the app so?", &unasked)?,
+        "The app was not changed, and the import ends there."
+    );
+    Ok(())
+}
+
+/// Asks at the terminal. Where nobody can be asked, it is an error to say so.
+fn is_agreed(warning: &str, question: &str, unasked: &str) -> Result<bool> {
     let mut input = io::stdin().lock();
     if !input.is_terminal() {
-        let ways = "Disable them for the time of the import, or say --yes if they may send.";
-        return Err(Unusable::new(format!("Nothing was imported. {warning}\n{ways}")).into());
+        return Err(Unusable::new(unasked.to_owned()).into());
     }
     output::note(format_args!("{warning}"));
     let mut terminal = io::stderr().lock();
-    write!(terminal, "Import nevertheless? [y/N] ")?;
+    write!(terminal, "{question} [y/N] ")?;
     terminal.flush()?;
     let mut answer = String::new();
     input.read_line(&mut answer)?;

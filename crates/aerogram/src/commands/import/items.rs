@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use http::Method;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answers::patiently;
+use super::app::{Changes, OfApp};
 use super::documents::{ALL as DOCUMENTS, DocumentKind, Documents, Object, Taken};
 use super::lists::Lists;
 use super::source::Content;
@@ -55,12 +54,6 @@ pub(super) struct Items {
     operator: Option<OfApp>,
 }
 
-/// The operator's calls about the app that rows go to.
-pub(super) struct OfApp {
-    pub(super) client: Client,
-    pub(super) path: String,
-}
-
 /// What a line is. One that cannot be read is for the bulk call, which says what is wrong.
 pub(super) fn content_of(line: Vec<u8>) -> Content {
     let Ok(keys) = serde_json::from_slice(&line) else { return Content::Line(line) };
@@ -98,13 +91,20 @@ impl Items {
         (!goes_on).then(|| list.to_owned())
     }
 
+    /// What a line about the app would change, or `None` if it is passed over.
+    pub(super) async fn changes_of_app(&self, app: &Object) -> Result<Option<Changes>> {
+        match &self.operator {
+            Some(operator) => operator.changes(app).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Takes one thing. A list that is complete has been uploaded before.
     pub(super) async fn take(&mut self, item: Item) -> Result<Taken> {
         match item {
             Item::App(app) => {
-                let Some(OfApp { client, path }) = &self.operator else { return Ok(Taken::PassedOver) };
-                let app = Value::Object(app);
-                patiently(|| client.send(Method::PATCH, path, &app)).await?;
+                let Some(operator) = &self.operator else { return Ok(Taken::PassedOver) };
+                operator.set(app).await?;
             }
             Item::List(list) => self.lists.put(list).await?,
             Item::Rows(RowsOfList { list, rows }) => self.lists.add_rows(list, &rows)?,

@@ -21,7 +21,8 @@ pub(super) struct Jsonl {
     /// Let schedules and pipelines send as they did where they come from; without it, new ones come paused or disabled
     #[arg(long)]
     active: bool,
-    /// Give the app the name, the mode and the rules of its line, if the export has one; this takes the operator token
+    /// Give the app the name, the mode and the rules of its line, if the export has one, and show what changes; this takes the
+    /// operator token
     #[arg(long)]
     with_app: bool,
 

@@ -50,7 +50,12 @@ impl Progress {
 
     /// Writes a line above the bar.
     pub(super) fn note(&self, text: &str) {
-        self.bar.suspend(|| crate::output::note(format_args!("{text}")));
+        self.aside(|| crate::output::note(format_args!("{text}")));
+    }
+
+    /// Does what writes to the terminal itself while the bar is not there.
+    pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
     }
 
     pub(super) fn end(&self) {

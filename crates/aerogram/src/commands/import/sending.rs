@@ -14,7 +14,10 @@ use tokio::task::JoinSet;
 
 use super::Options;
 use super::answers::{Answer, RefusedLine, about_one_row, patiently};
-use super::items::{Item, Items, OfApp};
+use super::app::OfApp;
+use super::consent;
+use super::documents::{Object, Taken};
+use super::items::{Item, Items};
 use super::origin::Origin;
 use super::progress::Progress;
 use super::source::{BytesRead, Content, Row, Rows};
@@ -186,12 +189,13 @@ impl Sender<'_> {
                 }
             }
             Content::LeftOut(why) if is_new => self.leave_out(&place, "", &why)?,
+            Content::Item(Item::App(app)) if self.options.dry_run && is_new => self.preview(&place, &app).await?,
             Content::Item(_) if self.options.dry_run => self.total.unchecked += u64::from(is_new),
             // Ids that others name are learned from them, also when an earlier run has made them.
             Content::Item(item) => {
                 self.flush().await?;
                 self.upload_list(Some(&item)).await?;
-                match self.items.take(item).await {
+                match self.take(item).await {
                     Ok(taken) => self.total.count_item(&taken),
                     Err(error) => self.leave_out(&place, "", &about_one_row(error)?)?,
                 }
@@ -199,6 +203,27 @@ impl Sender<'_> {
             Content::Line(_) | Content::LeftOut(_) => {}
         }
         Ok(())
+    }
+
+    async fn take(&mut self, item: Item) -> Result<Taken> {
+        if let Item::App(app) = &item
+            && let Some(changes) = self.items.changes_of_app(app).await?
+        {
+            self.progress.aside(|| consent::to_changes(&changes, self.options))?;
+        }
+        self.items.take(item).await
+    }
+
+    /// Shows what a line about the app would change.
+    async fn preview(&mut self, place: &str, app: &Object) -> Result<()> {
+        match self.items.changes_of_app(app).await {
+            Ok(Some(changes)) => self.progress.aside(|| consent::to_changes(&changes, self.options)),
+            Ok(None) => {
+                self.total.count_item(&Taken::PassedOver);
+                Ok(())
+            }
+            Err(error) => self.leave_out(place, "", &about_one_row(error)?),
+        }
     }
 
     /// The page with which an interrupted import goes on. Rows are counted from there.
