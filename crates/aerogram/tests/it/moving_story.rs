@@ -165,6 +165,7 @@ fn what_sends_by_itself_waits_until_somebody_says_so() {
         let other = Story::begin();
         std::fs::copy(story.folder.path().join("moved.jsonl"), other.folder.path().join("moved.jsonl")).unwrap();
 
+        let n_experiments = || get(&other, "/api/experiments/scheduled")["experiments"].as_array().unwrap().len();
         let dry = import(&other, &["jsonl", "moved.jsonl", "--dry-run"]);
         let dry: Value = serde_json::from_slice(&dry.stdout).unwrap();
         assert_eq!((&dry["rows"], &dry["unchecked"], &dry["refused"]), (&json!(17), &json!(12), &json!(0)), "{dry}");
@@ -175,6 +176,7 @@ fn what_sends_by_itself_waits_until_somebody_says_so() {
             let found = (&asleep["inactive"], &asleep["withheld"], &asleep["refused"]);
             assert_eq!(found, (&json!(2), &json!(3), &json!(0)), "{asleep}");
             assert_eq!(senders(&other), [(json!("Daily"), false), (json!("Welcome"), false)]);
+            assert_eq!(n_experiments(), 0);
             // No pipeline sends here yet, and one that is enabled later is not to send without them.
             assert_eq!(get(&other, RATES)["constraints"], rates(2));
         }
@@ -183,6 +185,7 @@ fn what_sends_by_itself_waits_until_somebody_says_so() {
         assert!(said.contains("3 schedules and experiments were not made") && said.contains("--active"), "{said}");
 
         other.says(&["import", "jsonl", "moved.jsonl", "--active"]);
+        assert_eq!(n_experiments(), 1);
         let awake = senders(&other);
         assert_eq!((awake.len(), awake.iter().all(|(_, sends)| *sends)), (4, true), "{awake:?}");
         // What sends here by now goes on.

@@ -18,7 +18,8 @@ pub(super) struct Jsonl {
     /// The file, plain or gzip, or `-` for standard input
     #[arg(value_name = "PATH")]
     file: PathBuf,
-    /// Let schedules and pipelines send as they did where they come from; without it, new ones come paused or disabled
+    /// Let schedules, pipelines and experiments send as they did where they come from; without it, recurring schedules come paused,
+    /// pipelines come disabled, and schedules that send once and experiments, which cannot be paused, are not made
     #[arg(long)]
     active: bool,
     /// Give the app the name, the mode and the rules of its line, if the export has one, and show what changes; this takes the
