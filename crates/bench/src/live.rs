@@ -34,6 +34,11 @@ const RESUMES: usize = 10_000;
 /// While which nothing happens: CPU time is counted in hundredths of a second, and pings go out every ten minutes.
 const IDLE: Duration = Duration::from_secs(30);
 const MESSAGES: usize = 300;
+/// A server is quiet that takes no more CPU time than this while it is left alone for so long.
+const QUIET: Duration = Duration::from_secs(1);
+const QUIET_CPU: Duration = Duration::from_millis(20);
+/// It knows within seconds who is still connected, and ends thousands of connections in less.
+const LONGEST_SETTLING: Duration = Duration::from_secs(60);
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     raise_files();
@@ -77,7 +82,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     sockets.truncate(returning.start);
     resume(&server, &devices, returning, &last).await?;
     drop(sockets);
-    writing_alone(&server, &devices[0], n_connections, broadcast).await?;
+    writing_alone(&server, &devices[0], n_connections, broadcast, size).await?;
     latency(&server, &server, &devices[0], "on one node").await?;
     server.stop()?;
     two_nodes().await
@@ -187,8 +192,15 @@ async fn broadcast(
 
 /// The same pushes while only one device is connected: what they take apart from writing. With fewer connections than
 /// wanted it is a larger part of the whole.
-async fn writing_alone(server: &Server, device: &Device, n_connections: usize, broadcast: Broadcast) -> Result<()> {
+async fn writing_alone(
+    server: &Server,
+    device: &Device,
+    n_connections: usize,
+    broadcast: Broadcast,
+    size: Size,
+) -> Result<()> {
     let mut socket = LiveSocket::open(server.address, device, 0, None).await?;
+    settle(server, size).await?;
     let (mut connection, push) = (Connection::open(server.address).await?, push_to_all());
     let cpu = server.process().cpu()?;
     for _ in 0..MESSAGES {
@@ -200,6 +212,31 @@ async fn writing_alone(server: &Server, device: &Device, n_connections: usize, b
     let writing = n_connections as f64 / broadcast.ours - of_push.as_secs_f64();
     let share = n_connections as f64 / writing / broadcast.bare;
     report::line("messages without that, of the bare loop", &percent(share))
+}
+
+/// Waits until one device is connected as the server sees it, and the server does nothing: ending all the others takes CPU time,
+/// which would count as that of pushes.
+async fn settle(server: &Server, size: Size) -> Result<()> {
+    report::progress("waiting until the server has ended all other connections");
+    let (mut connection, until) = (Connection::open(server.address).await?, Instant::now() + LONGEST_SETTLING);
+    let ask = request("GET", "/api/live", &master_authorization(), "");
+    let time = size.time(QUIET);
+    loop {
+        let n_connected = connection.expect(&ask).await?["connected"].as_u64().context("nobody is counted")?;
+        let cpu = server.process().cpu()?;
+        tokio::time::sleep(time).await;
+        let spent = server.process().cpu()?.saturating_sub(cpu);
+        let is_over = Instant::now() >= until;
+        if n_connected == 1 && (spent <= QUIET_CPU || is_over || size.is_trial()) {
+            let a_second = spent.div_f64(time.as_secs_f64());
+            return report::line("CPU time of the server a second before that", &duration(a_second));
+        }
+        ensure!(
+            !is_over,
+            "{n_connected} devices are connected {} s after all but one left.",
+            LONGEST_SETTLING.as_secs()
+        );
+    }
 }
 
 /// The connections with these numbers were closed, and come back.
