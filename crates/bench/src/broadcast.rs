@@ -36,12 +36,12 @@ const BROADCASTS: [(Protocol, u32); 3] =
 
 pub(crate) async fn run(size: Size) -> Result<()> {
     for (protocol, n_devices) in BROADCASTS {
-        one(protocol, size.of(n_devices), size.times(SINGLE)).await?;
+        one(protocol, size.of(n_devices), size).await?;
     }
     Ok(())
 }
 
-async fn one(protocol: Protocol, n_devices: u32, n_single: usize) -> Result<()> {
+async fn one(protocol: Protocol, n_devices: u32, size: Size) -> Result<()> {
     report::heading(format_args!("A push to {} devices by way of {protocol}", number(f64::from(n_devices))))?;
     let provider = Provider::start()?;
     let devices = Devices::of(protocol, &provider)?;
@@ -54,7 +54,7 @@ async fn one(protocol: Protocol, n_devices: u32, n_single: usize) -> Result<()> 
     let mut connection = Connection::open(server.address).await?;
     set_up(&mut connection, &provider, &devices).await?;
 
-    single(&mut connection, &provider, &devices, n_single).await?;
+    single(&mut connection, &provider, &devices, size.times(SINGLE)).await?;
     let idle = server.process().memory()?;
     server.process().forget_peak()?;
     let cpu = || server.process().cpu();
@@ -69,7 +69,7 @@ async fn one(protocol: Protocol, n_devices: u32, n_single: usize) -> Result<()> 
 
     let n_reference = n_devices.min(MOST_REFERENCE);
     let bare = bare::run(&provider, protocol, n_reference).await?;
-    let tool = tool::run(&provider, protocol, n_reference)?;
+    let tool = tool::run(&provider, protocol, n_reference, size)?;
     let rows: Vec<_> = [
         ("h2load", tool.as_ref()),
         ("a bare loop on h2", Some(&bare)),
