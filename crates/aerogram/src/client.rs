@@ -28,7 +28,7 @@ use crate::data::DataFolder;
 use crate::output;
 
 pub(crate) use once::new_key;
-pub(crate) use patience::patiently;
+pub(crate) use patience::{AttendedCalls, patiently};
 
 const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// How long nothing may move before the server is taken for gone.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::progress::Progress;
-use crate::client::{Client, Reply, patiently};
+use crate::client::{AttendedCalls, Client, Reply};
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
@@ -194,17 +194,18 @@ async fn ask(client: &Client, what: &str, person: &Person) -> Result<Reply> {
 
 /// Returns the answer about a request that is done.
 async fn wait(client: &Client, id: &str, what: &str) -> Result<Reply> {
-    let path = format!("/api/privacy/{id}");
+    let (path, progress) = (format!("/api/privacy/{id}"), Progress::of_unknown()?);
+    let mut calls = AttendedCalls::new(|text: &str| progress.note(text));
     let done = async {
         loop {
-            let reply = patiently(|| client.get(&path)).await?;
+            let reply = calls.ask(|| client.get(&path)).await?;
             if reply.read::<Request>()?.state == "done" {
                 return Ok::<_, anyhow::Error>(reply);
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
     };
-    Progress::of_unknown()?.during(what, done).await
+    progress.during(what, done).await
 }
 
 impl Request {

@@ -121,6 +121,7 @@ fn a_push_is_followed_through_hiccups() {
     let (said, complaint) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{complaint}");
     assert!(said.starts_with(&format!("{id}\ndone\n")), "{said}");
+    assert_eq!(complaint.matches("is asked again").count(), 1, "once is enough: {complaint}");
     let n_sent = service.asked().iter().filter(|asked| *asked == "POST /api/push").count();
     assert_eq!((n_sent, service.asked().len()), (1, 7));
 }

@@ -8,7 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::ids::PushId;
 
 use super::steer::{Status, show};
-use crate::client::{Client, patiently};
+use crate::client::{AttendedCalls, Client};
+use crate::output;
 
 /// A push of a few devices is done in less; one of millions takes a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -19,8 +20,9 @@ const BAR: &str = "{msg} [{wide_bar}] {human_pos} of {human_len}, {per_sec}, {et
 pub(super) async fn until_done(client: &Client, id: PushId, is_json: bool) -> Result<()> {
     let style = ProgressStyle::with_template(BAR).context("The bar cannot be drawn")?.progress_chars("##-");
     let (bar, path) = (ProgressBar::new(0).with_style(style), format!("/api/push/{id}"));
+    let mut calls = AttendedCalls::new(|text: &str| bar.suspend(|| output::note(format_args!("{text}"))));
     loop {
-        let asked = patiently(|| client.get(&path)).await;
+        let asked = calls.ask(|| client.get(&path)).await;
         let reply =
             asked.with_context(|| format!("It was sent; `aerogram push status {id}` shows how far it has got"))?;
         let Status { push } = reply.read()?;
