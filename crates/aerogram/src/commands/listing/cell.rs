@@ -1,7 +1,7 @@
 //! Where the cells of a listing come from.
 
 use model::time::UtcMillis;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::output;
 
@@ -16,8 +16,10 @@ pub(crate) enum Cell {
     Count(&'static str),
     /// The elements of an array, or what lies in each of them.
     Each(&'static str, &'static str),
-    /// The time of a schedule, and how it repeats.
+    /// The time of a schedule, the first one if it repeats.
     When(&'static str),
+    /// How often a schedule repeats, and whether it is paused.
+    Repeats(&'static str),
     /// The values of those keys of an object that end like this.
     KeysEnding(&'static str, &'static str),
 }
@@ -38,7 +40,8 @@ impl Cell {
             Cell::Each(pointer, inside) => {
                 array(pointer).map(|all| joined(all.iter().filter_map(|one| one.pointer(inside))))
             }
-            Cell::When(pointer) => item.pointer(pointer).and_then(Value::as_object).and_then(when),
+            Cell::When(pointer) => item.pointer(pointer).and_then(when),
+            Cell::Repeats(pointer) => item.pointer(pointer).map(repeats),
             Cell::KeysEnding(pointer, end) => {
                 let object = item.pointer(pointer).and_then(Value::as_object);
                 object.map(|all| joined(all.iter().filter(|(key, _)| key.ends_with(end)).map(|(_, value)| value)))
@@ -61,20 +64,24 @@ fn brief(value: &Value) -> Option<String> {
     }
 }
 
-/// Such as `2030-01-31T12:00:00, paused, every 2 weeks`.
-fn when(schedule: &Map<String, Value>) -> Option<String> {
-    let first = schedule.iter().find_map(|(key, value)| match key.as_str() {
-        "best_time" => Some(format!("the best time of {}", value["send_date"].as_str()?)),
-        "recurring" => None,
-        _ => value.as_str().map(str::to_owned),
-    });
-    let Some(recurring) = schedule.get("recurring") else { return first };
-    let paused = recurring["paused"].as_bool().unwrap_or(false).then(|| "paused".to_owned());
-    let cadence = recurring["cadence"]["type"].as_str().map(|unit| match recurring["cadence"]["count"].as_u64() {
+/// Such as `2030-01-31T12:00:00`, which is UTC, or `2030-01-31T12:00:00 local`, which is at another moment for each device.
+fn when(schedule: &Value) -> Option<String> {
+    let text = |pointer: &str| schedule.pointer(pointer).and_then(Value::as_str);
+    let utc = || text("/scheduled_time").map(str::to_owned);
+    let local = || text("/local_scheduled_time").map(|time| format!("{time} local"));
+    let best = || text("/best_time/send_date").map(|day| format!("the best time of {day}"));
+    utc().or_else(local).or_else(best)
+}
+
+/// Such as `never`, or `every 2 weeks, paused`.
+fn repeats(schedule: &Value) -> String {
+    let Some(recurring) = schedule.get("recurring") else { return "never".to_owned() };
+    let unit = recurring["cadence"]["type"].as_str().unwrap_or("recurring");
+    let cadence = match recurring["cadence"]["count"].as_u64() {
         None | Some(1) => unit.to_owned(),
         Some(count) => format!("every {count} {}", many(unit)),
-    });
-    Some(first.into_iter().chain(paused).chain(cadence).collect::<Vec<_>>().join(", "))
+    };
+    if recurring["paused"] == true { format!("{cadence}, paused") } else { cadence }
 }
 
 fn many(unit: &str) -> &str {
@@ -103,18 +110,23 @@ mod tests {
         let time = "2030-01-31T12:00:00";
         let recurring =
             |count: u32, paused: bool| json!({"cadence": {"type": "weekly", "count": count}, "paused": paused});
-        for (schedule, shown) in [
-            (json!({"scheduled_time": time}), "2030-01-31T12:00:00"),
-            (json!({"local_scheduled_time": time}), "2030-01-31T12:00:00"),
-            (json!({"best_time": {"send_date": "2030-01-31"}}), "the best time of 2030-01-31"),
-            (json!({"scheduled_time": time, "recurring": recurring(1, false)}), "2030-01-31T12:00:00, weekly"),
+        for (schedule, when, repeats) in [
+            (json!({"scheduled_time": time}), time, "never"),
+            (json!({"local_scheduled_time": time}), "2030-01-31T12:00:00 local", "never"),
+            (json!({"best_time": {"send_date": "2030-01-31"}}), "the best time of 2030-01-31", "never"),
+            (json!({"scheduled_time": time, "recurring": recurring(1, false)}), time, "weekly"),
             (
-                json!({"scheduled_time": time, "recurring": recurring(2, true)}),
-                "2030-01-31T12:00:00, paused, every 2 wee…",
+                json!({"local_scheduled_time": time, "recurring": recurring(2, true)}),
+                "2030-01-31T12:00:00 local",
+                "every 2 weeks, paused",
             ),
-            (json!({}), "-"),
+            (json!({"recurring": {}}), "-", "recurring"),
+            (json!({}), "-", "never"),
         ] {
-            assert_eq!(Cell::When("/schedule").of(&json!({ "schedule": schedule })), shown);
+            let item = json!({ "schedule": schedule });
+            let shown = [Cell::When("/schedule"), Cell::Repeats("/schedule")].map(|cell| cell.of(&item));
+            assert_eq!(shown, [when, repeats]);
         }
+        assert_eq!(Cell::Repeats("/schedule").of(&json!({})), "-");
     }
 }

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::commands::listing::Cell::{At, Count, EndOf, Millis, When};
+use crate::commands::listing::Cell::{At, Count, EndOf, Millis, Repeats, When};
 use crate::commands::listing::Listing;
 use crate::config::Name;
 
@@ -44,6 +44,7 @@ pub(crate) const SCHEDULES: Noun = Noun {
         columns: &[
             ("SCHEDULE_ID", EndOf("/url")),
             ("WHEN", When("/schedule")),
+            ("REPEATS", Repeats("/schedule")),
             ("NAME", At("/name")),
             ("TEXT", At("/push/notification/alert")),
         ],
