@@ -1,5 +1,5 @@
 //! How busy the machine was meanwhile, so that the figures of two runs can be compared: a fixed piece of work before and after,
-//! the load, and the CPU time that neither this run nor idling took.
+//! the load, and the CPU time that neither this run nor idling took. And how long the run took, for whoever makes another.
 
 use std::fs;
 use std::hint::black_box;
@@ -17,6 +17,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 /// The machine at one moment.
 pub(crate) struct Machine {
+    at: Instant,
     calibration: Duration,
     all: Ticks,
     own: Duration,
@@ -33,7 +34,12 @@ struct Ticks {
 
 impl Machine {
     pub(crate) fn look() -> Result<Self> {
-        Ok(Self { calibration: calibrate(), all: Ticks::read()?, own: Process::own().family_cpu()? })
+        Ok(Self {
+            at: Instant::now(),
+            calibration: calibrate(),
+            all: Ticks::read()?,
+            own: Process::own().family_cpu()?,
+        })
     }
 
     /// Prints what it was like since then.
@@ -49,7 +55,8 @@ impl Machine {
         )?;
         let calibration = format!("{}, {}", duration(self.calibration), duration(now.calibration));
         report::line("the same fixed piece of work before and after", &calibration)?;
-        report::line("load of the last minute", &load()?)
+        report::line("load of the last minute", &load()?)?;
+        report::line("time that the measurement took", &duration(now.at.saturating_duration_since(self.at)))
     }
 }
 

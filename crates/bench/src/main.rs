@@ -224,7 +224,7 @@ const BENCHES: [Bench; 27] = [
         run: |size| Box::pin(cluster::run(size)),
     },
     Bench {
-        name: "soak",
+        name: soak::NAME,
         about: "memory and answers under the same load for half an hour, with 100,000 channels",
         needs_server: true,
         run: |size| Box::pin(soak::run(size)),
@@ -248,6 +248,9 @@ const BENCHES: [Bench; 27] = [
         run: |size| Box::pin(remote_data::run(size)),
     },
 ];
+
+/// They go on for as long as they are told, and are no part of `all`.
+const ENDURANCE: [&str; 2] = [cluster::NAME, soak::NAME];
 
 /// Measures the service on this machine and compares it with references from the same run
 #[derive(Parser)]
@@ -289,13 +292,16 @@ struct Wish {
 }
 
 fn names() -> Vec<PossibleValue> {
-    let all = PossibleValue::new("all").help("all of them, one after the other");
+    let all = PossibleValue::new("all").help("all of them, one after the other, except cluster and soak");
     BENCHES.iter().map(|bench| PossibleValue::new(bench.name).help(bench.about)).chain([all]).collect()
 }
 
 fn main() -> Result<()> {
     let wish = Wish::parse();
-    let is_wanted = |bench: &&Bench| wish.what.iter().any(|name| name == bench.name || name == "all");
+    let is_wanted = |bench: &&Bench| {
+        let is_in_all = !ENDURANCE.contains(&bench.name);
+        wish.what.iter().any(|name| name == bench.name || (name == "all" && is_in_all))
+    };
     let Wish { at_most, seconds, seed, rounds, statements, .. } = wish;
     // Every measurement may have it, until the end.
     let kept = |path: Option<PathBuf>| path.map(|path| &*Box::leak(path.into_boxed_path()));

@@ -18,6 +18,7 @@ use crate::server::{APP_KEY, App, Server};
 use crate::usage::Memory;
 use crate::{Size, events, writes};
 
+pub(crate) const NAME: &str = "soak";
 const CHANNELS: u32 = 100_000;
 /// Channels that something happens to.
 const BUSY: u32 = 5_000;
