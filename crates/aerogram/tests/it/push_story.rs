@@ -57,6 +57,33 @@ fn a_look_sends_nothing() {
     assert_eq!(n_pushes(&story), 0);
 }
 
+/// A push may say something on some platforms only, and nothing that is read on any.
+#[test]
+fn a_look_tells_which_platforms_get_nothing() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let look = |more: Value| {
+        let mut push = json!({"audience": "all", "device_types": "all"});
+        push.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        std::fs::write(story.folder.path().join("push.json"), push.to_string()).unwrap();
+        let look = story.says(&["push", "--file", "push.json", "--dry-run"]);
+        look.lines().find(|line| line.starts_with("  android: ") && !line.contains(" match, ")).unwrap().to_owned()
+    };
+    let banner = look(json!({"in_app": {"alert": "Look", "display_type": "banner"}}));
+    assert!(banner.starts_with("  android: no text (") && banner.ends_with(" bytes)"), "{banner}");
+    let message = look(json!({"message": {"title": "Inbox", "body": "<p>"}}));
+    assert!(message.starts_with("  android: no text (") && message.ends_with(" bytes)"), "{message}");
+    let only_ios = look(json!({"notification": {"ios": {"alert": "Look"}}}));
+    assert_eq!(only_ios, "  android: The push has nothing to say on this platform.");
+    assert_eq!(n_pushes(&story), 0);
+    let mut terminal = Terminal::start(story.command(&["push", "--file", "push.json"]));
+    terminal.wait_for("Send it? [y/N] ");
+    terminal.types("n");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("nothing to say on this platform"), "{shown}");
+}
+
 #[test]
 fn somebody_at_a_terminal_is_asked() {
     let story = Story::begin();

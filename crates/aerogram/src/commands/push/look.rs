@@ -36,10 +36,10 @@ struct Previews {
 struct Preview {
     device_type: String,
     locale: Option<Locale>,
-    #[serde(default)]
-    bytes: u64,
+    /// Of the message; none where there is no message, for a `reason`.
+    bytes: Option<u64>,
     limit: Option<u64>,
-    shown: Option<Shown>,
+    shown: Shown,
     reason: Option<String>,
 }
 
@@ -114,18 +114,17 @@ impl fmt::Display for Preview {
             write!(f, " ({})", parts.join("_"))?;
         }
         f.write_str(": ")?;
-        match (&self.shown, &self.reason) {
-            (Some(Shown { title, body }), _) => {
-                let texts: Vec<&str> = title.iter().chain(body).map(String::as_str).collect();
-                f.write_str(if texts.is_empty() { "no text" } else { "" })?;
-                f.write_str(&texts.join(" | "))?;
-            }
-            (None, Some(reason)) => return f.write_str(reason),
-            (None, None) => return f.write_str("nothing"),
+        if let Some(reason) = &self.reason {
+            return f.write_str(reason);
         }
-        match self.limit {
-            Some(limit) => write!(f, " ({} of {limit} bytes)", self.bytes),
-            None => write!(f, " ({} bytes)", self.bytes),
+        let Shown { title, body } = &self.shown;
+        let texts: Vec<&str> = title.iter().chain(body).map(String::as_str).collect();
+        f.write_str(if texts.is_empty() { "no text" } else { "" })?;
+        f.write_str(&texts.join(" | "))?;
+        match (self.bytes, self.limit) {
+            (Some(bytes), Some(limit)) => write!(f, " ({bytes} of {limit} bytes)"),
+            (Some(bytes), None) => write!(f, " ({bytes} bytes)"),
+            (None, _) => Ok(()),
         }
     }
 }
