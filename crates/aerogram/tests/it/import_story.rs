@@ -156,18 +156,6 @@ fn an_interrupted_import_goes_on_where_it_was() {
     assert_eq!(total(&import(&story, &["jsonl", "all.jsonl", "--start-over"])), [4000, 6000, 0]);
     assert_eq!(total(&import(&story, &["jsonl", "all.jsonl", "--skip", "9990"])), [0, 10, 0]);
 
-    // Killed wherever it is, and repeated.
-    write(&story, "killed.jsonl", lines(&all));
-    let mut child = story
-        .command(&["import", "jsonl", "killed.jsonl"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let [created, _, refused] = total(&import(&story, &["jsonl", "killed.jsonl"]));
-    assert_eq!((created, refused), (0, 0));
     let devices = story.says(&["export", "-"]).lines().count();
     assert_eq!(devices, N);
 

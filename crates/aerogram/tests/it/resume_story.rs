@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::import_story::{ID, get, import, lines, total, write};
+use crate::import_story::{ID, get, import, lines, stories, total, write};
 use crate::lossy::{Loss, Lossy};
 use crate::operator_story::{KEY, MASTER_SECRET, Story};
 use crate::scripted::{Answer, Asked, Scripted};
@@ -69,6 +69,46 @@ fn what_users_hold_goes_with_the_channels_and_is_not_lost() {
     let sent: Vec<usize> = service.take(IMPORT).iter().map(|asked| asked.body.lines().count()).collect();
     assert_eq!(sent, [2000, 1, 1], "hundreds in one call, and the last of them once more");
     assert!(!service.asked().iter().any(|asked| asked.contains("named_users")), "{:?}", service.asked());
+}
+
+#[test]
+fn an_import_that_is_killed_in_the_middle_loses_nothing() {
+    const N: u64 = 10_000;
+    for story in stories() {
+        let address = |n: u64| format!("token-{n:05}");
+        let device = |n: u64| json!({"device_type": "android", "opt_in": true, "push_address": address(n)});
+        write(&story, "all.jsonl", lines(&(0..N).map(device).collect::<Vec<_>>()));
+        let n_done = || {
+            let state = std::fs::read(story.folder.path().join("all.jsonl.aerogram-import")).unwrap();
+            serde_json::from_slice::<Value>(&state).unwrap()["n_rows"].as_u64().unwrap()
+        };
+        let way = Lossy::to(&story.server.url);
+        let all = ["jsonl", "all.jsonl", "--url", &way.url];
+        let kill = |connections: &str, losses: &[Loss], n_posts: usize| {
+            way.lose(losses);
+            let mut command = story.command(&[&["import"], &all[..], &["--connections", connections]].concat());
+            let mut import = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            way.wait_for_posts(n_posts);
+            import.kill().unwrap();
+            import.wait().unwrap();
+        };
+        // The server has done the third part, and the command has not heard of it.
+        kill("1", &[Loss::Nothing, Loss::Nothing, Loss::Stalled], 3);
+        assert_eq!(n_done(), 4000);
+        // One of the first two parts that are left is not answered, and the server does the others meanwhile.
+        kill("2", &[Loss::Stalled], 3);
+        let n_rows = n_done();
+        assert!([4000, 6000].contains(&n_rows), "{n_rows}");
+
+        let output = import(&story, &all);
+        assert!(told(&output).contains(&format!("goes on after row {n_rows};")), "{}", told(&output));
+        assert_eq!(total(&output), [0, N - n_rows, 0], "the server knew all of them");
+        let export = story.says(&["export"]);
+        let mut found: Vec<Value> = export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        found.sort_by_key(|line| line["push_address"].to_string());
+        assert_eq!(found.len() as u64, N);
+        assert!((0..N).zip(&found).all(|(n, line)| line["push_address"] == address(n)), "{export}");
+    }
 }
 
 #[test]
