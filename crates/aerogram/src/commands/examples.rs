@@ -51,18 +51,25 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("platform test", &["aerogram platform test KEY webpush"]),
     ("platform pause", &["aerogram platform pause KEY fcm --reason 'Wrong text'"]),
     ("platform resume", &["aerogram platform resume KEY fcm"]),
-    ("platform delete", &["aerogram platform delete KEY webpush"]),
+    ("platform delete", &["aerogram platform delete KEY webpush --yes"]),
     ("webhook add", &["aerogram webhook add KEY https://events.example.com/in --types OPEN,SEND"]),
     ("webhook list", &["aerogram webhook list KEY"]),
     ("webhook show", &["aerogram webhook show KEY WEBHOOK_ID"]),
     ("webhook set", &["aerogram webhook set KEY WEBHOOK_ID --name Warehouse --timeout 30"]),
-    ("webhook delete", &["aerogram webhook delete KEY WEBHOOK_ID"]),
+    ("webhook delete", &["aerogram webhook delete KEY WEBHOOK_ID --yes"]),
     ("webhook enable", &["aerogram webhook enable KEY WEBHOOK_ID"]),
     ("webhook disable", &["aerogram webhook disable KEY WEBHOOK_ID"]),
     ("webhook test", &["aerogram webhook test KEY WEBHOOK_ID"]),
     ("webhook history", &["aerogram webhook history KEY WEBHOOK_ID --limit 5"]),
     ("webhook replay", &["aerogram webhook replay KEY WEBHOOK_ID --offset 0"]),
-    ("webhook dead", &["aerogram webhook dead KEY WEBHOOK_ID", "aerogram webhook dead KEY WEBHOOK_ID redeliver"]),
+    (
+        "webhook dead",
+        &[
+            "aerogram webhook dead KEY WEBHOOK_ID",
+            "aerogram webhook dead KEY WEBHOOK_ID redeliver",
+            "aerogram webhook dead KEY WEBHOOK_ID discard --yes",
+        ],
+    ),
     (
         "push",
         &[

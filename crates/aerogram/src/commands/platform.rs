@@ -6,7 +6,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bytes::Bytes;
 use clap::{Args, Subcommand};
 use http::Method;
@@ -57,6 +57,9 @@ enum Action {
         /// Remove only the key with this fingerprint, as `platform show` has it
         #[arg(long, value_name = "FINGERPRINT")]
         key: Option<Name>,
+        /// Say that you mean it
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -89,8 +92,15 @@ impl Action {
             Action::Resume(which) => {
                 client.send_raw(Method::POST, &format!("{}/resume", which.path()), Bytes::new()).await
             }
-            Action::Delete { which, key: None } => client.delete(&which.path()).await,
-            Action::Delete { which, key: Some(key) } => {
+            Action::Delete { which, key: None, yes: false } => bail!(
+                "This removes the configuration of {} with its credentials. Repeat it with --yes to confirm.",
+                which.platform
+            ),
+            Action::Delete { which, key: Some(key), yes: false } => {
+                bail!("This removes the key {key} of {}. Repeat it with --yes to confirm.", which.platform)
+            }
+            Action::Delete { which, key: None, yes: true } => client.delete(&which.path()).await,
+            Action::Delete { which, key: Some(key), yes: true } => {
                 client.delete(&format!("{}/keys/{}", which.path(), key.segment())).await
             }
         }
@@ -106,10 +116,10 @@ impl Action {
                 output::line(format_args!("Nothing is sent to {} any more; pushes to it wait.", which.platform))
             }
             Action::Resume(which) => output::line(format_args!("Deliveries to {} go on.", which.platform)),
-            Action::Delete { which, key: None } => {
+            Action::Delete { which, key: None, .. } => {
                 output::line(format_args!("{} is no longer configured.", which.platform))
             }
-            Action::Delete { which, key: Some(key) } => {
+            Action::Delete { which, key: Some(key), .. } => {
                 output::line(format_args!("{} is no longer used for {}.", key, which.platform))
             }
         }

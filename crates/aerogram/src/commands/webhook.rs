@@ -6,7 +6,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bytes::Bytes;
 use clap::{Args, Subcommand};
 use http::Method;
@@ -42,7 +42,13 @@ enum Action {
     /// Change a webhook
     Set(Box<Set>),
     /// Delete a webhook with its history and its dead letters
-    Delete(Which),
+    Delete {
+        #[command(flatten)]
+        which: Which,
+        /// Say that you mean it
+        #[arg(long)]
+        yes: bool,
+    },
     /// Let a webhook go on where it stopped
     Enable(Which),
     /// Send no more events; they wait until it is enabled again
@@ -133,7 +139,11 @@ impl Webhook {
             Action::Set(set) => set.which.change(operator, &set.body()?).await,
             Action::Enable(which) => which.change(operator, &json!({ "enabled": true })).await,
             Action::Disable(which) => which.change(operator, &json!({ "enabled": false })).await,
-            Action::Delete(which) => {
+            Action::Delete { which, yes: false } => bail!(
+                "This deletes the webhook {} with its history and its dead letters. Repeat it with --yes to confirm.",
+                which.webhook
+            ),
+            Action::Delete { which, yes: true } => {
                 let deleted = |_: &Reply| output::line(format_args!("Deleted {}.", which.webhook));
                 operator.run(async |client| client.delete(&which.path()).await, deleted).await
             }

@@ -19,7 +19,7 @@ fn certificates_are_read_as_they_are_handed_around() {
         story.says(&[&set[..], &[&file, "--certificate-password-file", password]].concat());
         let shown = story.json(&["platform", "show", KEY, "apns"]);
         assert_eq!(shown["keys"][0]["auth"], "certificate", "{name}: {shown}");
-        story.says(&["platform", "delete", KEY, "apns"]);
+        story.says(&["platform", "delete", KEY, "apns", "--yes"]);
         let refused = story.refused(&[&set[..], &[&file, "--certificate-password-file", "wrong"]].concat());
         assert!(refused.contains("openssl pkcs12") && refused.contains("password"), "{refused}");
         let refused = story.refused(&[&set[..], &[&file]].concat());
@@ -50,7 +50,7 @@ fn a_file_with_several_certificates_is_not_guessed_from() {
         std::fs::write(&path, keychain.writer("").write().unwrap()).unwrap();
         if n_before == 0 {
             story.says(&set);
-            story.says(&["platform", "delete", KEY, "apns"]);
+            story.says(&["platform", "delete", KEY, "apns", "--yes"]);
         }
     }
     let refused = story.refused(&set);

@@ -138,7 +138,10 @@ fn platforms_are_configured_without_showing_their_secrets() {
 
     let private = story.refused(&["platform", "set", KEY, "open::fridge", "http://10.0.0.1/hook", "--no-validate"]);
     assert!(private.contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), "{private}");
-    story.says(&["platform", "delete", KEY, "open::fridge"]);
+    let unsure = story.refused(&["platform", "delete", KEY, "open::fridge"]);
+    assert!(unsure.contains("open::fridge with its credentials") && unsure.contains("--yes"), "{unsure}");
+    story.says(&["platform", "show", KEY, "open::fridge"]);
+    story.says(&["platform", "delete", KEY, "open::fridge", "--yes"]);
     assert!(story.refused(&["platform", "test", KEY, "open::fridge"]).contains("404"));
 }
 
@@ -173,7 +176,10 @@ fn credentials_come_from_files_and_are_proven_rotated_and_shown() {
     let shown = story.json(&["platform", "show", KEY, "apns"]);
     assert_eq!((&shown["keys"][0]["auth"], &shown["keys"][1]["auth"]), (&json!("token"), &json!("certificate")));
     let first = shown["keys"][0]["fingerprint"].as_str().unwrap();
-    story.says(&["platform", "delete", KEY, "apns", "--key", first]);
+    let unsure = story.refused(&["platform", "delete", KEY, "apns", "--key", first]);
+    assert!(unsure.contains(first) && unsure.contains("--yes"), "{unsure}");
+    assert_eq!(story.json(&["platform", "show", KEY, "apns"])["keys"].as_array().unwrap().len(), 2);
+    story.says(&["platform", "delete", KEY, "apns", "--key", first, "--yes"]);
     story.says(&["platform", "test", KEY, "apns"]);
 
     let list = story.says(&["platform", "list", KEY]);

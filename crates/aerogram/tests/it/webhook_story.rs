@@ -36,7 +36,11 @@ fn webhooks_are_managed_without_showing_their_secrets() {
     assert_eq!(story.says(&["webhook", "dead", KEY, &id, "redeliver"]), "0 delivered, 0 not taken.\n");
     let came = story.json(&["webhook", "dead", KEY, &id, "redeliver"]);
     assert_eq!(came, serde_json::json!({"delivered": 0, "failed": 0}));
-    assert_eq!(story.says(&["webhook", "dead", KEY, &id, "discard"]), "0 events were discarded.\n");
-    story.says(&["webhook", "delete", KEY, &id]);
+    for unsure in [["webhook", "dead", KEY, &id, "discard"].as_slice(), &["webhook", "delete", KEY, &id]] {
+        let refused = story.refused(unsure);
+        assert!(refused.contains(&id) && refused.contains("Repeat it with --yes"), "{refused}");
+    }
+    assert_eq!(story.says(&["webhook", "dead", KEY, &id, "discard", "--yes"]), "0 events were discarded.\n");
+    story.says(&["webhook", "delete", KEY, &id, "--yes"]);
     assert!(story.refused(&["webhook", "show", KEY, &id]).contains("404"));
 }

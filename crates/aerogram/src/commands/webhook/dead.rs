@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use providers::percent_encoded;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ pub(super) struct Dead {
     /// How many to list, at most 1000
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = number_in(1_u32..=1000))]
     limit: u32,
+    /// Say that you mean it, to discard them
+    #[arg(long)]
+    yes: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -59,6 +62,10 @@ impl Dead {
                 let page = format!("{path}?limit={}{after}", self.limit);
                 operator.run(async |client| client.get(&page).await, show::dead).await
             }
+            What::Discard if !self.yes => bail!(
+                "This discards all events that the webhook {} has given up. Repeat it with --yes to confirm.",
+                self.which.webhook
+            ),
             What::Discard => operator.run(async |client| client.delete(&path).await, show::discarded).await,
             What::Redeliver => {
                 let came = self.redeliver(&operator.connect()?).await?;
