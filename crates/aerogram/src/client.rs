@@ -7,6 +7,7 @@ mod patience;
 use std::fmt;
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -39,6 +40,8 @@ pub(crate) struct Client {
     base: BaseUrl,
     /// The value of `Authorization`, if any.
     authorization: Option<String>,
+    /// Whether the server has answered anything yet.
+    was_reached: AtomicBool,
 }
 
 /// A body, behind its media type.
@@ -66,7 +69,8 @@ pub(crate) struct Refused {
 #[derive(Debug)]
 pub(crate) struct NoAnswer {
     text: String,
-    /// Whether a server that is started again, or a network that recovers, would answer.
+    /// Whether a server that is started again, or a network that recovers, would answer. Not so of a server that has never
+    /// answered: its address may be wrong.
     pub(crate) may_recover: bool,
 }
 
@@ -113,7 +117,7 @@ impl Client {
     pub(crate) fn of_another(base: &BaseUrl, key: &str, secret: &str, authorities: &Authorities) -> Result<Self> {
         let http = trusting(authorities)?;
         let authorization = Some(format!("Basic {}", STANDARD.encode(format!("{key}:{secret}"))));
-        Ok(Self { http, base: base.clone(), authorization })
+        Ok(Self { http, base: base.clone(), authorization, was_reached: AtomicBool::new(false) })
     }
 
     fn new(remote: &Remote, authorization: Option<String>) -> Result<Self> {
@@ -121,7 +125,7 @@ impl Client {
             Some(file) => pinned(file)?,
             None => trusting(&remote.authorities)?,
         };
-        Ok(Self { http, base: remote.url()?, authorization })
+        Ok(Self { http, base: remote.url()?, authorization, was_reached: AtomicBool::new(false) })
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Reply> {
@@ -162,7 +166,7 @@ impl Client {
         Box::pin(async move {
             let request = self.request(method, path, Some(content_type)).body(body);
             let answer = self.http.upload(request.context("The request cannot be built")?).await;
-            self.reply(answer.map_err(|error| self.unreachable(&error))?).await
+            self.reply(self.reached(answer).map_err(|error| self.unreachable(&error))?).await
         })
     }
 
@@ -189,7 +193,19 @@ impl Client {
         let (content_type, bytes) =
             body.map_or((None, Bytes::new()), |(content_type, body)| (Some(content_type), body));
         let request = self.request(method, path, content_type).body(bytes).context("The request cannot be built")?;
-        self.http.open(request).await.map_err(|error| self.unreachable(&error))
+        self.sent(request).await.map_err(|error| self.unreachable(&error))
+    }
+
+    async fn sent(&self, request: Request<Bytes>) -> Result<Response<Streaming>, SendError> {
+        self.reached(self.http.open(request).await)
+    }
+
+    /// Notes that there is an answer, if there is one.
+    fn reached<T>(&self, answer: Result<T, SendError>) -> Result<T, SendError> {
+        if answer.is_ok() {
+            self.was_reached.store(true, Ordering::Relaxed);
+        }
+        answer
     }
 
     fn request(&self, method: Method, path: &str, content_type: Option<&str>) -> request::Builder {
@@ -235,11 +251,8 @@ impl Client {
                 "No server answers at {base}. Start one with `aerogram serve`, or set --url or AEROGRAM_URL. {error}"
             ),
         };
-        NoAnswer {
-            text,
-            may_recover: matches!(error, SendError::Timeout | SendError::Unreachable(_) | SendError::Connection(_)),
-        }
-        .into()
+        let may_pass = matches!(error, SendError::Timeout | SendError::Unreachable(_) | SendError::Connection(_));
+        NoAnswer { text, may_recover: may_pass && self.was_reached.load(Ordering::Relaxed) }.into()
     }
 }
 

@@ -30,7 +30,7 @@ impl Client {
     pub(crate) fn post_with_key<'a>(&'a self, path: &'a str, key: &'a str, body: &'a Value) -> Calling<'a> {
         Box::pin(async move {
             let request = self.with_key(path, key, Bytes::from(body.to_string()))?;
-            let answer = self.http.open(request).await.map_err(|error| self.unreachable(&error))?;
+            let answer = self.sent(request).await.map_err(|error| self.unreachable(&error))?;
             self.reply(answer).await
         })
     }
@@ -67,7 +67,7 @@ impl Client {
     /// The whole answer to a request.
     async fn answered(&self, request: Request<Bytes>) -> Result<(Parts, Bytes), SendError> {
         let exchange = async {
-            let (head, mut body) = self.http.open(request).await?.into_parts();
+            let (head, mut body) = self.sent(request).await?.into_parts();
             let mut whole = BytesMut::new();
             while let Some(chunk) = body.chunk().await? {
                 whole.extend_from_slice(&chunk);

@@ -17,7 +17,7 @@ use super::exported_channel::line_of;
 use super::import::{DOCUMENTS, DocumentKind, SEGMENTS, held_by_user, pipeline_rates};
 use super::listing::each;
 use super::progress::Progress;
-use crate::client::Client;
+use crate::client::{Client, patiently};
 use crate::config::{AppLogin, Data, Remote};
 use crate::output;
 
@@ -88,7 +88,8 @@ impl Export {
     /// What the operator can change of it. Its key and its secrets are where it is.
     async fn app(&self, lines: &mut Lines) -> Result<()> {
         let (operator, (key, _)) = (Client::operator(&self.remote, &self.data)?, self.login.required()?);
-        let mut answer: Value = operator.get(&format!("/operator/apps/{key}")).await?.read()?;
+        let path = format!("/operator/apps/{key}");
+        let mut answer: Value = patiently(|| operator.get(&path)).await?.read()?;
         let Some(Value::Object(mut app)) = answer.get_mut("app").map(Value::take) else {
             bail!("The server's answer has no 'app' (do the versions match?)");
         };
@@ -184,7 +185,8 @@ async fn lists(client: &Client, lines: &mut Lines) -> Result<()> {
 
 /// The rows of a list, piece by piece: there may be ten million.
 async fn rows(client: &Client, list: &str, lines: &mut Lines) -> Result<()> {
-    let mut stream = client.stream(&format!("/api/lists/{}/csv", percent_encoded(list))).await?;
+    let path = format!("/api/lists/{}/csv", percent_encoded(list));
+    let mut stream = patiently(|| client.stream(&path)).await?;
     let (mut open, mut rows): (Vec<u8>, Vec<String>) = (Vec::new(), Vec::new());
     while let Some(piece) = stream.chunk().await? {
         open.extend_from_slice(&piece);
@@ -216,7 +218,8 @@ async fn documents(client: &Client, kind: &DocumentKind, lines: &mut Lines) -> R
         // A listing of segments has no criteria.
         if kind.key == SEGMENTS.key {
             let id = content.get(kind.id).map(|id| kind.id_in(id)).unwrap_or_default();
-            let mut segment: Value = client.get(&format!("{}/{id}", kind.path)).await?.read()?;
+            let path = format!("{}/{id}", kind.path);
+            let mut segment: Value = patiently(|| client.get(&path)).await?.read()?;
             let criteria = segment.get_mut("criteria").map(Value::take);
             content.insert("criteria".to_owned(), criteria.context("The answer about a segment has no 'criteria'")?);
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 pub(super) use cell::Cell;
 
-use crate::client::{Client, own_path};
+use crate::client::{Client, own_path, patiently};
 use crate::config::number_in;
 use crate::output;
 
@@ -52,7 +52,8 @@ impl Listing {
     }
 }
 
-/// All things of a listing, page by page.
+/// All things of a listing, page by page. A server that is away for a while, or has too much to do, is asked again: what was read
+/// before is not read again.
 pub(super) async fn each(
     client: &Client,
     first: &str,
@@ -61,7 +62,7 @@ pub(super) async fn each(
 ) -> Result<()> {
     let mut next = Some(first.to_owned());
     while let Some(path) = next.take() {
-        let mut page: Value = client.get(&path).await?.read()?;
+        let mut page: Value = patiently(|| client.get(&path)).await?.read()?;
         for one in objects_of(&mut page, items)? {
             take(one).await?;
         }

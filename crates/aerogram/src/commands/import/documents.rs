@@ -96,7 +96,7 @@ impl Documents {
             replace(value, &self.new_ids);
         }
         if !self.present.contains_key(kind.key) {
-            let listed = patiently(|| all(&self.client, kind)).await?;
+            let listed = all(&self.client, kind).await?;
             self.present.insert(kind.key, listed);
         }
         let present = self.present.entry(kind.key).or_default();
