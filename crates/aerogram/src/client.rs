@@ -1,10 +1,10 @@
 //! The HTTP client behind the commands: one request to the server named by `url`, with its answer or a sentence that
 //! says what to do.
 
+mod failure;
 mod once;
 mod patience;
 
-use std::fmt;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,21 +15,19 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Buf, Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::response::Parts;
-use http::{Method, Request, Response, StatusCode, request};
-use model::time::Clock;
-use providers::Complaint;
+use http::{Method, Request, Response, request};
 use providers::http::{AddressPolicy, Outgoing, SendError, Streaming, Timeouts};
-use providers::outcome::retry_after;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::config::{AppLogin, Authorities, BaseUrl, Data, Remote};
 use crate::data::DataFolder;
 use crate::output;
 
+pub(crate) use failure::Refused;
 pub(crate) use once::new_key;
 pub(crate) use patience::{AttendedCalls, patiently};
+
+use failure::NoAnswer;
 
 const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// How long nothing may move before the server is taken for gone.
@@ -53,33 +51,6 @@ type Calling<'a> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'a>>;
 
 /// A successful answer.
 pub(crate) struct Reply(Bytes);
-
-/// An unsuccessful answer, with the server's sentence.
-#[derive(Debug)]
-pub(crate) struct Refused {
-    pub(crate) status: StatusCode,
-    /// The API's own code, if the API answered.
-    pub(crate) code: Option<u32>,
-    pub(crate) text: String,
-    /// When to ask again, if the server says so.
-    pub(crate) retry_after: Option<Duration>,
-}
-
-/// There is no answer, or not all of it: a sentence about that.
-#[derive(Debug)]
-pub(crate) struct NoAnswer {
-    text: String,
-    /// Whether a server that is started again, or a network that recovers, would answer. Not so of a server that has never
-    /// answered: its address may be wrong.
-    pub(crate) may_recover: bool,
-}
-
-/// The error body of the API, as far as a person needs it.
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: String,
-    error_code: Option<u32>,
-}
 
 impl Client {
     /// Without credentials, for the health endpoints.
@@ -242,17 +213,7 @@ impl Client {
     }
 
     fn unreachable(&self, error: &SendError) -> anyhow::Error {
-        let base = &self.base;
-        let text = match error {
-            SendError::Refused(_) => format!("{base}: {error}"),
-            SendError::Timeout => format!("{base} did not answer within {} s.", PATIENCE.as_secs()),
-            SendError::Untrusted(complaint) => format!("{base}: {error} {}", remedy(complaint)),
-            SendError::Unreachable(_) | SendError::Connection(_) => format!(
-                "No server answers at {base}. Start one with `aerogram serve`, or set --url or AEROGRAM_URL. {error}"
-            ),
-        };
-        let may_pass = matches!(error, SendError::Timeout | SendError::Unreachable(_) | SendError::Connection(_));
-        NoAnswer { text, may_recover: may_pass && self.was_reached.load(Ordering::Relaxed) }.into()
+        NoAnswer::new(&self.base, error, self.was_reached.load(Ordering::Relaxed)).into()
     }
 }
 
@@ -274,20 +235,6 @@ fn pinned(certificate: &Path) -> Result<providers::http::Client> {
         format!("The certificate of the server, {shown}, cannot be read; set --url or AEROGRAM_URL")
     })?;
     providers::http::Client::pinned(&pem, POLICY, timeouts()).map_err(|reason| anyhow!("{shown}: {reason}"))
-}
-
-/// What a person can do about a certificate that is not trusted.
-fn remedy(complaint: &Complaint) -> &'static str {
-    match complaint {
-        Complaint::UnknownIssuer => "Name the PEM file of its authority with --ca-file or AEROGRAM_CA_FILE.",
-        Complaint::Expired => "It has to be renewed.",
-        Complaint::NotValidYet => "Is that clock right?",
-        Complaint::OtherName(_) => "Use the name that it is for with --url or AEROGRAM_URL.",
-        Complaint::OtherCertificate => {
-            "It should be the one of AEROGRAM_TLS_CERT; name the server with --url or AEROGRAM_URL if it is another."
-        }
-        Complaint::Other(_) => "It has to be replaced.",
-    }
 }
 
 /// A path with a query of those values that are given.
@@ -319,57 +266,5 @@ impl Reply {
         } else {
             output::line(format_args!("{}", String::from_utf8_lossy(&self.0).trim_end()))
         }
-    }
-}
-
-impl Refused {
-    fn new(head: &Parts, body: &[u8]) -> Self {
-        let (status, retry_after) = (head.status, retry_after(&head.headers, Clock::System.now()));
-        match serde_json::from_slice(body) {
-            Ok(ErrorBody { error, error_code }) => Self { status, code: error_code, text: error, retry_after },
-            Err(_) => {
-                let text = String::from_utf8_lossy(body).trim().to_owned();
-                Self { status, code: None, text, retry_after }
-            }
-        }
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "The server answered {}: {}", self.status, self.text)
-    }
-}
-
-impl std::error::Error for Refused {}
-
-impl fmt::Display for NoAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for NoAnswer {}
-
-#[cfg(test)]
-mod tests {
-    use http::header::RETRY_AFTER;
-
-    use super::*;
-
-    fn refused(status: StatusCode, wait: &str, body: &[u8]) -> Refused {
-        let (head, ()) = Response::builder().status(status).header(RETRY_AFTER, wait).body(()).unwrap().into_parts();
-        Refused::new(&head, body)
-    }
-
-    #[test]
-    fn refusals_say_what_and_where() {
-        let body = br#"{"ok":false,"error":"notification.x: There is no key 'x'.","error_code":40000}"#;
-        let found = refused(StatusCode::BAD_REQUEST, "7", body);
-        assert_eq!(found.to_string(), "The server answered 400 Bad Request: notification.x: There is no key 'x'.");
-        assert_eq!((found.code, found.retry_after), (Some(40000), Some(Duration::from_secs(7))));
-        let plain = refused(StatusCode::BAD_GATEWAY, "Sun, 06 Nov 1994 08:49:37 GMT", b"<html>\n");
-        assert_eq!(plain.retry_after, Some(Duration::ZERO), "a date that has passed");
-        assert_eq!(plain.to_string(), "The server answered 502 Bad Gateway: <html>");
     }
 }
