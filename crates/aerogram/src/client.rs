@@ -45,7 +45,7 @@ pub(crate) struct Client {
 /// A body, behind its media type.
 type Typed = (&'static str, Bytes);
 
-const JSON: &str = "application/json";
+pub(crate) const JSON: &str = "application/json";
 
 type Calling<'a> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'a>>;
 
@@ -53,7 +53,7 @@ type Calling<'a> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'a>>;
 pub(crate) struct Reply(Bytes);
 
 impl Client {
-    /// Without credentials, for the health endpoints.
+    /// Without credentials, for what anybody may ask.
     pub(crate) fn anonymous(remote: &Remote) -> Result<Self> {
         Self::new(remote, None)
     }
@@ -103,10 +103,6 @@ impl Client {
         self.call(Method::GET, path, None).await
     }
 
-    pub(crate) async fn without_body(&self, method: Method, path: &str) -> Result<Reply> {
-        self.call(method, path, None).await
-    }
-
     pub(crate) async fn delete(&self, path: &str) -> Result<Reply> {
         self.call(Method::DELETE, path, None).await
     }
@@ -135,19 +131,54 @@ impl Client {
         body: Outgoing,
     ) -> Calling<'a> {
         Box::pin(async move {
-            let request = self.request(method, path, Some(content_type)).body(body);
-            let answer = self.http.upload(request.context("The request cannot be built")?).await;
-            self.reply(self.reached(answer).map_err(|error| self.unreachable(&error))?).await
+            let answer = self.uploaded(method, path, content_type, body).await?;
+            self.reply(answer).await
         })
+    }
+
+    async fn uploaded(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: Outgoing,
+    ) -> Result<Response<Streaming>> {
+        let request = self.request(method, path, Some(content_type)).body(body);
+        let answer = self.http.upload(request.context("The request cannot be built")?).await;
+        self.reached(answer).map_err(|error| self.unreachable(&error))
     }
 
     /// A streamed answer: its body is read piece by piece.
     pub(crate) async fn stream(&self, path: &str) -> Result<Streaming> {
-        let (head, body) = self.open(Method::GET, path, None).await?.into_parts();
+        self.succeeded(self.open(Method::GET, path, None).await?).await
+    }
+
+    /// The streamed answer to any call, whose body is of the type before it.
+    pub(crate) async fn stream_of(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<(&str, Outgoing)>,
+    ) -> Result<Streaming> {
+        let answer = match body {
+            None => self.open(method, path, None).await?,
+            Some((content_type, body)) => self.uploaded(method, path, content_type, body).await?,
+        };
+        self.succeeded(answer).await
+    }
+
+    async fn succeeded(&self, answer: Response<Streaming>) -> Result<Streaming> {
+        let (head, body) = answer.into_parts();
         if !head.status.is_success() {
             return Err(Refused::new(&head, &self.collect(body).await?).into());
         }
         Ok(body)
+    }
+
+    /// The next piece of a streamed answer, or `None` at its end. The server shows now and then that a stream is alive.
+    pub(crate) async fn piece(&self, body: &mut Streaming) -> Result<Option<Bytes>> {
+        let piece = tokio::time::timeout(PATIENCE, body.chunk()).await.unwrap_or(Err(SendError::Timeout));
+        piece.map_err(|error| self.unreachable(&error))
     }
 
     /// Boxed, so that the commands share it: each would have a copy of the client as a part of itself.
@@ -192,24 +223,19 @@ impl Client {
     }
 
     async fn reply(&self, answer: Response<Streaming>) -> Result<Reply> {
-        let (head, body) = answer.into_parts();
-        let body = self.collect(body).await?;
-        if !head.status.is_success() {
-            return Err(Refused::new(&head, &body).into());
-        }
-        Ok(Reply(body))
+        let body = self.succeeded(answer).await?;
+        Ok(Reply(self.collect(body).await?))
     }
 
     async fn collect(&self, mut body: Streaming) -> Result<Bytes> {
         let mut whole = BytesMut::new();
-        loop {
-            let chunk = tokio::time::timeout(PATIENCE, body.chunk()).await.unwrap_or(Err(SendError::Timeout));
-            let Some(chunk) = chunk.map_err(|error| self.unreachable(&error))? else { return Ok(whole.freeze()) };
-            if whole.len() + chunk.len() > MOST_BODY_BYTES {
+        while let Some(piece) = self.piece(&mut body).await? {
+            if whole.len() + piece.len() > MOST_BODY_BYTES {
                 bail!("The answer is longer than {MOST_BODY_BYTES} bytes; ask for less.");
             }
-            whole.extend_from_slice(&chunk);
+            whole.extend_from_slice(&piece);
         }
+        Ok(whole.freeze())
     }
 
     fn unreachable(&self, error: &SendError) -> anyhow::Error {

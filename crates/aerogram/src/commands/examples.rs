@@ -204,7 +204,9 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "aerogram api GET '/api/channels?limit=5'",
             "aerogram api POST /api/push/validate -d @push.json",
+            "aerogram api POST /api/channels/import -d @channels.jsonl --content-type application/x-ndjson",
             "aerogram api GET /operator/apps",
+            "aerogram api GET /ready",
         ],
     ),
     ("sim", &["aerogram sim", "aerogram sim --latency 20ms --gone 0.01"]),

@@ -78,7 +78,7 @@ impl Rows {
 
 /// The rows of a file, or of standard input for `-`, and their size if it is known. They are read while they are sent: a list may
 /// have ten million.
-fn opened(file: &Path) -> Result<(Outgoing, Option<u64>)> {
+pub(super) fn opened(file: &Path) -> Result<(Outgoing, Option<u64>)> {
     if file == Path::new("-") {
         return Ok((Outgoing::new(io::stdin(), None), None));
     }

@@ -1,8 +1,13 @@
 //! What an app keeps, without curl: listed, shown, made, changed and deleted from the command line.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
-use crate::operator_story::{Story, register};
+use crate::operator_story::{KEY, MASTER_SECRET, Story, register};
+use crate::scripted::{Answer, Scripted};
+use crate::server::aerogram;
 
 /// The command that the id of every kind of thing is a word of.
 fn made(story: &Story, arguments: &[&str]) -> String {
@@ -104,6 +109,61 @@ fn any_call_can_be_made() {
     let apps: Value = serde_json::from_str(&story.says(&["api", "GET", "/operator/apps"])).unwrap();
     assert_eq!(apps["apps"].as_array().unwrap().len(), 1);
     assert!(story.refused(&["api", "DELETE", "/api/segments/none"]).contains("404"));
+}
+
+#[test]
+fn what_anybody_may_ask_takes_no_credentials() {
+    let (story, elsewhere) = (Story::begin(), tempfile::tempdir().unwrap());
+    let ask = |path: &str| {
+        aerogram(elsewhere.path()).args(["api", "GET", path, "--url", &story.server.url]).output().unwrap()
+    };
+    for path in ["/ready", "/health", "/openapi.json"] {
+        let output = ask(path);
+        assert!(output.status.success(), "{path}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(serde_json::from_slice::<Value>(&output.stdout).unwrap().is_object(), "{path}");
+    }
+    for path in ["/api/channels", "/operator/apps", "/metrics"] {
+        let output = ask(path);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{path}");
+    }
+}
+
+/// The stream of events does not end.
+#[test]
+fn an_answer_is_printed_as_it_comes() {
+    let story = Story::begin();
+    let channel = register(&story.server.url);
+    story.says(&["tag", "add", "vip", "--channel", &channel]);
+    let mut command = story.command(&["api", "GET", "/api/events?start=earliest"]);
+    let mut stream = command.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(stream.stdout.take().unwrap()).lines();
+    // An empty line only shows that the stream is alive.
+    let first = lines.map(Result::unwrap).find(|line| !line.is_empty()).unwrap();
+    stream.kill().unwrap();
+    stream.wait().unwrap();
+    assert!(serde_json::from_str::<Value>(&first).unwrap()["type"].is_string(), "{first}");
+}
+
+#[test]
+fn the_body_of_a_call_may_be_of_any_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Scripted::start(|_| Answer::json(200, &json!({"ok": true})));
+    std::fs::write(folder.path().join("vips.csv"), "named_user,jo\n").unwrap();
+    let (file, csv) = (["-d", "@vips.csv"], ["--content-type", "text/csv"]);
+    let login = ["--app-key", KEY, "--master-secret", MASTER_SECRET, "--url", &service.url];
+    for more in [&csv[..], &[]] {
+        let mut command = aerogram(folder.path());
+        let output =
+            command.args(["api", "PUT", "/api/lists/vips/csv"]).args(file).args(more).args(login).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"ok\":true}\n");
+    }
+    let asked = service.take("/api/lists/vips/csv");
+    let types: Vec<_> = asked.iter().map(|asked| asked.content_type.as_deref()).collect();
+    assert_eq!(types, [Some("text/csv"), Some("application/json")]);
+    assert!(asked.iter().all(|asked| asked.body == "named_user,jo\n"));
+    let mut without_body = aerogram(folder.path());
+    let output = without_body.args(["api", "GET", "/api/lists"]).args(csv).args(login).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub(crate) struct Scripted {
 pub(crate) struct Asked {
     method: String,
     pub(crate) path: String,
+    pub(crate) content_type: Option<String>,
     pub(crate) body: String,
 }
 
@@ -79,18 +80,20 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let (method, rest) = line.split_once(' ')?;
     let (path, _) = rest.split_once(' ')?;
     let (method, path) = (method.to_owned(), path.to_owned());
-    let mut length = 0;
+    let (mut length, mut content_type) = (0, None);
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
         if header.trim().is_empty() {
             break;
         }
-        if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
+        match header.to_lowercase().split_once(':') {
+            Some(("content-length", value)) => length = value.trim().parse().ok()?,
+            Some(("content-type", value)) => content_type = Some(value.trim().to_owned()),
+            _ => {}
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked { method, path, body: String::from_utf8(body).ok()? })
+    Some(Asked { method, path, content_type, body: String::from_utf8(body).ok()? })
 }
