@@ -117,6 +117,11 @@ impl Explanation {
         })
     }
 
+    /// Whether somebody on this platform would see a notification.
+    pub(super) fn reaches(&self, platform: &str) -> bool {
+        self.platforms.get(platform).is_some_and(|Platform { reachable, .. }| *reachable > 0)
+    }
+
     /// A line for each part that probably is a mistake, with what was probably meant.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         self.warnings.iter().map(|Warning { path, message, near }| {

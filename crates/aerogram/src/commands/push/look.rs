@@ -98,7 +98,8 @@ impl OfPush {
             n => line(format_args!("It would reach {n} devices:"))?,
         }
         reach.platforms().chain(reach.warnings()).try_for_each(|text| line(format_args!("{text}")))?;
-        let Previews { previews } = self.preview.read()?;
+        let Previews { mut previews } = self.preview.read()?;
+        previews.retain(|preview| reach.reaches(&preview.device_type));
         if !previews.is_empty() {
             line(format_args!("They would see:"))?;
         }
