@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::config::{AppLogin, Remote, Unusable};
 use crate::output;
-use look::Look;
+use look::{Look, warnings_about};
 
 /// A word that is as much unlike a subcommand is a text: fewer changes make one of the other.
 const ALIKE: usize = 2;
@@ -90,12 +90,16 @@ impl Push {
             output::note(format_args!("Nothing was sent."));
             return Ok(ExitCode::FAILURE);
         }
-        let reply = client.post_once("/api/push", body, MAY_BE_SENT).await?;
+        let reply = client.post_once("/api/push", body.clone(), MAY_BE_SENT).await?;
         let Accepted { push_ids } = reply.read()?;
         if self.remote.json {
             reply.print()?;
         } else {
             push_ids.iter().try_for_each(|id| output::line(format_args!("{id}")))?;
+            // Afterwards, so that they neither delay the push nor keep it from being sent. Whoever was asked has seen them.
+            if self.yes {
+                warnings_about(&client, &body).await.iter().for_each(|text| output::note(format_args!("{text}")));
+            }
         }
         if self.follow {
             for id in push_ids {

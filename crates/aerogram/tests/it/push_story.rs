@@ -58,6 +58,34 @@ fn a_look_sends_nothing() {
     assert_eq!(n_pushes(&story), 0);
 }
 
+/// Nobody has looked at the audience of a push that was sent with --yes.
+#[test]
+fn a_push_that_probably_misses_somebody_is_sent_with_a_warning() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let sent = |arguments: &[&str]| {
+        let output = story.command(&[&["push", "--yes"], arguments].concat()).output().unwrap();
+        let (said, noted) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success() && said.lines().count() == 1, "{said}{noted}");
+        noted
+    };
+    let noted = sent(&["Hello", "--audience", r#"{"tag": "newz"}"#]);
+    assert!(noted.starts_with("warning: audience.tag: ") && noted.ends_with("Did you mean news?\n"), "{noted}");
+    assert_eq!(sent(&["Hello", "--audience", r#"{"tag": "news"}"#]), "");
+    assert_eq!(sent(&["Hello", "--audience", r#"{"tag": "newz"}"#, "--json"]), "");
+    assert_eq!(n_pushes(&story), 3);
+
+    let asked = Scripted::start(|asked| match asked.path.as_str() {
+        "/api/push" => Answer::json(202, &json!({"ok": true, "push_ids": ["00000000-0000-4000-8000-000000000001"]})),
+        _ => Answer::json(500, &json!({"ok": false, "error": "broken"})),
+    });
+    let noted = sent(&["Hello", "--audience", r#"{"tag": "newz"}"#, "--url", &asked.url]);
+    assert_eq!(
+        (noted.as_str(), asked.asked()),
+        ("", vec!["POST /api/push".to_owned(), "POST /api/audience/explain".to_owned()])
+    );
+}
+
 /// A push may say something on some platforms only, and nothing that is read on any.
 #[test]
 fn a_look_tells_which_platforms_get_nothing() {

@@ -65,10 +65,7 @@ impl Look {
         };
         let mut looks = Vec::new();
         for push in pushes {
-            let Addressed { audience, device_types } =
-                Addressed::deserialize(&push).context("The push is for nobody")?;
-            let question = json!({"audience": audience, "device_types": device_types});
-            let reach = client.send(Method::POST, "/api/audience/explain", &question).await?;
+            let reach = explained(client, &push).await?;
             let preview = client.send(Method::POST, "/api/push/preview", &json!({ "push": push })).await?;
             looks.push(OfPush { reach, preview });
         }
@@ -83,6 +80,24 @@ impl Look {
     pub(super) fn print(&self, line: impl Fn(fmt::Arguments<'_>) -> Result<()>) -> Result<()> {
         self.0.iter().try_for_each(|look| look.print(&line))
     }
+}
+
+/// What is probably a mistake in whom a push is for that was sent without a look. Nothing if that cannot be found out: it is sent.
+/// Several pushes of one request are left alone, because each would take a call.
+pub(super) async fn warnings_about(client: &Client, body: &Bytes) -> Vec<String> {
+    let push = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    if push["audience"].is_null() || push["audience"] == "all" {
+        return Vec::new();
+    }
+    let explanation = explained(client, &push).await.and_then(|reply| reply.read::<Explanation>());
+    explanation.map(|explanation| explanation.warnings().collect()).unwrap_or_default()
+}
+
+/// Whom a push would reach.
+async fn explained(client: &Client, push: &Value) -> Result<Reply> {
+    let Addressed { audience, device_types } = Addressed::deserialize(push).context("The push is for nobody")?;
+    let question = json!({"audience": audience, "device_types": device_types});
+    client.send(Method::POST, "/api/audience/explain", &question).await
 }
 
 impl OfPush {
