@@ -17,7 +17,7 @@ use mimalloc::MiMalloc;
 use serde_json::json;
 
 use client::Refused;
-use commands::Cli;
+use commands::{Cli, Command};
 use config::{Parsed, Refusal, Unusable};
 
 #[global_allocator]
@@ -39,6 +39,13 @@ fn main() -> ExitCode {
         Err(Refusal::Usage(error)) => error.exit(),
         Err(Refusal::Setting(error)) => return complain(&error, USAGE),
     };
+    // The service tells of them in its log.
+    if !is_json
+        && !matches!(cli.command, Command::Serve(_))
+        && let Some(text) = sources.about_unknown_variables()
+    {
+        output::note(format_args!("aerogram: {text}; --help of a command lists its settings"));
+    }
     match commands::run(cli, &sources) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

@@ -28,9 +28,8 @@ use parts::{Outside, Parts};
 
 pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let _log = telemetry::start(&node.logging)?;
-    if !sources.unknown_variables.is_empty() {
-        let names = sources.unknown_variables.join(", no ");
-        tracing::warn!("there is no setting {names}: without effect; `aerogram serve --help` lists the settings");
+    if let Some(text) = sources.about_unknown_variables() {
+        tracing::warn!("{text}; `aerogram serve --help` lists the settings");
     }
     if node.app.is_for_commands(sources) {
         tracing::warn!(

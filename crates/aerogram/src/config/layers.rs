@@ -43,6 +43,14 @@ pub(crate) struct Sources {
     pub(crate) secrets_file: Option<PathBuf>,
 }
 
+impl Sources {
+    /// What to tell of variables that are named like settings and are none. Their values may be secrets in a wrong place.
+    pub(crate) fn about_unknown_variables(&self) -> Option<String> {
+        let names = self.unknown_variables.join(", no ");
+        (!names.is_empty()).then(|| format!("there is no setting {names}: without effect"))
+    }
+}
+
 /// Reads the command line with the environment and the settings file behind it.
 pub(crate) fn parse<Cli: Parser>(
     arguments: &[OsString],

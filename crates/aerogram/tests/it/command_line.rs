@@ -60,6 +60,23 @@ fn commands_say_what_they_miss() {
     assert!(stderr(&no_server).contains("No server answers at http://127.0.0.1:1"), "{}", stderr(&no_server));
 }
 
+/// As it is by the service, see `start_story`.
+#[test]
+fn a_misspelled_variable_is_pointed_out_by_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = |more: &[&str]| {
+        let mut command = aerogram(folder.path());
+        command.args(["app", "list", "--operator-token", "0123456789abcdef", "--url", "http://127.0.0.1:1"]);
+        stderr(&command.args(more).env("AEROGRAM_URI", "a-value-that-may-be-secret").output().unwrap())
+    };
+    let told = list(&[]);
+    assert!(told.starts_with("aerogram: there is no setting AEROGRAM_URI: without effect"), "{told}");
+    assert!(told.contains("No server answers") && !told.contains("a-value"), "{told}");
+    // Nothing else stands beside an error for programs.
+    let told: Value = serde_json::from_str(&list(&["--json"])).unwrap();
+    assert_eq!(told["ok"], false);
+}
+
 #[test]
 fn a_command_line_that_is_wrong_is_told_in_json_to_those_who_read_json() {
     let folder = tempfile::tempdir().unwrap();
