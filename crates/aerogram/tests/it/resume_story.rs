@@ -254,7 +254,10 @@ fn an_export_goes_on_when_its_server_is_busy_or_away_for_a_while() {
             "/api/segments/news" => Answer::json(200, &json!({"criteria": {"tag": "news"}})),
             _ => Answer::json(
                 200,
-                &json!({"named_users": [], "content_templates": [], "templates": [], "schedules": [], "pipelines": [], "experiments": []}),
+                &json!({
+                    "named_users": [], "content_templates": [], "templates": [], "constraints": [], "schedules": [],
+                    "pipelines": [], "experiments": []
+                }),
             ),
         }
     });
