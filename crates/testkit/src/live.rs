@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http::{HeaderValue, Method};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -17,6 +17,8 @@ use crate::client::Caller;
 
 /// Keeps a test from hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// What the system takes for a device that does not read. A buffer of a set size does not grow.
+const NARROW: u32 = 16 * 1024;
 
 pub struct Device {
     pub channel: String,
@@ -63,15 +65,26 @@ impl Socket {
 
     /// The same with a service at a URL.
     pub async fn at(service: &str, query: &str, token: &str) -> Result<Self, Error> {
-        let url = format!("{service}/live{query}").replace("http://", "ws://");
-        let mut request = url.clone().into_client_request()?;
+        let stream = TcpStream::connect(host(service)).await.expect("somebody listens");
+        Self::over(stream, service, query, token).await
+    }
+
+    /// Connects with a small buffer, as a device that reads nothing for a while: little is on its way to it.
+    pub async fn open_narrow(app: &TestApp, device: &Device) -> Self {
+        let socket = TcpSocket::new_v4().expect("there are sockets");
+        socket.set_recv_buffer_size(NARROW).expect("a buffer has a size");
+        let service = app.url("");
+        let stream = socket.connect(host(&service).parse().expect("an address")).await.expect("somebody listens");
+        Self::over(stream, &service, "", &device.token).await.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    async fn over(stream: TcpStream, service: &str, query: &str, token: &str) -> Result<Self, Error> {
+        let mut request = format!("{service}/live{query}").replace("http://", "ws://").into_client_request()?;
         let protocols = format!("aerogram.live.1, token.{token}");
         request.headers_mut().insert(
             "Sec-WebSocket-Protocol",
             HeaderValue::from_str(&protocols).expect("a token of visible characters"),
         );
-        let address = url.trim_start_matches("ws://").split('/').next().unwrap_or_default().to_owned();
-        let stream = TcpStream::connect(address).await.expect("somebody listens");
         let (socket, answer) = client_async(request, stream).await?;
         assert_eq!(answer.headers()["Sec-WebSocket-Protocol"], "aerogram.live.1");
         Ok(Self(socket))
@@ -134,4 +147,9 @@ impl Socket {
     pub async fn send(&mut self, message: Message) {
         self.0.send(message).await.expect("an open connection");
     }
+}
+
+/// The address of a service, from its URL.
+fn host(service: &str) -> &str {
+    service.trim_start_matches("http://").split('/').next().unwrap_or_default()
 }

@@ -9,6 +9,7 @@ mod model;
 mod nodes;
 mod positions;
 mod presence;
+mod slow;
 
 use std::time::Duration;
 
