@@ -91,3 +91,6 @@ impl Live {
         self.0.hubs.lock().values().map(|hub| hub.n_lines()).sum()
     }
 }
+
+#[cfg(test)]
+mod tests;

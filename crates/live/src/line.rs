@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
 
 use model::ids::{ChannelId, Ordinal};
 use model::time::UtcMillis;
@@ -88,7 +89,17 @@ impl Line {
         }
     }
 
-    pub(crate) fn is_expired(&self, now: UtcMillis) -> bool {
-        self.expires.load(Ordering::Relaxed) <= now.0
+    /// Ends the connection if its token has ended, or its device is silent or takes nothing, and pings the device if it is time to.
+    pub(crate) fn check(&self, now: UtcMillis, instant: Instant) {
+        if self.expires.load(Ordering::Relaxed) <= now.0 {
+            self.end(End::Credentials);
+        }
+        let Some(socket) = &self.socket else { return };
+        match socket.check(instant) {
+            Err(end) => self.end(end),
+            // A ping that did not fit.
+            Ok(()) if socket.has_rest() => self.wake.notify_one(),
+            Ok(()) => {}
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::stream::Stream;
 /// The most that waits for a socket to be writable, apart from one message and from what is sent at the beginning.
 const MOST_REST: usize = 16 * 1024;
 /// A socket that takes nothing for so long is closed.
-const STALLED: Duration = Duration::from_secs(30);
+pub(crate) const STALLED: Duration = Duration::from_secs(30);
 
 pub(crate) struct Socket {
     pub(crate) stream: Stream,
@@ -83,8 +83,7 @@ impl Socket {
         }
         out.at = out.at.max(news.at);
         let frame = frame::text(&InboxNews { at: out.at, ..news }.json());
-        out.stalled.get_or_insert_with(Instant::now);
-        out.rest.extend_from_slice(&frame);
+        out.append(&frame);
         true
     }
 
@@ -93,10 +92,14 @@ impl Socket {
         let mut out = self.out.lock();
         let has_room = out.rest.len() <= MOST_REST;
         if has_room {
-            out.stalled.get_or_insert_with(Instant::now);
-            out.rest.extend_from_slice(frames);
+            out.append(frames);
         }
         has_room
+    }
+
+    /// Adds the end of the connection, for which there is always room: nothing comes after it.
+    pub(crate) fn send_last(&self, frames: &[u8]) {
+        self.out.lock().append(frames);
     }
 
     /// Reads messages that did not fit from the backlog, once the rest is written. Returns those that have expired instead. `Err`
@@ -117,8 +120,7 @@ impl Socket {
             if message.is_expired(now) {
                 passed_over.push(message.at);
             } else {
-                out.stalled.get_or_insert_with(Instant::now);
-                out.rest.extend_from_slice(&frame::text(&message.json()));
+                out.append(&frame::text(&message.json()));
             }
         }
         out.is_current = true;
@@ -156,8 +158,8 @@ impl Socket {
         Ok(())
     }
 
-    pub(crate) fn note_heard(&self) {
-        self.out.lock().heard = Instant::now();
+    pub(crate) fn note_heard(&self, now: Instant) {
+        self.out.lock().heard = now;
     }
 
     /// Pings the device if it is time to, and tells whether it has been silent, or has taken nothing, for too long.
@@ -178,6 +180,13 @@ impl Socket {
             }
         }
         Ok(())
+    }
+}
+
+impl Out {
+    fn append(&mut self, frames: &[u8]) {
+        self.stalled.get_or_insert_with(Instant::now);
+        self.rest.extend_from_slice(frames);
     }
 }
 

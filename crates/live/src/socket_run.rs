@@ -158,16 +158,14 @@ impl Pace {
 /// Reads what has arrived.
 fn read_some(socket: &Socket, input: &mut BytesMut) -> io::Result<()> {
     if socket.stream.read_some(input)? {
-        socket.note_heard();
+        socket.note_heard(Instant::now());
     }
     Ok(())
 }
 
 /// Writes the end, and waits for the device to close: a connection with unread bytes would be reset, and the end be lost with it.
 async fn say_goodbye(socket: &Socket, end: End) -> io::Result<()> {
-    if !socket.send(&end.frames()) {
-        return Ok(());
-    }
+    socket.send_last(&end.frames());
     while socket.has_rest() {
         socket.stream.writable().await?;
         socket.flush()?;

@@ -68,17 +68,7 @@ impl Live {
         let (now, instant) = (self.0.clock.now(), Instant::now());
         let mut callers: Vec<Caller> = Vec::new();
         let look = |line: &Line| {
-            if line.is_expired(now) {
-                line.end(End::Credentials);
-            }
-            if let Some(socket) = &line.socket {
-                match socket.check(instant) {
-                    Err(end) => line.end(end),
-                    // A ping that did not fit.
-                    Ok(()) if socket.has_rest() => line.wake.notify_one(),
-                    Ok(()) => {}
-                }
-            }
+            line.check(now, instant);
             line.note_caller(&mut callers);
         };
         hub.some_lines(hub.n_lines().div_ceil(PARTS).max(LEAST), look).await;
