@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http::{HeaderValue, Method};
+use providers::http::Streaming;
 use serde_json::{Value, json};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
@@ -146,6 +147,44 @@ impl Socket {
 
     pub async fn send(&mut self, message: Message) {
         self.0.send(message).await.expect("an open connection");
+    }
+}
+
+/// The messages of a device as server-sent events.
+pub struct Events {
+    stream: Streaming,
+    received: Vec<u8>,
+}
+
+impl Events {
+    /// Goes on after the event with an id.
+    pub async fn open(app: &TestApp, device: &Device, last: Option<&str>) -> Self {
+        let caller = app.nobody().bearer(&device.token);
+        let mut request = caller.request(Method::GET, "/live").header("Accept", "text/event-stream");
+        if let Some(last) = last {
+            request = request.header("Last-Event-ID", last);
+        }
+        let (head, stream) = caller.open(request.body(Bytes::new()).expect("a request")).await;
+        assert_eq!((head.status.as_u16(), head.header("content-type")), (200, Some("text/event-stream")));
+        Self { stream, received: Vec::new() }
+    }
+
+    /// The next message, whose position is the id of its event. Comments are passed over.
+    pub async fn next(&mut self) -> Value {
+        loop {
+            while let Some(end) = self.received.windows(2).position(|bytes| bytes == b"\n\n") {
+                let event = String::from_utf8(self.received.drain(..end + 2).collect()).expect("text");
+                let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
+                if let Some(data) = field("data: ") {
+                    let message: Value = serde_json::from_str(data).expect("JSON");
+                    let told = (message["at"].as_str(), message["type"].as_str());
+                    assert_eq!((field("id: "), field("event: ")), told, "{event}");
+                    return message;
+                }
+            }
+            let piece = timeout(PATIENCE, self.stream.chunk()).await.expect("a message in time");
+            self.received.extend_from_slice(&piece.expect("a whole answer").expect("the stream goes on"));
+        }
     }
 }
 

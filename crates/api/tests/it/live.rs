@@ -179,6 +179,46 @@ async fn a_device_that_comes_back_is_told_what_it_missed() {
 }
 
 #[tokio::test]
+async fn a_push_that_is_canceled_half_way_is_told_to_nobody_who_comes_back() {
+    on_each_database(async |app| {
+        let devices = [
+            Device::register(&app, json!({"device_type": "web", "live": true})).await,
+            Device::register(&app, json!({"device_type": "android", "live": true})).await,
+        ];
+        let mut connected = Vec::new();
+        for device in &devices {
+            let mut socket = Socket::open(&app, device, None).await;
+            let start = socket.next().await["at"].as_str().unwrap().to_owned();
+            connected.push((device, socket, start));
+        }
+        let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "canceled"}});
+        let accepted = app.master().post("/api/push", body).await.expect(200);
+        let id = accepted["push_ids"][0].as_str().unwrap();
+        // Each device type has a job of its own, and the push is canceled between the two.
+        let worker = app.engine().worker();
+        while status(&app, id).await["total"]["delivered"] != 1 {
+            assert!(worker.step().await.unwrap(), "there is a job for each device type");
+        }
+        app.master().post(&format!("/api/push/{id}/cancel"), "").await.expect(200);
+        push(&app, json!("all"), "and on").await;
+        let mut n_told = 0;
+        for (device, socket, start) in &mut connected {
+            while socket.next().await["push"]["alert"] != "and on" {
+                n_told += 1;
+            }
+            let polled = forms::poll(&app, device, &format!("after={start}&wait=0")).await;
+            assert_eq!(polled["messages"].as_array().map(Vec::len), Some(1), "{polled}");
+            assert_eq!(
+                (&polled["messages"][0]["push"]["alert"], &polled["complete"]),
+                (&json!("and on"), &json!(true))
+            );
+        }
+        assert_eq!(n_told, 1, "the device that was delivered to, and was connected");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_is_gone_is_not_told_as_complete() {
     on_each_database(async |app| {
         let device = Device::register(&app, json!({"device_type": "web", "live": true})).await;

@@ -1,7 +1,8 @@
-//! Random connects, drops, pushes, cancellations, expiries, restarts and changes of nodes, against what every device must have been
-//! told.
+//! Random connections in every form, silences, acknowledgements, drops, pushes, cancellations, expiries, restarts and changes of
+//! nodes, against what every device must have been told.
 
-use std::collections::BTreeMap;
+mod listener;
+
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -10,62 +11,59 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::json;
 use store::DatabaseUrl;
 use testkit::app::{TestApp, on_each_database};
-use testkit::live::{Device, Socket};
 use testkit::store::{Database, databases};
 
-use super::send;
+use listener::{Form, Listener, Sent};
 
-const N_DEVICES: usize = 3;
-const N_STEPS: usize = 40;
+/// Each of another type, so that a push to all has a job for each of them.
+const DEVICES: [&str; 3] = ["web", "android", "ios"];
+const N_STEPS: usize = 60;
 const N_SEEDS: u8 = 4;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// On one of the nodes.
-    Connect(usize, usize),
-    Drop(usize),
-    /// To one device, or to all; perhaps expiring after a minute, or canceled before its turn has come.
+    /// In a form, to one of the nodes.
+    Connect(usize, Form, usize),
+    Leave(usize),
+    /// The device takes everything that it has to be told. In between it reads nothing.
+    Read(usize),
+    /// The device remembers how far it has read, and says so. Without that it is told the same again when it comes back.
+    Acknowledge(usize),
+    /// To one device, or to all; perhaps expiring after a minute, or canceled after so many jobs: before its audience is chosen,
+    /// after that, when some devices have been told, or when it is too late.
     Push {
         to: Option<usize>,
         expires: bool,
-        cancel: bool,
+        cancel: Option<usize>,
     },
     Wait,
     Restart,
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let device = 0..N_DEVICES;
-    let push = (prop::option::of(device.clone()), any::<bool>(), prop::bool::weighted(0.2));
+    let device = 0..DEVICES.len();
+    let form = prop_oneof![Just(Form::Socket), Just(Form::Events), Just(Form::Polls)];
+    let push = (prop::option::of(device.clone()), any::<bool>(), prop::option::weighted(0.25, 0..4_usize));
     prop_oneof![
-        3 => (device.clone(), 0..2_usize).prop_map(|(device, node)| Step::Connect(device, node)),
-        2 => device.prop_map(Step::Drop),
-        6 => push.prop_map(|(to, expires, cancel)| Step::Push { to, expires, cancel }),
+        3 => (device.clone(), form, 0..2_usize).prop_map(|(device, form, node)| Step::Connect(device, form, node)),
+        1 => device.clone().prop_map(Step::Leave),
+        3 => device.clone().prop_map(Step::Read),
+        3 => device.prop_map(Step::Acknowledge),
+        7 => push.prop_map(|(to, expires, cancel)| Step::Push { to, expires, cancel }),
         1 => Just(Step::Wait),
         1 => Just(Step::Restart),
     ]
 }
 
+/// In the end, every device comes back and reads.
 fn steps(seed: u8) -> Vec<Step> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let mut steps = prop::collection::vec(step(), N_STEPS).new_tree(&mut runner).unwrap().current();
-    steps.extend((0..N_DEVICES).map(|device| Step::Connect(device, device % 2)));
+    for (device, form) in [Form::Socket, Form::Events, Form::Polls].into_iter().enumerate() {
+        steps.extend([Step::Connect(device, form, device % 2), Step::Read(device)]);
+    }
     steps
-}
-
-/// What a device has to be told from where it stands.
-#[derive(Default)]
-struct Expected {
-    /// Alerts in order, with whether each may be left out because it has expired.
-    alerts: Vec<(String, bool)>,
-    at: Option<String>,
-}
-
-struct World {
-    devices: Vec<Device>,
-    sockets: BTreeMap<usize, Socket>,
-    expected: Vec<Expected>,
 }
 
 /// Every push that has not expired is told to a connected or returning device, in order, none is missed, and none of another's.
@@ -75,16 +73,12 @@ async fn nothing_is_missed_and_nothing_is_anothers() {
         on_each_database(async |mut app| {
             let mut world = World::new(&app).await;
             for (n, step) in steps(seed).into_iter().enumerate() {
-                app = match step {
-                    Step::Restart => {
-                        world.sockets.clear();
-                        app.restart().await
-                    }
-                    _ => {
-                        world.take(step, n, &app, &app).await;
-                        app
-                    }
-                };
+                if matches!(step, Step::Restart) {
+                    world.leave_all();
+                    app = app.restart().await;
+                } else {
+                    world.take(step, n, [&app, &app]).await;
+                }
             }
         })
         .await;
@@ -105,77 +99,82 @@ async fn nothing_is_missed_by_changing_nodes() {
         let mut world = World::new(&app).await;
         for (n, step) in steps(seed).into_iter().enumerate() {
             if matches!(step, Step::Restart) {
-                world.sockets.clear();
+                world.leave_all();
                 other.stop().await;
                 other = app.join(&url).await;
             } else {
-                world.take(step, n, &app, &other).await;
+                world.take(step, n, [&app, &other]).await;
             }
         }
     }
+}
+
+struct World {
+    listeners: Vec<Listener>,
 }
 
 impl World {
     async fn new(app: &TestApp) -> Self {
-        let mut world = Self { devices: Vec::new(), sockets: BTreeMap::new(), expected: Vec::new() };
-        for _ in 0..N_DEVICES {
-            let device = Device::register(app, json!({"device_type": "web", "live": true})).await;
-            let hello = Socket::open(app, &device, None).await.next().await;
-            let at = hello["at"].as_str().map(str::to_owned);
-            world.expected.push(Expected { at, ..Expected::default() });
-            world.devices.push(device);
+        let mut listeners = Vec::new();
+        for device_type in DEVICES {
+            listeners.push(Listener::new(app, device_type).await);
         }
-        world
+        Self { listeners }
     }
 
-    async fn take(&mut self, step: Step, n: usize, app: &TestApp, other: &TestApp) {
+    fn leave_all(&mut self) {
+        self.listeners.iter_mut().for_each(Listener::leave);
+    }
+
+    async fn take(&mut self, step: Step, n: usize, nodes: [&TestApp; 2]) {
         match step {
-            Step::Connect(which, node) => {
-                let (node, expected) = (if node == 0 { app } else { other }, &mut self.expected[which]);
-                let mut socket = Socket::open(node, &self.devices[which], expected.at.as_deref()).await;
-                assert_eq!(socket.next().await["complete"], true);
-                drain(&mut socket, expected).await;
-                self.sockets.insert(which, socket);
-            }
-            Step::Drop(which) => drop(self.sockets.remove(&which)),
+            Step::Connect(which, form, node) => self.listeners[which].connect(nodes, node, form).await,
+            Step::Leave(which) => self.listeners[which].leave(),
+            Step::Read(which) => self.listeners[which].read(nodes).await,
+            Step::Acknowledge(which) => self.listeners[which].acknowledge(nodes).await,
             Step::Push { to, expires, cancel } => {
-                let audience = to.map_or(json!("all"), |to| json!({"channel": self.devices[to].channel}));
-                let mut body =
-                    json!({"audience": audience, "device_types": ["web"], "notification": {"alert": n.to_string()}});
-                if expires {
-                    body["options"] = json!({"expiry": 60});
-                }
-                if cancel {
-                    let accepted = app.master().post("/api/push", body).await.expect(200);
-                    let id = accepted["push_ids"][0].as_str().unwrap();
-                    app.master().post(&format!("/api/push/{id}/cancel"), json!({})).await.expect(200);
-                    app.step_all().await;
-                    return;
-                }
-                send(app, body).await;
-                for which in (0..N_DEVICES).filter(|which| to.is_none_or(|to| to == *which)) {
-                    self.expected[which].alerts.push((n.to_string(), expires));
-                    if let Some(socket) = self.sockets.get_mut(&which) {
-                        drain(socket, &mut self.expected[which]).await;
-                    }
+                let sent = self.push(nodes[0], n, (to, expires, cancel)).await;
+                let all = self.listeners.iter_mut().enumerate();
+                for (_, listener) in all.filter(|(which, _)| to.is_none_or(|to| to == *which)) {
+                    listener.expect(sent.clone());
                 }
             }
             Step::Wait => {
-                app.advance(Duration::from_secs(120));
-                for expected in &mut self.expected {
-                    expected.alerts.retain(|(_, expires)| !expires);
-                }
+                nodes[0].advance(Duration::from_secs(120));
+                self.listeners.iter_mut().for_each(Listener::expire);
             }
+            // The tests have the nodes.
             Step::Restart => {}
         }
     }
+
+    async fn push(&self, app: &TestApp, n: usize, (to, expires, cancel): (Option<usize>, bool, Option<usize>)) -> Sent {
+        let audience = to.map_or(json!("all"), |to| json!({"channel": self.listeners[to].device.channel}));
+        let alert = n.to_string();
+        let mut body = json!({"audience": audience, "device_types": "all", "notification": {"alert": alert}});
+        if expires {
+            body["options"] = json!({"expiry": 60});
+        }
+        let accepted = app.master().post("/api/push", body).await.expect(200);
+        let is_canceled = match cancel {
+            Some(n_jobs) => cancel_after(app, accepted["push_ids"][0].as_str().unwrap(), n_jobs).await,
+            None => false,
+        };
+        app.step_all().await;
+        Sent::new(alert, expires, is_canceled)
+    }
 }
 
-/// Reads everything that a device has to be told, and nothing else.
-async fn drain(socket: &mut Socket, expected: &mut Expected) {
-    for (alert, _) in std::mem::take(&mut expected.alerts) {
-        let message = socket.next().await;
-        assert_eq!(message["push"]["alert"], json!(alert));
-        expected.at = message["at"].as_str().map(str::to_owned);
+/// Cancels a push after some of its jobs. Returns whether it was not too late.
+async fn cancel_after(app: &TestApp, id: &str, n_jobs: usize) -> bool {
+    let worker = app.engine().worker();
+    for _ in 0..n_jobs {
+        worker.step().await.unwrap();
+    }
+    let answer = app.master().post(&format!("/api/push/{id}/cancel"), "").await;
+    match answer.status.as_u16() {
+        200 => true,
+        409 => false,
+        _ => panic!("{}", answer.text()),
     }
 }
