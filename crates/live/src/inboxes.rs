@@ -65,6 +65,11 @@ impl Inboxes {
         self.handed_out
     }
 
+    /// The position up to which the connections were handed everything; `None` while some are yet to be told of their inboxes.
+    pub(crate) fn settled(&self) -> Option<Offset> {
+        (self.due.is_empty() && !self.is_telling).then_some(self.handed_out)
+    }
+
     fn add(&mut self, changed: &RoaringBitmap, seen: Offset) {
         (self.seen, self.handed_out) = (self.seen.max(seen), seen);
         if changed.is_empty() {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
-use model::ids::{ChannelId, Ordinal};
+use model::ids::{ChannelId, Offset, Ordinal};
 use model::time::UtcMillis;
 use parking_lot::Mutex;
 use tenancy::Caller;
@@ -65,9 +65,16 @@ impl Line {
         self.inbox.lock().take()
     }
 
-    /// Keeps what could not be told, unless there is something newer.
-    pub(crate) fn keep_inbox(&self, news: InboxNews) {
-        self.inbox.lock().get_or_insert(news);
+    pub(crate) fn has_inbox(&self) -> bool {
+        self.inbox.lock().is_some()
+    }
+
+    /// Has the socket take how the inbox is. A socket that is behind is asked again when it has taken something.
+    pub(crate) fn offer_inbox(&self, socket: &Socket) {
+        let mut inbox = self.inbox.lock();
+        if inbox.is_some_and(|news| socket.offer_inbox(news)) {
+            *inbox = None;
+        }
     }
 
     /// A newer token of the channel was shown.
@@ -90,12 +97,15 @@ impl Line {
     }
 
     /// Ends the connection if its token has ended, or its device is silent or takes nothing, and pings the device if it is time to.
-    pub(crate) fn check(&self, now: UtcMillis, instant: Instant) {
+    /// All connections were handed everything up to the settled position.
+    pub(crate) fn check(&self, now: UtcMillis, instant: Instant, settled: Option<Offset>) {
         if self.expires.load(Ordering::Relaxed) <= now.0 {
             self.end(End::Credentials);
         }
         let Some(socket) = &self.socket else { return };
-        match socket.check(instant) {
+        // Nothing is taken out of it meanwhile: a position says that the device knows how its inbox is.
+        let inbox = self.inbox.lock();
+        match socket.check(instant, settled.filter(|_| inbox.is_none())) {
             Err(end) => self.end(end),
             // A ping that did not fit.
             Ok(()) if socket.has_rest() => self.wake.notify_one(),

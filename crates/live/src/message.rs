@@ -74,6 +74,11 @@ impl InboxNews {
     }
 }
 
+/// How far a device has everything that is for it.
+pub(crate) fn position(at: Offset) -> String {
+    format!(r#"{{"type":"at","at":"{}"}}"#, at.0)
+}
+
 /// The first message of a connection.
 pub(crate) fn hello(channel: ChannelId, at: Offset, ping: u32, is_complete: bool) -> String {
     format!(r#"{{"type":"hello","channel":"{channel}","at":"{}","ping":{ping},"complete":{is_complete}}}"#, at.0)

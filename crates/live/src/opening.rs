@@ -213,7 +213,7 @@ impl Opened {
     pub fn reader(self) -> Reader {
         let line = self.join(None);
         let missed = self.missed();
-        Reader::new(self.live, self.hub, line, missed, self.at)
+        Reader::new(self.live, self.hub, line, missed, (self.start, self.at))
     }
 
     /// Takes how the inbox is, if something has changed in it, where the changes up to an offset are known.

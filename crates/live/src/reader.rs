@@ -24,8 +24,15 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(live: Live, hub: Arc<Hub>, line: Arc<Line>, missed: Vec<Told>, at: Offset) -> Self {
-        Self { live, hub, line, missed, at, told: Offset::default() }
+    /// Goes on after the missed messages, with those after an offset. `told` is the position that the device begins with.
+    pub(crate) fn new(
+        live: Live,
+        hub: Arc<Hub>,
+        line: Arc<Line>,
+        missed: Vec<Told>,
+        (told, at): (Offset, Offset),
+    ) -> Self {
+        Self { live, hub, line, missed, at, told }
     }
 
     /// The next messages, waited for. `Err` when the connection ends.
@@ -33,6 +40,19 @@ impl Reader {
         let told = self.wait().await?;
         self.told = told.last().map_or(self.told, Told::at);
         Ok(told)
+    }
+
+    /// How far the device has everything that is for it; `None` while there is something to tell it.
+    pub fn position(&mut self) -> Result<Option<Offset>, End> {
+        // Before anything is looked at that may come meanwhile.
+        let settled = self.hub.inboxes.lock().settled();
+        if self.missed.is_empty() {
+            self.missed = self.look()?;
+        }
+        let has_all = self.missed.is_empty() && !self.line.has_inbox();
+        let Some(settled) = settled.filter(|_| has_all) else { return Ok(None) };
+        self.told = settled.min(self.at).max(self.told);
+        Ok(Some(self.told))
     }
 
     async fn wait(&mut self) -> Result<Vec<Told>, End> {

@@ -11,7 +11,7 @@ use websocket::frame;
 
 use crate::End;
 use crate::backlog::Backlog;
-use crate::message::InboxNews;
+use crate::message::{self, InboxNews};
 use crate::stream::Stream;
 
 /// The most that waits for a socket to be writable, apart from one message and from what is sent at the beginning.
@@ -29,7 +29,7 @@ pub(crate) struct Socket {
 struct Out {
     /// What the socket did not take so far.
     rest: Vec<u8>,
-    /// The last message that was written or is in the rest, or where the device began.
+    /// The last message that was written or is in the rest, or where the device began or was told to be since.
     at: Offset,
     /// Whether it gets messages as they come; otherwise they are read from the backlog.
     is_current: bool,
@@ -162,8 +162,9 @@ impl Socket {
         self.out.lock().heard = now;
     }
 
-    /// Pings the device if it is time to, and tells whether it has been silent, or has taken nothing, for too long.
-    pub(crate) fn check(&self, now: Instant) -> Result<(), End> {
+    /// Pings the device if it is time to, and tells whether it has been silent, or has taken nothing, for too long. With a ping, a
+    /// device for which nothing came is told that it has everything up to the settled position.
+    pub(crate) fn check(&self, now: Instant, settled: Option<Offset>) -> Result<(), End> {
         let mut out = self.out.lock();
         let is_silent = now.saturating_duration_since(out.heard) > self.ping * 2 + STALLED;
         let is_stalled = out.stalled.is_some_and(|since| now.saturating_duration_since(since) > STALLED);
@@ -172,10 +173,16 @@ impl Socket {
         }
         if now.saturating_duration_since(out.pinged) >= self.ping && out.rest.is_empty() {
             out.pinged = now;
-            let ping = frame::ping();
-            let n_written = self.stream.try_write(&ping).unwrap_or(0);
-            if n_written < ping.len() || self.stream.has_unsent() {
-                out.rest.extend_from_slice(&ping[n_written..]);
+            let mut frames = Vec::new();
+            // What comes is offered to a socket that is current, so that it has taken everything that was handed out.
+            if let Some(at) = settled.filter(|at| out.is_current && *at > out.at) {
+                out.at = at;
+                frames = frame::text(&message::position(at));
+            }
+            frames.extend(frame::ping());
+            let n_written = self.stream.try_write(&frames).unwrap_or(0);
+            if n_written < frames.len() || self.stream.has_unsent() {
+                out.rest.extend_from_slice(&frames[n_written..]);
                 out.stalled = Some(now);
             }
         }

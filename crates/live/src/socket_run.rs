@@ -70,12 +70,7 @@ impl Connection {
                     Err(end) => return end,
                 }
             }
-            if let Some(news) = self.line.take_inbox()
-                && !socket.offer_inbox(news)
-            {
-                // It is behind, and tried again when it has taken something.
-                self.line.keep_inbox(news);
-            }
+            self.line.offer_inbox(socket);
             tokio::select! {
                 ready = socket.stream.readable() => {
                     if ready.and_then(|()| read_some(socket, input)).is_err() {

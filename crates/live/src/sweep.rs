@@ -65,10 +65,10 @@ impl Live {
     }
 
     async fn sweep(&self, hub: &Hub) -> Result<()> {
-        let (now, instant) = (self.0.clock.now(), Instant::now());
+        let (now, instant, settled) = (self.0.clock.now(), Instant::now(), hub.inboxes.lock().settled());
         let mut callers: Vec<Caller> = Vec::new();
         let look = |line: &Line| {
-            line.check(now, instant);
+            line.check(now, instant, settled);
             line.note_caller(&mut callers);
         };
         hub.some_lines(hub.n_lines().div_ceil(PARTS).max(LEAST), look).await;

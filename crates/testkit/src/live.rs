@@ -91,7 +91,7 @@ impl Socket {
         Ok(Self(socket))
     }
 
-    /// The next message. Pings are answered on the way.
+    /// The next message. Pings are answered on the way, and positions that come with them passed over.
     pub async fn next(&mut self) -> Value {
         match self.event().await {
             Ok(message) => message,
@@ -104,7 +104,12 @@ impl Socket {
         loop {
             let message = timeout(PATIENCE, self.0.next()).await.expect("a message in time");
             match message {
-                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(text.as_str()).expect("JSON")),
+                Some(Ok(Message::Text(text))) => {
+                    let message: Value = serde_json::from_str(text.as_str()).expect("JSON");
+                    if message["type"] != "at" {
+                        return Ok(message);
+                    }
+                }
                 Some(Ok(Message::Close(frame))) => return Err(frame.map_or(1005, |frame| frame.code.into())),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => panic!("{error}"),

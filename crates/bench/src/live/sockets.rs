@@ -101,7 +101,8 @@ impl LiveSocket {
             if self.received.is_empty() {
                 self.received = Vec::new();
             }
-            if opcode == 0x1 {
+            // A ping may bring the position, which is no message.
+            if opcode == 0x1 && !text.starts_with(r#"{"type":"at""#) {
                 let at = text.split_once(r#""at":""#).and_then(|(_, rest)| rest.split_once('"'));
                 self.at = at.with_context(|| format!("a message without a position: {text}"))?.0.to_owned();
                 return Ok(end);

@@ -11,7 +11,7 @@ use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use live::{End, Opened, Reader, Told};
-use model::ids::AppId;
+use model::ids::{AppId, Offset};
 
 use crate::fair_share::Permit;
 use crate::stopping::Stopping;
@@ -49,10 +49,18 @@ impl OpenStream {
         let messages = tokio::select! {
             messages = self.reader.next() => messages?,
             () = self.stopping.wait() => return Err(End::Restart { retry: 1_000 }),
-            () = tokio::time::sleep(self.ping) => return Ok(Bytes::from_static(b": nothing new\n\n")),
+            () = tokio::time::sleep(self.ping) => return Ok(nothing_new(self.reader.position()?)),
         };
         let event = |told: &Told| format!("id: {}\nevent: {}\ndata: {}\n\n", told.at().0, told.name(), told.json());
         Ok(messages.iter().map(event).collect::<String>().into())
+    }
+}
+
+/// A comment. Its id is where the client goes on when it comes back, as with an event.
+fn nothing_new(position: Option<Offset>) -> Bytes {
+    match position {
+        Some(at) => format!(": nothing new\nid: {}\n\n", at.0).into(),
+        None => Bytes::from_static(b": something is on its way\n\n"),
     }
 }
 
