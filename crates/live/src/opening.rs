@@ -92,7 +92,10 @@ impl Live {
             Ok(known) => known,
             Err(end) => return Ok(Err(Refused(end))),
         };
-        if opening.needs_newest || !hub.is_loaded.load(Ordering::Acquire) {
+        // Another node may have told it what this one is yet to read, and it acknowledges that by its position.
+        let has_more = |after: Offset| after <= known.head && after > hub.backlog.read().seen();
+        let is_late = opening.after.is_some_and(has_more);
+        if opening.needs_newest || is_late || !hub.is_loaded.load(Ordering::Acquire) {
             self.catch_up(&hub).await?;
         }
         let mut opened = self.find_missed(&hub, opening, known).await?;

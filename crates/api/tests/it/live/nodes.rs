@@ -8,7 +8,7 @@ use testkit::live::{Device, Socket};
 use testkit::postgres;
 use testkit::store::{Database, databases};
 
-use super::push;
+use super::{push, status};
 
 #[tokio::test]
 async fn a_push_reaches_the_connections_of_every_node() {
@@ -58,6 +58,33 @@ async fn a_node_that_hears_no_signals_tells_its_devices() {
         assert_eq!(socket.next().await["push"]["alert"], alert);
     }
     other.stop().await;
+}
+
+/// The position with which a device comes to a node acknowledges what it was told elsewhere, even if the node is yet to hear of it.
+#[tokio::test]
+async fn what_another_node_has_told_is_received() {
+    if databases().len() < 2 {
+        return;
+    }
+    let app = TestApp::on(Database::Postgres).await;
+    let DatabaseUrl::Postgres(url) = app.database().clone() else { panic!("it is a server") };
+    let cable = Cable::without_signals(postgres::cluster(), &url);
+    let other = app.join(cable.url()).await;
+    let page = json!({"device_type": "web", "live": true});
+    let (device, stays) = (Device::register(&app, page.clone()).await, Device::register(&app, page).await);
+    // For this one the node follows the log, and looks every second.
+    let mut staying = Socket::open(&other, &stays, None).await;
+    staying.next().await;
+    let mut here = Socket::open(&app, &device, None).await;
+    here.next().await;
+    let id = push(&app, json!("all"), "told here").await;
+    let told = here.next().await;
+    let mut there = Socket::open(&other, &device, told["at"].as_str()).await;
+    assert_eq!(there.next().await["complete"], true);
+    drop((here, there, staying));
+    // A node that stops writes what was acknowledged.
+    other.stop().await;
+    assert_eq!(status(&app, &id).await["received"], 1);
 }
 
 #[tokio::test]
