@@ -1,16 +1,12 @@
 //! What devices get: made and packed once for each kind of device, and kept until the data changes or there is too much of it.
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use base::{Error, Result};
 use boxed::boxed;
-use bytes::Bytes;
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
+use model::ids::AppId;
 use model::remote_data::DataPlatform;
 use model::time::UtcMillis;
 use parking_lot::Mutex;
@@ -22,17 +18,11 @@ use crate::RemoteData;
 use crate::payloads::{DataPayloads, payloads};
 use crate::served::{DeviceLocale, Reader};
 use crate::snapshot::Snapshot;
+use crate::text::{DataText, Text};
 
 /// Bytes of answers of one app that are kept: more than all kinds of devices and a few dozen languages take with a typical app.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// What an answer takes besides its text.
-const KEPT_BYTES: usize = 1024;
-/// Addresses of the service for which answers are packed: the configured one, or without it those by which devices asked first.
-/// Anybody can make up more of them, and gets answers that cost no packing.
-const MOST_BASES: usize = 4;
-/// Unpacking more than this is left to other threads.
-const UNPACKED_AT_ONCE: usize = 16 * 1024;
-/// Stands for the address in the answers of all other callers.
+/// Stands for the address of the service in the answers of all callers, who are told the one by which they asked.
 const ANY_BASE: &str = "\u{1}aerogram base\u{1}";
 
 /// What a device asks for.
@@ -56,26 +46,19 @@ pub enum DataSource {
 }
 
 /// Remote data as one device gets it.
-#[derive(Debug)]
+#[derive(Clone)]
 pub struct DataAnswer {
     /// Another for each content; weak, because the packed and the plain text share it.
     pub tag: String,
     /// A date for the header of this name. Devices send it back to ask whether anything is new, and understand it no further; so it
     /// follows from the content, is the same on every node, and lies in the years before the last change.
     pub modified: String,
-    packed: Arc<Packed>,
-    /// To be put where the packed text says `ANY_BASE`.
-    base: Option<String>,
-}
-
-/// The text of an answer for one kind of device.
-#[derive(Debug)]
-struct Packed {
-    gzip: Bytes,
-    tag: String,
-    modified: String,
-    changed: UtcMillis,
-    hash: Vec<u8>,
+    text: Arc<Text>,
+    /// The address of the service as it stands in JSON.
+    base: String,
+    /// Where the text is kept.
+    snapshot: Arc<Snapshot>,
+    variant: Variant,
 }
 
 /// The devices that get the same text.
@@ -83,8 +66,6 @@ struct Packed {
 struct Variant {
     source: DataSource,
     reader: Reader,
-    /// `None` where the address is put in for each request.
-    base: Option<String>,
 }
 
 /// The answers that were made of a snapshot, with the number of the use at which each was used last.
@@ -92,16 +73,18 @@ struct Variant {
 pub(crate) struct Answers(Mutex<Kept>);
 
 /// A text that is made once for all requests that wait for it.
-type Cell = Arc<OnceCell<Arc<Packed>>>;
+type Cell = Arc<OnceCell<Arc<Text>>>;
 
 #[derive(Default)]
 struct Kept {
     n_uses: u64,
-    /// Texts are counted once they are made.
-    n_bytes: usize,
-    bases: Vec<String>,
     by_variant: HashMap<Variant, (u64, Cell)>,
 }
+
+/// The texts that anybody holds, also those that were given up because there was too much: for a device that asks for a text that
+/// others still read there is no second one in memory, however often the first is given up.
+#[derive(Default)]
+pub(crate) struct TextsInUse(Mutex<HashMap<(AppId, Variant), Weak<Text>>>);
 
 #[boxed]
 impl RemoteData {
@@ -110,75 +93,74 @@ impl RemoteData {
         let snapshot = self.snapshot(app).await?;
         let DataRequest { source, platform, sdk_version, language, country, base } = request;
         let locale = snapshot.relevant_locale(DeviceLocale { language, country });
-        let (packed_for, put_in) = match snapshot.answers.is_packed_for(&base) {
-            true => (Some(base), None),
-            false => (None, Some(base)),
-        };
-        let variant =
-            Variant { source, reader: Reader::new(platform, sdk_version.as_deref(), locale), base: packed_for };
+        let variant = Variant { source, reader: Reader::new(platform, sdk_version.as_deref(), locale) };
         let cell = snapshot.answers.cell(&variant);
-        if let Some(packed) = cell.get() {
-            return Ok(DataAnswer::of(packed.clone(), put_in));
+        if let Some(text) = cell.get() {
+            return DataAnswer::new(text.clone(), &base, snapshot, variant);
         }
-        let (app, made_of) = (app.clone(), snapshot.clone());
-        let make = || async {
+        let mut is_new = false;
+        let make = || {
+            is_new = true;
+            let (room, app, made_of, variant) = (self.clone(), app.clone(), snapshot.clone(), variant.clone());
             // Packing takes a while, and those who wait for other answers must not.
-            let made = tokio::task::spawn_blocking(move || {
-                let packed = render(&app, &made_of, &variant).map(Arc::new)?;
-                made_of.answers.count(&variant, &packed);
-                Ok::<_, Error>(packed)
-            });
-            made.await.map_err(Error::internal)?
+            let made = tokio::task::spawn_blocking(move || room.text(&app, &made_of, variant));
+            async move { made.await.map_err(Error::internal)? }
         };
-        let packed = cell.get_or_try_init(make).await?.clone();
+        let text = cell.get_or_try_init(make).await?.clone();
+        if is_new {
+            self.make_room(&snapshot, &variant);
+        }
+        DataAnswer::new(text, &base, snapshot, variant)
+    }
+}
+
+impl RemoteData {
+    /// The text of an answer that is not packed. Takes a while the first time, so it is not for threads that answer requests.
+    pub fn unpack(&self, answer: &DataAnswer) -> Result<DataText> {
+        answer.text.unpack()?;
+        self.make_room(&answer.snapshot, &answer.variant);
+        answer.plain().ok_or_else(|| Error::internal("a text that was unpacked is not plain"))
+    }
+
+    fn text(&self, app: &App, snapshot: &Snapshot, variant: Variant) -> Result<Arc<Text>> {
+        let changed = snapshot.changed.max(app.created);
+        if let Some(text) = self.0.texts_in_use.find(app.id, &variant, changed) {
+            return Ok(text);
+        }
+        let text = Arc::new(render(app, snapshot, &variant, changed)?);
+        self.0.texts_in_use.add(app.id, variant, &text);
+        Ok(text)
+    }
+
+    /// Called when a text is new or has grown.
+    fn make_room(&self, snapshot: &Snapshot, newest: &Variant) {
+        snapshot.answers.make_room(newest);
         self.0.snapshots.make_room();
-        Ok(DataAnswer::of(packed, put_in))
     }
 }
 
 impl DataAnswer {
-    fn of(packed: Arc<Packed>, base: Option<String>) -> Self {
-        let (tag, modified) = match &base {
-            None => (packed.tag.clone(), packed.modified.clone()),
-            Some(base) => {
-                let hash = digest(&SHA256, &[packed.hash.as_slice(), base.as_bytes()].concat());
-                (tag(hash.as_ref()), modified(packed.changed, hash.as_ref()))
-            }
-        };
-        Self { tag, modified, packed, base }
+    fn new(text: Arc<Text>, base: &str, snapshot: Arc<Snapshot>, variant: Variant) -> Result<Self> {
+        let hash = digest(&SHA256, &[text.hash.as_slice(), base.as_bytes()].concat());
+        let (tag, modified) = (tag(hash.as_ref()), modified(text.changed, hash.as_ref()));
+        Ok(Self { tag, modified, text, base: in_json(base)?, snapshot, variant })
     }
 
-    /// Packed with gzip; `None` if it has to be sent as it is.
-    pub fn gzip(&self) -> Option<Bytes> {
-        self.base.is_none().then(|| self.packed.gzip.clone())
+    /// Packed with gzip.
+    pub fn gzip(&self) -> DataText {
+        self.text.gzip(&self.base)
     }
 
-    /// As it is: nearly all devices take it packed.
-    pub async fn plain(&self) -> Result<Bytes> {
-        let (packed, base) = (self.packed.clone(), self.base.clone());
-        if packed.gzip.len() <= UNPACKED_AT_ONCE {
-            return packed.plain(base.as_deref());
-        }
-        tokio::task::spawn_blocking(move || packed.plain(base.as_deref())).await.map_err(Error::internal)?
+    /// As it is; `None` if no device has asked for it so before, and it is to be unpacked first.
+    pub fn plain(&self) -> Option<DataText> {
+        self.text.plain(&self.base)
     }
 }
 
 impl Answers {
     /// What they take in memory.
     pub(crate) fn n_bytes(&self) -> usize {
-        self.0.lock().n_bytes
-    }
-
-    fn is_packed_for(&self, base: &str) -> bool {
-        let bases = &mut self.0.lock().bases;
-        if bases.iter().any(|known| known == base) {
-            return true;
-        }
-        let has_room = bases.len() < MOST_BASES;
-        if has_room {
-            bases.push(base.to_owned());
-        }
-        has_room
+        self.0.lock().n_bytes()
     }
 
     fn cell(&self, variant: &Variant) -> Cell {
@@ -190,51 +172,45 @@ impl Answers {
         cell.clone()
     }
 
-    /// Counts a text that was made; those that were used longest ago go if there is too much.
-    fn count(&self, variant: &Variant, packed: &Packed) {
+    /// Gives up the texts that were used longest ago, until the rest is not too much.
+    fn make_room(&self, newest: &Variant) {
         let mut kept = self.0.lock();
-        // Those that were given up while they were made are kept by nobody.
-        if !kept.by_variant.contains_key(variant) {
-            return;
-        }
-        kept.n_bytes += packed.n_bytes();
-        while kept.n_bytes > MOST_BYTES {
-            let made = kept.by_variant.iter().filter(|(other, (_, cell))| *other != variant && cell.initialized());
+        let mut n_bytes = kept.n_bytes();
+        while n_bytes > MOST_BYTES {
+            let made = kept.by_variant.iter().filter(|(other, (_, cell))| *other != newest && cell.initialized());
             let Some(oldest) = made.min_by_key(|(_, (used, _))| *used).map(|(oldest, _)| oldest.clone()) else {
                 return;
             };
-            let gone = kept.by_variant.remove(&oldest).and_then(|(_, cell)| cell.get().map(|packed| packed.n_bytes()));
-            kept.n_bytes = kept.n_bytes.saturating_sub(gone.unwrap_or(0));
+            let gone = kept.by_variant.remove(&oldest).and_then(|(_, cell)| cell.get().map(|text| text.n_bytes()));
+            n_bytes = n_bytes.saturating_sub(gone.unwrap_or(0));
         }
     }
 }
 
-impl Packed {
-    fn plain(&self, base: Option<&str>) -> Result<Bytes> {
-        let mut text = String::new();
-        GzDecoder::new(&*self.gzip).read_to_string(&mut text).map_err(Error::internal)?;
-        if let Some(base) = base {
-            text = text.replace(&in_json(ANY_BASE)?, &in_json(base)?);
-        }
-        Ok(text.into())
-    }
-
+impl Kept {
     fn n_bytes(&self) -> usize {
-        self.gzip.len() + KEPT_BYTES
+        self.by_variant.values().filter_map(|(_, cell)| cell.get()).map(|text| text.n_bytes()).sum()
     }
 }
 
-fn render(app: &App, snapshot: &Snapshot, variant: &Variant) -> Result<Packed> {
-    let Variant { source, reader, base } = variant;
-    let base = base.as_deref().unwrap_or(ANY_BASE);
-    let made = DataPayloads { payloads: payloads(app, snapshot, *source, reader, base) };
-    let plain = serde_json::to_vec(&made).map_err(Error::internal)?;
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(&plain).map_err(Error::internal)?;
-    let gzip = encoder.finish().map_err(Error::internal)?;
-    let hash = digest(&SHA256, &plain).as_ref().to_vec();
-    let changed = snapshot.changed.max(app.created);
-    Ok(Packed { gzip: gzip.into(), tag: tag(&hash), modified: modified(changed, &hash), changed, hash })
+impl TextsInUse {
+    fn find(&self, app: AppId, variant: &Variant, changed: UtcMillis) -> Option<Arc<Text>> {
+        let known = self.0.lock().get(&(app, variant.clone())).and_then(Weak::upgrade);
+        known.filter(|text| text.changed == changed)
+    }
+
+    fn add(&self, app: AppId, variant: Variant, text: &Arc<Text>) {
+        let mut known = self.0.lock();
+        known.retain(|_, text| text.strong_count() > 0);
+        known.insert((app, variant), Arc::downgrade(text));
+    }
+}
+
+fn render(app: &App, snapshot: &Snapshot, variant: &Variant, changed: UtcMillis) -> Result<Text> {
+    let made = DataPayloads { payloads: payloads(app, snapshot, variant.source, &variant.reader, ANY_BASE) };
+    let text = serde_json::to_string(&made).map_err(Error::internal)?;
+    let hash = digest(&SHA256, text.as_bytes()).as_ref().to_vec();
+    Text::pack(text.split(&in_json(ANY_BASE)?), hash, changed)
 }
 
 fn tag(hash: &[u8]) -> String {
@@ -260,21 +236,13 @@ mod tests {
 
     fn variant(language: usize) -> Variant {
         let locale = DeviceLocale { language: Some(language.to_string()), country: None };
-        Variant { source: DataSource::App, reader: Reader::new(DataPlatform::Ios, None, locale), base: None }
+        Variant { source: DataSource::App, reader: Reader::new(DataPlatform::Ios, None, locale) }
     }
 
     fn make(answers: &Answers, language: usize, n_bytes: usize) -> Cell {
         let cell = answers.cell(&variant(language));
-        let packed = Packed {
-            gzip: vec![0; n_bytes].into(),
-            tag: String::new(),
-            modified: String::new(),
-            changed: UtcMillis::default(),
-            hash: Vec::new(),
-        };
-        let packed = Arc::new(packed);
-        answers.count(&variant(language), &packed);
-        cell.set(packed).unwrap();
+        cell.set(Arc::new(Text::of_size(n_bytes))).unwrap_or_else(|_| panic!("it is new"));
+        answers.make_room(&variant(language));
         cell
     }
 
@@ -301,10 +269,20 @@ mod tests {
     }
 
     #[test]
-    fn made_up_addresses_share_one_answer() {
-        let answers = Answers::default();
-        let known = (0..100).filter(|n| answers.is_packed_for(&format!("http://{n}"))).count();
-        assert_eq!(known, MOST_BASES);
-        assert!(answers.is_packed_for("http://0") && !answers.is_packed_for("http://99"));
+    fn a_text_that_is_given_up_is_found_as_long_as_somebody_reads_it() {
+        let (texts, app, changed) = (TextsInUse::default(), AppId(1), UtcMillis::default());
+        let text = Arc::new(Text::of_size(1000));
+        texts.add(app, variant(0), &text);
+        let reader = text.gzip("");
+        drop(text);
+        assert!(texts.find(app, &variant(0), changed).is_some());
+        assert!(
+            texts.find(app, &variant(1), changed).is_none() && texts.find(AppId(2), &variant(0), changed).is_none()
+        );
+        assert!(texts.find(app, &variant(0), UtcMillis(1)).is_none(), "the data has changed");
+        drop(reader);
+        assert!(texts.find(app, &variant(0), changed).is_none());
+        texts.add(app, variant(1), &Arc::new(Text::of_size(1)));
+        assert_eq!(texts.0.lock().len(), 1);
     }
 }

@@ -12,6 +12,7 @@ mod payloads;
 mod resolving;
 mod served;
 mod snapshot;
+mod text;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub use config::ConfigView;
 pub use items::{CreatedItem, Item, ItemKind, ItemView};
 pub use payloads::DataPayloads;
 pub use resolving::{ResolvedFlag, ResolvedMessage};
+pub use text::DataText;
 
 /// The data of the apps for their devices; clones share everything.
 #[derive(Clone)]
@@ -40,6 +42,7 @@ struct Parts {
     targeting: Targeting,
     sending: Sending,
     snapshots: snapshot::Snapshots,
+    texts_in_use: answers::TextsInUse,
 }
 
 impl RemoteData {
@@ -51,6 +54,7 @@ impl RemoteData {
             targeting: targeting.clone(),
             sending: sending.clone(),
             snapshots: snapshot::Snapshots::default(),
+            texts_in_use: answers::TextsInUse::default(),
         }))
     }
 

@@ -1,14 +1,20 @@
 //! Remote data, which device libraries ask for before anything else: where the service is, and what the app has for its devices.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
+use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
+use hyper::body::{Frame, SizeHint};
 use model::remote_data::{AudienceCheck, DataPlatform};
-use remote_data::{DataAnswer, DataRequest, DataSource};
+use remote_data::{DataAnswer, DataRequest, DataSource, DataText};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::Rights;
@@ -44,7 +50,7 @@ pub(super) async fn of_app(
     let app = edge.engine.tenancy().app(&key).await?;
     let request = request(&edge, DataSource::App, &platform, &links, &params)?;
     let answer = edge.engine.remote_data().answer(&app, request).await?;
-    respond(&answer, &headers).await
+    respond(&edge, answer, &headers).await
 }
 
 /// What is for devices with a contact only.
@@ -60,7 +66,7 @@ pub(super) async fn of_contact(
     let request = request(&edge, DataSource::Contact, &platform, &links, &params)?;
     rights.devices(&edge).check_contact(app.id, id_in_path(&contact)?).await?;
     let answer = edge.engine.remote_data().answer(&app, request).await?;
-    respond(&answer, &headers).await
+    respond(&edge, answer, &headers).await
 }
 
 /// Whether a device may show a message, which the service decides by its audience index.
@@ -103,7 +109,7 @@ fn request(edge: &Edge, source: DataSource, platform: &str, links: &Links, param
 }
 
 /// Devices send the date back, which means nothing but the content that they have; other clients may use the tag.
-async fn respond(answer: &DataAnswer, asked: &HeaderMap) -> Result<Response> {
+async fn respond(edge: &Edge, answer: DataAnswer, asked: &HeaderMap) -> Result<Response> {
     let value = |text: &str| HeaderValue::from_str(text).ok();
     let (tag, modified) = (value(&answer.tag), value(&answer.modified));
     let has_tag = |tag: &HeaderValue| asked.get_all(IF_NONE_MATCH).iter().any(|known| names(known, tag));
@@ -111,12 +117,11 @@ async fn respond(answer: &DataAnswer, asked: &HeaderMap) -> Result<Response> {
         true => tag.as_ref().is_some_and(has_tag),
         false => modified.is_some() && asked.get(IF_MODIFIED_SINCE) == modified.as_ref(),
     };
-    let packed = answer.gzip().filter(|_| asked.get_all(ACCEPT_ENCODING).iter().any(takes_gzip));
-    let is_packed = packed.is_some();
-    let mut response = Response::new(match (is_known, packed) {
+    let is_packed = asked.get_all(ACCEPT_ENCODING).iter().any(takes_gzip);
+    let mut response = Response::new(match (is_known, is_packed) {
         (true, _) => Body::empty(),
-        (false, Some(packed)) => Body::from(packed),
-        (false, None) => Body::from(answer.plain().await?),
+        (false, true) => Body::new(Pieces(answer.gzip())),
+        (false, false) => Body::new(Pieces(plain(edge, answer).await?)),
     });
     let mut set = |name: HeaderName, value: Option<HeaderValue>| {
         response.headers_mut().extend(value.map(|value| (name, value)));
@@ -129,4 +134,32 @@ async fn respond(answer: &DataAnswer, asked: &HeaderMap) -> Result<Response> {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
     Ok(response)
+}
+
+async fn plain(edge: &Edge, answer: DataAnswer) -> Result<DataText> {
+    if let Some(text) = answer.plain() {
+        return Ok(text);
+    }
+    let room = edge.engine.remote_data().clone();
+    Ok(edge.apart(move || room.unpack(&answer)).await??)
+}
+
+/// The body of an answer whose pieces are shared by all who get it.
+struct Pieces(DataText);
+
+impl hyper::body::Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.get_mut().0.next().map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.n_left() == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.n_left())
+    }
 }
