@@ -1,6 +1,7 @@
 //! What devices get: made and packed once for each kind of device, and kept until the data changes or there is too much of it.
 
 use std::collections::HashMap;
+use std::iter;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -22,8 +23,8 @@ use crate::text::{DataText, Text};
 
 /// Bytes of answers of one app that are kept: more than all kinds of devices and a few dozen languages take with a typical app.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// Stands for the address of the service in the answers of all callers, who are told the one by which they asked.
-const ANY_BASE: &str = "\u{1}aerogram base\u{1}";
+/// Stands for the URL of the service in what is the same for all callers.
+const ANY_URL: &str = "\u{1}aerogram url\u{1}";
 
 /// What a device asks for.
 #[derive(Clone, Debug)]
@@ -34,8 +35,16 @@ pub struct DataRequest {
     pub sdk_version: Option<String>,
     pub language: Option<String>,
     pub country: Option<String>,
-    /// Where the device reaches the service, without a slash at the end.
-    pub base: String,
+    pub url: ServiceUrl,
+}
+
+/// Where a device reaches the service, without a slash at the end.
+#[derive(Clone, Debug)]
+pub enum ServiceUrl {
+    /// The same for all devices.
+    Configured(String),
+    /// By which the device has asked. Callers can make up any number of these.
+    Asked(String),
 }
 
 /// Whose data it is. Devices ask for both, and join them.
@@ -54,8 +63,8 @@ pub struct DataAnswer {
     /// follows from the content, is the same on every node, and lies in the years before the last change.
     pub modified: String,
     text: Arc<Text>,
-    /// The address of the service as it stands in JSON.
-    base: String,
+    /// The URL of the service as it stands in JSON.
+    url: String,
     /// Where the text is kept.
     snapshot: Arc<Snapshot>,
     variant: Variant,
@@ -66,6 +75,8 @@ pub struct DataAnswer {
 struct Variant {
     source: DataSource,
     reader: Reader,
+    /// The configured one, with which a text is packed in one piece, which makes it shorter.
+    url: Option<String>,
 }
 
 /// The answers that were made of a snapshot, with the number of the use at which each was used last.
@@ -91,12 +102,17 @@ impl RemoteData {
     /// The answer to a device.
     pub async fn answer(&self, app: &Arc<App>, request: DataRequest) -> Result<DataAnswer> {
         let snapshot = self.snapshot(app).await?;
-        let DataRequest { source, platform, sdk_version, language, country, base } = request;
+        let DataRequest { source, platform, sdk_version, language, country, url } = request;
         let locale = snapshot.relevant_locale(DeviceLocale { language, country });
-        let variant = Variant { source, reader: Reader::new(platform, sdk_version.as_deref(), locale) };
+        let (url, packed_for) = match url {
+            ServiceUrl::Configured(url) => (url.clone(), Some(url)),
+            ServiceUrl::Asked(url) => (url, None),
+        };
+        let reader = Reader::new(platform, sdk_version.as_deref(), locale);
+        let variant = Variant { source, reader, url: packed_for };
         let cell = snapshot.answers.cell(&variant);
         if let Some(text) = cell.get() {
-            return DataAnswer::new(text.clone(), &base, snapshot, variant);
+            return DataAnswer::new(text.clone(), &url, snapshot, variant);
         }
         let mut is_new = false;
         let make = || {
@@ -110,7 +126,7 @@ impl RemoteData {
         if is_new {
             self.make_room(&snapshot, &variant);
         }
-        DataAnswer::new(text, &base, snapshot, variant)
+        DataAnswer::new(text, &url, snapshot, variant)
     }
 }
 
@@ -140,20 +156,21 @@ impl RemoteData {
 }
 
 impl DataAnswer {
-    fn new(text: Arc<Text>, base: &str, snapshot: Arc<Snapshot>, variant: Variant) -> Result<Self> {
-        let hash = digest(&SHA256, &[text.hash.as_slice(), base.as_bytes()].concat());
+    /// The tag is the same whether the text was packed for the URL or not: nodes may be configured differently.
+    fn new(text: Arc<Text>, url: &str, snapshot: Arc<Snapshot>, variant: Variant) -> Result<Self> {
+        let hash = digest(&SHA256, &[text.hash.as_slice(), url.as_bytes()].concat());
         let (tag, modified) = (tag(hash.as_ref()), modified(text.changed, hash.as_ref()));
-        Ok(Self { tag, modified, text, base: in_json(base)?, snapshot, variant })
+        Ok(Self { tag, modified, text, url: in_json(url)?, snapshot, variant })
     }
 
     /// Packed with gzip.
     pub fn gzip(&self) -> DataText {
-        self.text.gzip(&self.base)
+        self.text.gzip(&self.url)
     }
 
     /// As it is; `None` if no device has asked for it so before, and it is to be unpacked first.
     pub fn plain(&self) -> Option<DataText> {
-        self.text.plain(&self.base)
+        self.text.plain(&self.url)
     }
 }
 
@@ -207,10 +224,14 @@ impl TextsInUse {
 }
 
 fn render(app: &App, snapshot: &Snapshot, variant: &Variant, changed: UtcMillis) -> Result<Text> {
-    let made = DataPayloads { payloads: payloads(app, snapshot, variant.source, &variant.reader, ANY_BASE) };
+    let made = DataPayloads { payloads: payloads(app, snapshot, variant.source, &variant.reader, ANY_URL) };
     let text = serde_json::to_string(&made).map_err(Error::internal)?;
     let hash = digest(&SHA256, text.as_bytes()).as_ref().to_vec();
-    Text::pack(text.split(&in_json(ANY_BASE)?), hash, changed)
+    let mark = in_json(ANY_URL)?;
+    match &variant.url {
+        Some(url) => Text::pack(iter::once(text.replace(&mark, &in_json(url)?).as_str()), hash, changed),
+        None => Text::pack(text.split(&mark), hash, changed),
+    }
 }
 
 fn tag(hash: &[u8]) -> String {
@@ -236,7 +257,7 @@ mod tests {
 
     fn variant(language: usize) -> Variant {
         let locale = DeviceLocale { language: Some(language.to_string()), country: None };
-        Variant { source: DataSource::App, reader: Reader::new(DataPlatform::Ios, None, locale) }
+        Variant { source: DataSource::App, reader: Reader::new(DataPlatform::Ios, None, locale), url: None }
     }
 
     fn make(answers: &Answers, language: usize, n_bytes: usize) -> Cell {

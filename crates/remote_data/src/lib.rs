@@ -24,7 +24,7 @@ use store::Store;
 use targeting::Targeting;
 use tenancy::Tenancy;
 
-pub use answers::{DataAnswer, DataRequest, DataSource};
+pub use answers::{DataAnswer, DataRequest, DataSource, ServiceUrl};
 pub use config::ConfigView;
 pub use items::{CreatedItem, Item, ItemKind, ItemView};
 pub use payloads::DataPayloads;

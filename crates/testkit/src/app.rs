@@ -186,6 +186,12 @@ impl TestApp {
         self.restart().await
     }
 
+    /// As [`TestApp::restart`], and clients know the service by this address from then on.
+    pub async fn restart_with_public_url(mut self, public_url: &'static str) -> Self {
+        self.setup.public_url = Some(public_url);
+        self.restart().await
+    }
+
     /// As [`TestApp::restart`], with pages for people from then on.
     pub async fn restart_with_pages(mut self, pages: MakePages) -> Self {
         self.setup.pages = Some(pages);

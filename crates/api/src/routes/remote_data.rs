@@ -14,7 +14,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, StatusCode};
 use hyper::body::{Frame, SizeHint};
 use model::remote_data::{AudienceCheck, DataPlatform};
-use remote_data::{DataAnswer, DataRequest, DataSource, DataText};
+use remote_data::{DataAnswer, DataRequest, DataSource, DataText, ServiceUrl};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::Rights;
@@ -99,13 +99,14 @@ fn request(edge: &Edge, source: DataSource, platform: &str, links: &Links, param
     let words = DataPlatform::WORDS.iter().map(|(word, _)| *word);
     let unknown = || Error::NotFound(format!("Remote data is for {}.", words.collect::<Vec<_>>().join(", ")));
     let platform = DataPlatform::from_word(platform).ok_or_else(unknown)?;
-    let base = match links.to("") {
-        relative if relative.is_empty() => edge.engine.sending().public_url().to_owned(),
-        base => base,
+    let url = match links.to("") {
+        relative if relative.is_empty() => ServiceUrl::Configured(edge.engine.sending().public_url().to_owned()),
+        url if edge.public_url.is_some() => ServiceUrl::Configured(url),
+        url => ServiceUrl::Asked(url),
     };
     let sdk_version = params.text("sdk_version");
     let (language, country) = (params.text("language"), params.text("country"));
-    Ok(DataRequest { source, platform, sdk_version, language, country, base })
+    Ok(DataRequest { source, platform, sdk_version, language, country, url })
 }
 
 /// Devices send the date back, which means nothing but the content that they have; other clients may use the tag.

@@ -6,10 +6,18 @@ use std::io::Read;
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 use testkit::app::on_each_database;
+use testkit::client::Reply;
 
 use super::device::Device;
 use super::{banner, keep, modal};
 use crate::sdk::Library;
+
+fn unpacked(answer: &Reply) -> String {
+    assert_eq!(answer.header("content-encoding"), Some("gzip"));
+    let mut text = String::new();
+    GzDecoder::new(&answer.body[..]).read_to_string(&mut text).unwrap();
+    text
+}
 
 #[tokio::test]
 async fn every_address_of_the_service_is_told_itself_and_packed_for() {
@@ -23,10 +31,8 @@ async fn every_address_of_the_service_is_told_itself_and_packed_for() {
         for n in 0..8 {
             let host = format!("made-up-{n}.example");
             let answer = device.ask(&[("Host", &host), ("Accept-Encoding", "gzip")]).await;
-            assert_eq!(answer.header("content-encoding"), Some("gzip"));
             assert_eq!(answer.header("content-length"), Some(&*answer.body.len().to_string()));
-            let mut text = String::new();
-            GzDecoder::new(&answer.body[..]).read_to_string(&mut text).unwrap();
+            let text = unpacked(&answer);
             let body: Value = serde_json::from_str(&text).unwrap();
             let told = &body["payloads"][0]["data"]["airship_config"]["device_api_url"];
             assert_eq!(told, &json!(format!("http://{host}")));
@@ -43,6 +49,32 @@ async fn every_address_of_the_service_is_told_itself_and_packed_for() {
         tags.sort_unstable();
         tags.dedup();
         assert_eq!(tags.len(), 8, "each address has a content of its own");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tag_follows_from_the_content_however_the_service_is_configured() {
+    on_each_database(async |app| {
+        keep(&app, &banner()).await;
+        let asked = [("Host", "push.example"), ("Accept-Encoding", "gzip")];
+        let (text, tag, modified) = {
+            let device = Device::new(&app, "ios", "");
+            // Others have asked before, by addresses of their own.
+            for host in ["a.example", "b.example", "c.example", "d.example", "e.example"] {
+                device.ask(&[("Host", host)]).await.expect(200);
+            }
+            let answer = device.ask(&asked).await;
+            let header = |name: &str| answer.header(name).unwrap().to_owned();
+            (unpacked(&answer), header("etag"), header("last-modified"))
+        };
+        let app = app.restart_with_public_url("http://push.example").await;
+        let device = Device::new(&app, "ios", "");
+        let answer = device.ask(&asked).await;
+        assert_eq!((unpacked(&answer), answer.header("etag")), (text, Some(tag.as_str())));
+        for (name, known) in [("If-None-Match", tag), ("If-Modified-Since", modified)] {
+            assert_eq!(device.ask(&[("Host", "elsewhere.example"), (name, &known)]).await.status, 304);
+        }
     })
     .await;
 }
