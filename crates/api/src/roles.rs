@@ -39,6 +39,30 @@ impl FromRequestParts<Edge> for OwnRole {
     }
 }
 
+/// The scopes of a caller that is limited to some.
+pub(crate) struct OwnScopes(Option<Vec<Scope>>);
+
+impl OwnScopes {
+    /// Why a part of a call is refused that another scope is about than its path tells; `None` if the caller has that scope.
+    pub(crate) fn refusal(&self, needed: Scope) -> Option<String> {
+        let is_missing = self.0.as_ref().is_some_and(|own| !own.contains(&needed));
+        is_missing.then(|| lacking(needed))
+    }
+}
+
+impl FromRequestParts<Edge> for OwnScopes {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self, Infallible> {
+        let token = parts.extensions.get().and_then(|Calling(caller)| caller.token());
+        Ok(Self(token.and_then(|token| token.scopes.clone())))
+    }
+}
+
+pub(crate) fn lacking(scope: Scope) -> String {
+    format!("The token does not have the scope {}.", scope.word())
+}
+
 /// Calls whose answers are about single people, or let somebody speak for one.
 const ABOUT_PEOPLE: &[&str] = &[
     "/api/channels",

@@ -10,7 +10,7 @@ use tenancy::TokenLimits;
 use super::BASIC;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::roles::{least_role, permit, scope};
+use crate::roles::{lacking, least_role, permit, scope};
 use crate::serve::CallerAddress;
 
 const NOT_FROM_HERE: Error = Error::Unauthorized {
@@ -28,7 +28,7 @@ pub(super) fn enforce(edge: &Edge, token: &TokenLimits, request: &Request) -> Re
     let Some(own) = &token.scopes else { return Ok(()) };
     match scope(method, path) {
         Some(needed) if own.contains(&needed) => Ok(()),
-        Some(needed) => Err(Error::Forbidden(format!("The token does not have the scope {}.", needed.word()))),
+        Some(needed) => Err(Error::Forbidden(lacking(needed))),
         None => Err(Error::Forbidden("The token is limited to scopes, and none of them is about this.".to_owned())),
     }
 }

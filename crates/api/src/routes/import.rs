@@ -15,6 +15,7 @@ use model::channel::{ImportedChannel, ImportedLine};
 use model::ids::OperationId;
 use model::json::{self, UnknownKeys};
 use model::problem::Problems;
+use model::server_token::Scope;
 use serde::Serialize;
 use tenancy::App;
 
@@ -23,6 +24,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::query::Params;
+use crate::roles::OwnScopes;
 use crate::upload::Upload;
 
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
@@ -60,6 +62,7 @@ struct Total {
 pub(super) async fn channels(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    scopes: OwnScopes,
     mut params: Params,
     mut body: Upload,
 ) -> Result<Response> {
@@ -75,6 +78,7 @@ pub(super) async fn channels(
     let mut import = Import {
         edge: &edge,
         app: &app,
+        no_users: scopes.refusal(Scope::NamedUsers),
         is_dry_run,
         told: Vec::new(),
         total: ImportReport::default(),
@@ -102,6 +106,8 @@ enum Form {
 struct Import<'a> {
     edge: &'a Edge,
     app: &'a App,
+    /// Why lines about named users are left out, if the caller may change only channels.
+    no_users: Option<String>,
     /// Lines are read and checked, and nothing is written.
     is_dry_run: bool,
     /// Lines of the answer.
@@ -149,7 +155,10 @@ impl Import<'_> {
                     None => rows.push(ImportRow { line, channel: *channel }),
                     Some(problems) => refused.push(refusal(line, &problems)),
                 },
-                Ok(ImportedLine::NamedUser(user)) => users.push(ImportUserRow { line, user: *user }),
+                Ok(ImportedLine::NamedUser(user)) => match self.no_users.clone() {
+                    None => users.push(ImportUserRow { line, user: *user }),
+                    Some(message) => refused.push(RefusedRow { line, path: "named_user".to_owned(), message }),
+                },
                 Err(problems) => refused.push(refusal(line, &problems)),
             }
         }

@@ -40,6 +40,36 @@ async fn scopes_limit_a_token_to_parts_of_the_api() {
 }
 
 #[tokio::test]
+async fn an_import_changes_named_users_only_with_their_scope() {
+    on_each_database(async |app| {
+        let import = async |scopes: Value| {
+            let channel = json!({"device_type": "ios", "opt_in": true, "push_address": "AB12", "named_user_id": "kim"});
+            let user = json!({"named_user": {"named_user_id": "jo", "tags": {"crm": ["vip"]}}});
+            let server = with_token(&app, json!({"name": "CRM", "role": "sender", "scopes": scopes})).await;
+            let reply = server.post("/api/channels/import", format!("{user}\n{channel}\n")).await;
+            assert_eq!(reply.status.as_u16(), 200, "{}", reply.text());
+            reply.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+        };
+        let answer = import(json!(["chn"])).await;
+        let [refused, total] = answer.as_slice() else { panic!("{answer:?}") };
+        let expected = json!({"line": 1, "path": "named_user", "error": "The token does not have the scope nu."});
+        assert_eq!(*refused, expected);
+        let counts = |total: &Value| ["created", "named_users", "refused"].map(|key| total[key].as_u64().unwrap());
+        assert_eq!(counts(total), [1, 0, 1]);
+        app.master().get("/api/named_users?id=jo").await.expect(404);
+        // Whose a channel is belongs to the channel, as in a registration.
+        app.master().get("/api/named_users?id=kim").await.expect(200);
+
+        let answer = import(json!(["chn", "nu"])).await;
+        let [total] = answer.as_slice() else { panic!("{answer:?}") };
+        assert_eq!(counts(total), [0, 1, 0]);
+        let user = app.master().get("/api/named_users?id=jo").await.expect(200);
+        assert_eq!(user["named_user"]["tags"]["crm"], json!(["vip"]));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_token_ends_when_it_should() {
     on_each_database(async |app| {
         let body = json!({"name": "Shop", "role": "admin", "expires": "2024-05-01T12:10:00"});
