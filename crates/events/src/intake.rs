@@ -58,9 +58,6 @@ pub struct Taken {
     /// Events that had been taken before.
     pub repeated: u64,
     pub too_old: u64,
-    /// Events without a time of their own in an hour in which the channel has sent hundreds, and those of an upload from hundreds
-    /// of hours.
-    pub too_many: u64,
     pub unreadable: u64,
     /// Events of a channel that is not installed, or not the app's.
     pub of_nobody: u64,
@@ -68,12 +65,11 @@ pub struct Taken {
 
 impl Taken {
     fn count(&self, metrics: &Metrics) {
-        let Self { taken, repeated, too_old, too_many, unreadable, of_nobody } = *self;
+        let Self { taken, repeated, too_old, unreadable, of_nobody } = *self;
         let outcomes = [
             ("taken", taken),
             ("repeated", repeated),
             ("too_old", too_old),
-            ("too_many", too_many),
             ("unreadable", unreadable),
             ("unknown_channel", of_nobody),
         ];
@@ -191,8 +187,9 @@ mod tests {
         };
         for (time, sent_at, wanted) in [
             (Some(DAY), None, Some((DAY, 24))),
-            (None, None, Some((0, 0))),
-            (Some(90 * DAY), None, Some((90 * DAY, 90 * 24))),
+            // Without a time of its own an event is remembered under the last hour of two days.
+            (None, None, Some((0, -47))),
+            (Some(90 * DAY), None, Some((90 * DAY, 90 * 24 - 47))),
             (Some(90 * DAY + 1), None, None),
             (Some(-5 * 60_000), None, Some((-5 * 60_000, 0))),
             (Some(-5 * 60_000 - 1), None, Some((0, 0))),

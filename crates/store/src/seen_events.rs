@@ -8,6 +8,9 @@ use model::ids::{AppId, EventId};
 
 use crate::{Result, Tx, Value};
 
+/// Longer than a day and an hour, so that those around any time are in two spans at most.
+const SPAN_HOURS: i64 = 48;
+
 const KNOWN: &str = "select hour, id from seen_event where app = $1 and hour = $2 and id = $3";
 
 /// Announces a call of [`known`].
@@ -20,6 +23,12 @@ pub fn known(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<H
     let found =
         tx.query_many(KNOWN, events.iter().map(|event| key(app, *event)), |row| Ok((row.next()?, row.next()?)))?;
     Ok(found.into_iter().collect())
+}
+
+/// The hour under which events of devices are remembered that have no time of their own, and are to be found again by a time that
+/// differs by hours: the last of a span of hours, so that they are not forgotten too early.
+pub const fn span(hour: i64) -> i64 {
+    hour.div_euclid(SPAN_HOURS) * SPAN_HOURS + SPAN_HOURS - 1
 }
 
 /// The last hour that has any.

@@ -18,7 +18,7 @@ use store::{Tx, seen_events, seen_uploads};
 /// What one transaction reads.
 const RECORDS: usize = 2_000;
 const BYTES: i64 = 4 << 20;
-/// An event without a time of its own is remembered in an hour around the one it has got.
+/// An event is remembered by the time that it names itself, from which the one that it has got differs a little.
 const HOURS_AROUND: i64 = 1;
 
 /// Some records that were exported.
@@ -207,7 +207,9 @@ fn seen_as(record: &Record) -> Vec<(i64, EventId)> {
     }
     let Ok(Identity { id, occurred }) = serde_json::from_slice(&record.body) else { return Vec::new() };
     let hour = hour(occurred);
-    (hour - HOURS_AROUND..=hour + HOURS_AROUND).map(|hour| (hour, id)).collect()
+    // That of a device without a time of its own is remembered under a span.
+    let hours = (hour - HOURS_AROUND..=hour + HOURS_AROUND).chain([seen_events::span(hour)]);
+    hours.map(|hour| (hour, id)).collect()
 }
 
 fn name(kind: RecordKind) -> String {

@@ -113,7 +113,7 @@ impl Dated {
         };
         let identity = custom.unique_id.is_some().then(|| match own_time(custom.occurred, now) {
             Some(occurred) => Identity::with_time(id, occurred),
-            None => Identity::without_time(id, at),
+            None => Identity::of_server(id, at),
         });
         Self { id, at, identity, custom }
     }

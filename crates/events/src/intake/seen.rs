@@ -2,7 +2,6 @@
 //! events of that hour are too old to be taken.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::RangeInclusive;
 
 use base::Result;
 use model::ids::{AppId, ChannelId, EventId, Ordinal};
@@ -13,17 +12,16 @@ use store::{Store, Tx, seen_events, seen_uploads};
 
 use super::OLDEST;
 
-// What an upload reads is bounded, whatever the device says: up to [`MOST_HOURS`] times [`MOST_ROWS`] rows, with 4 KiB of ids of
-// each hour, and a look for each event of a fuller hour. A device chooses the hours of its events itself.
+// A device chooses the hours of its events itself, and what an upload reads is bounded all the same. Its up to 500 events may be
+// known in no more than 550 hours: each in its own, or in two of the 46 spans of 90 days, or in three around now. Of an hour up to
+// [`MOST_ROWS`] rows are read, with 4 KiB of ids, and in a fuller hour there is a look for each event that may be known in it. So
+// everything is taken that is not known.
 
 /// Ids of one hour that a channel has in rows that are read as a whole. More of them are remembered one by one.
 const MOST_TOGETHER: usize = 256;
 /// Rows of a channel in one hour. Then they are merged by the next upload that adds one.
 const MOST_ROWS: usize = 8;
-/// Hours that are looked through for one upload, the latest that it names. An honest one names no more: it has up to 500 events,
-/// and the hours in which one without a time may be known are the same for all that happened within an hour.
-const MOST_HOURS: usize = 600;
-/// How long an event without a time of its own is recognized.
+/// How long an event without a time of its own is recognized, that of a device at least.
 const REPEATED_HOURS: i64 = 24;
 
 /// Where an event is remembered, and where it may be if it was taken before.
@@ -31,9 +29,34 @@ const REPEATED_HOURS: i64 = 24;
 pub(super) struct Identity {
     id: EventId,
     hour: i64,
-    hours: RangeInclusive<i64>,
+    hours: Hours,
     /// Whether it may be known from before ids were kept by upload.
     is_of_former: bool,
+}
+
+/// The hours in which an event may be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hours {
+    /// That of the time that it names.
+    Own(i64),
+    /// Those beside the one in which it came, too.
+    Around(i64),
+    /// Those of the day before it came, too.
+    Day(i64),
+    /// The first and the last span, which stand for all of their hours.
+    Spans(i64, i64),
+}
+
+impl Hours {
+    fn each(self) -> impl Iterator<Item = i64> {
+        let (hours, other) = match self {
+            Self::Own(hour) => (hour..=hour, None),
+            Self::Around(hour) => (hour - 1..=hour + 1, None),
+            Self::Day(hour) => (hour - REPEATED_HOURS..=hour + 1, None),
+            Self::Spans(first, last) => (first..=first, (first != last).then_some(last)),
+        };
+        hours.chain(other)
+    }
 }
 
 /// A time that an event names itself, and names again whenever it is sent; unless it is so far off that the event could not be
@@ -46,48 +69,50 @@ impl Identity {
     /// Of an event with a time of its own.
     pub(super) fn with_time(id: EventId, time: UtcMillis) -> Self {
         let hour = hour(time);
-        Self { id, hour, hours: hour..=hour, is_of_former: false }
+        Self { id, hour, hours: Hours::Own(hour), is_of_former: false }
     }
 
-    /// Of an event whose time follows from our clock, so that it is where it first came in.
+    /// Of an event of a server without a time of its own. Servers may use an id again on another day.
+    pub(super) fn of_server(id: EventId, at: UtcMillis) -> Self {
+        let hour = hour(at);
+        Self { id, hour, hours: Hours::Day(hour), is_of_former: false }
+    }
+
+    /// Of an event of a device whose time follows from our clock. It is another one each time that the event comes, so spans of two
+    /// days are looked through and not each of many hours. Two of them are enough.
     pub(super) fn without_time(id: EventId, at: UtcMillis) -> Self {
-        Self::within(id, at, REPEATED_HOURS)
+        let hour = hour(at);
+        // One hour ahead, because the correction of a device's clock differs a little from one upload to the next.
+        let hours = Hours::Spans(seen_events::span(hour - REPEATED_HOURS), seen_events::span(hour + 1));
+        Self { id, hour: seen_events::span(hour), hours, is_of_former: false }
     }
 
     /// Of an event that has neither a time nor an id: nothing but its text tells it from others, and the same may happen again.
     /// Only another try of the same upload is a repeat.
     pub(super) fn of_text(id: EventId, at: UtcMillis) -> Self {
-        Self::within(id, at, 1)
-    }
-
-    fn within(id: EventId, at: UtcMillis, hours_back: i64) -> Self {
         let hour = hour(at);
-        // One hour ahead, because the correction of a device's clock differs a little from one upload to the next.
-        Self { id, hour, hours: hour - hours_back..=hour + 1, is_of_former: false }
+        Self { id, hour, hours: Hours::Around(hour), is_of_former: false }
     }
 
-    /// Up to an hour, ids were kept one by one. An event that may be in any of many hours is not looked for there: what a device
+    /// Up to an hour, ids were kept one by one. An event that may be in any of several hours is not looked for there: what a device
     /// without a clock sends again right after an upgrade is not worth as many questions for each of its events.
     pub(super) fn know_former(&mut self, until: Option<i64>) {
-        self.is_of_former = self.has_own_time() && until.is_some_and(|until| self.hour <= until);
-    }
-
-    fn has_own_time(&self) -> bool {
-        self.hours.start() == self.hours.end()
+        self.is_of_former = matches!(self.hours, Hours::Own(_)) && until.is_some_and(|until| self.hour <= until);
     }
 
     pub(super) const fn key(&self) -> (i64, EventId) {
         (self.hour, self.id)
     }
 
-    /// Under which it is remembered alone: the ids of other channels are there, too.
-    fn key_of(&self, channel: ChannelId) -> (i64, EventId) {
-        (self.hour, self.id.on(channel))
+    fn possible_keys(&self) -> impl Iterator<Item = (i64, EventId)> + use<> {
+        let id = self.id;
+        self.hours.each().map(move |hour| (hour, id))
     }
+}
 
-    fn possible_keys(&self) -> impl Iterator<Item = (i64, EventId)> {
-        self.hours.clone().map(|hour| (hour, self.id))
-    }
+/// Under which an event is remembered alone: the ids of other channels are there, too.
+fn key_alone((hour, id): (i64, EventId), channel: ChannelId) -> (i64, EventId) {
+    (hour, id.on(channel))
 }
 
 /// Whose ids they are. Those of servers are known throughout the app, those of a device to its channel.
@@ -103,8 +128,6 @@ pub(super) struct Seen {
     known: HashSet<(i64, EventId)>,
     /// What is kept of a channel together, by hour.
     kept: BTreeMap<i64, Kept>,
-    /// Earlier hours were not looked through.
-    first_hour: i64,
     new: Vec<(i64, EventId)>,
     /// Those that are remembered one by one.
     new_alone: Vec<(i64, EventId)>,
@@ -139,8 +162,8 @@ impl Seen {
         sender: Sender,
         events: impl IntoIterator<Item = &'i Identity> + Clone,
     ) -> Result<Self> {
-        let (known, kept, first_hour) = (HashSet::new(), BTreeMap::new(), i64::MIN);
-        let mut seen = Self { sender, known, kept, first_hour, new: Vec::new(), new_alone: Vec::new() };
+        let (known, kept) = (HashSet::new(), BTreeMap::new());
+        let mut seen = Self { sender, known, kept, new: Vec::new(), new_alone: Vec::new() };
         match sender {
             Sender::Server => {
                 let keys: Vec<_> = events.into_iter().flat_map(Identity::possible_keys).collect();
@@ -163,7 +186,6 @@ impl Seen {
         events: impl IntoIterator<Item = &'i Identity> + Clone,
     ) -> Result<()> {
         let hours = possible_hours(events.clone());
-        self.first_hour = hours.first().copied().unwrap_or(i64::MIN);
         // Many are known and hardly any of those is asked for again, so they are not hashed.
         let mut asked: Vec<_> = events.into_iter().flat_map(Identity::possible_keys).collect();
         asked.sort_unstable();
@@ -193,9 +215,8 @@ impl Seen {
             if event.is_of_former {
                 keys.insert(event.key(), event.key());
             }
-            if event.has_own_time() && self.kept_of(event).is_full() {
-                keys.insert(event.key_of(channel), event.key());
-            }
+            let full = event.possible_keys().filter(|(hour, _)| self.kept_in(*hour).is_full());
+            keys.extend(full.map(|key| (key_alone(key, channel), key)));
         }
         if !keys.is_empty() {
             let found = seen_events::known(tx, app, &keys.keys().copied().collect::<Vec<_>>())?;
@@ -208,12 +229,6 @@ impl Seen {
         event.possible_keys().any(|key| self.known.contains(&key))
     }
 
-    /// Whether the event cannot be told from those that the channel has sent: it may be in hours that were not looked through, or
-    /// in any of many, of which one is full.
-    pub(super) fn is_too_much(&self, event: &Identity) -> bool {
-        *event.hours.start() < self.first_hour || (!event.has_own_time() && self.kept_of(event).is_full())
-    }
-
     pub(super) fn add(&mut self, event: &Identity) {
         self.known.insert(event.key());
         let Sender::Channel(channel, _) = self.sender else {
@@ -222,7 +237,7 @@ impl Seen {
         };
         let kept = self.kept.entry(event.hour).or_default();
         if kept.is_full() {
-            self.new_alone.push(event.key_of(channel));
+            self.new_alone.push(key_alone(event.key(), channel));
         } else {
             kept.n_ids += 1;
             self.new.push(event.key());
@@ -240,22 +255,18 @@ impl Seen {
         Ok(())
     }
 
-    fn kept_of(&self, event: &Identity) -> Kept {
-        self.kept.get(&event.hour).copied().unwrap_or_default()
+    fn kept_in(&self, hour: i64) -> Kept {
+        self.kept.get(&hour).copied().unwrap_or_default()
     }
 }
 
-/// The hours in which events may be known, the latest of them.
 fn possible_hours<'i>(events: impl IntoIterator<Item = &'i Identity>) -> BTreeSet<i64> {
     // Most events of an upload have the hours of the one before.
     let (mut hours, mut last) = (BTreeSet::new(), None);
     for event in events {
-        if last.replace(&event.hours) != Some(&event.hours) {
-            hours.extend(event.hours.clone());
+        if last.replace(event.hours) != Some(event.hours) {
+            hours.extend(event.hours.each());
         }
-    }
-    while hours.len() > MOST_HOURS {
-        hours.pop_first();
     }
     hours
 }
@@ -278,5 +289,25 @@ impl FormerIds {
 
     pub(crate) fn forget_app(&self, app: AppId) {
         self.0.lock().remove(&app);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ids::Id;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn an_event_without_a_time_is_found_for_a_day_in_two_spans_at_most() {
+        let at = |hour: i64| Identity::without_time(Id::from_uuid(Uuid::nil()), UtcMillis(hour * 3_600_000));
+        for hour in 480_000..480_100 {
+            let hours: Vec<i64> = at(hour).hours.each().collect();
+            assert!(hours.len() <= 2, "{hours:?}");
+            let repeats = hour - REPEATED_HOURS..=hour + 1;
+            assert!(repeats.into_iter().all(|before| hours.contains(&at(before).hour)), "{hour}: {hours:?}");
+            assert!(at(hour).hour >= hour, "it is forgotten too early");
+        }
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn take(
     let now = context.journal.now();
     let attribution = Attribution::new(context.app, row.ordinal, row.id, &device_type, recent, now);
     attribution.foresee(tx, events);
-    let (new, too_many) = new_events(tx, context, &row, events)?;
+    let new = new_events(tx, context, &row, events)?;
     let mut new_days = BTreeSet::new();
     for day in new.iter().filter(|timed| is_opening(timed)).map(|timed| timed.at.day()).collect::<BTreeSet<_>>() {
         if context.happened_on(tx, DayKind::Open, day, &RoaringBitmap::from([row.ordinal.0]))? {
@@ -82,32 +82,27 @@ pub(super) fn take(
     }
     taking.finish(tx, row)?;
     let taken = new.len() as u64;
-    Ok(Taken { taken, too_many, repeated: events.len() as u64 - taken - too_many, ..Taken::default() })
+    Ok(Taken { taken, repeated: events.len() as u64 - taken, ..Taken::default() })
 }
 
-/// The events that were not taken before, which are remembered from now on, and how many are too many to be.
+/// The events that were not taken before, which are remembered from now on.
 fn new_events<'e>(
     tx: &mut Tx<'_>,
     context: &ChangeContext<'_>,
     channel: &Channel,
     events: &'e [Timed],
-) -> Result<(Vec<&'e Timed>, u64)> {
+) -> Result<Vec<&'e Timed>> {
     let identities = events.iter().map(|event| &event.identity);
     let mut seen = Seen::before(tx, context.app, Sender::Channel(channel.id, channel.ordinal), identities)?;
-    let (mut new, mut too_many) = (Vec::with_capacity(events.len()), 0);
+    let mut new = Vec::with_capacity(events.len());
     for event in events {
-        if seen.has(&event.identity) {
-            continue;
+        if !seen.has(&event.identity) {
+            seen.add(&event.identity);
+            new.push(event);
         }
-        if seen.is_too_much(&event.identity) {
-            too_many += 1;
-            continue;
-        }
-        seen.add(&event.identity);
-        new.push(event);
     }
     seen.write(tx, context.app)?;
-    Ok((new, too_many))
+    Ok(new)
 }
 
 struct Taking<'a, 'd> {
