@@ -16,14 +16,14 @@ use crate::Live;
 use crate::hub::Hub;
 use crate::message::Message;
 use crate::opening::newest;
+use crate::positions::Positions;
 use crate::received::{Received, mark_received};
 
-/// Devices of whom it is remembered how far they are; when there are more, all are forgotten.
-const MOST_REMEMBERED: usize = 200_000;
 /// Messages that devices which came back were told, remembered one by one. When there are more, all are forgotten, and these
 /// messages do not count as received.
 const MOST_TOLD: usize = 500_000;
-/// Messages that had expired before devices were written to. When there are more, all are forgotten.
+/// Messages that had expired before devices were written to. A device that has more of them when there are so many is taken to have
+/// been told nothing up to there.
 const MOST_PASSED_OVER: usize = 100_000;
 /// Rows written in one transaction.
 const AT_ONCE: usize = 256;
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 256;
 pub(crate) struct Acks {
     /// How far each device has acknowledged, or is not told what has come. After that it was told what the backlog has for it,
     /// except what it was passed over with.
-    up_to: HashMap<u32, Offset>,
+    pub(crate) up_to: Positions,
     /// What devices that came back were told, and have not acknowledged, where that is not what the backlog has for them.
     told: HashMap<u32, Vec<(Offset, PushId)>>,
     n_told: usize,
@@ -43,14 +43,6 @@ pub(crate) struct Acks {
 }
 
 impl Acks {
-    fn advance(&mut self, ordinal: Ordinal, up_to: Offset) {
-        if self.up_to.len() >= MOST_REMEMBERED && !self.up_to.contains_key(&ordinal.0) {
-            self.up_to.clear();
-        }
-        let known = self.up_to.entry(ordinal.0).or_default();
-        *known = up_to.max(*known);
-    }
-
     fn receive(&mut self, ordinal: Ordinal, push: PushId) {
         let block = u32::from(Block::of(ordinal).0);
         self.received.entry((push, block)).or_default().insert(ordinal.0);
@@ -110,7 +102,7 @@ impl Hub {
         let up_to = up_to.min(backlog.seen());
         let mut acks = self.acks.lock();
         acks.receive_told(ordinal, up_to);
-        let before = acks.up_to.get(&ordinal.0).copied();
+        let before = acks.up_to.of(ordinal);
         let new = backlog.to(ordinal, before.unwrap_or_default()).take_while(|message| message.at <= up_to);
         if before.is_some() {
             for message in
@@ -125,7 +117,7 @@ impl Hub {
                 acks.receive(ordinal, message.push);
             }
         }
-        acks.advance(ordinal, up_to);
+        acks.up_to.advance(ordinal, up_to);
         acks.forget_passed_over(ordinal, up_to);
     }
 
@@ -138,20 +130,22 @@ impl Hub {
             after >= backlog.floor() && known.map(|message| message.at).eq(missed.iter().map(|message| message.at));
         let mut acks = self.acks.lock();
         if is_known {
-            acks.advance(ordinal, after);
+            acks.up_to.advance(ordinal, after);
             return;
         }
-        acks.advance(ordinal, up_to);
+        acks.up_to.advance(ordinal, up_to);
         acks.expect(ordinal, missed.iter().map(|message| (message.at, message.push)).collect());
     }
 
     /// A device that is connected is not told a message, because it has expired.
     pub(crate) fn pass_over(&self, ordinal: Ordinal, at: Offset) {
         let mut acks = self.acks.lock();
-        if acks.passed_over.len() >= MOST_PASSED_OVER {
-            acks.passed_over.clear();
+        if acks.passed_over.len() < MOST_PASSED_OVER {
+            acks.passed_over.insert((ordinal.0, at));
+        } else {
+            acks.up_to.advance(ordinal, at);
+            acks.forget_passed_over(ordinal, at);
         }
-        acks.passed_over.insert((ordinal.0, at));
     }
 }
 
@@ -182,7 +176,66 @@ impl Live {
 
 #[cfg(test)]
 mod tests {
+    use base::Metrics;
+    use model::ids::AppId;
+
     use super::*;
+
+    const DEVICE: Ordinal = Ordinal(1);
+
+    fn message(at: i64) -> Message {
+        let push = PushId::first_at(UtcMillis(at));
+        Message { at: Offset(at), occurred: UtcMillis(0), push, expires: None, content: "{}".into() }
+    }
+
+    /// The messages that a device has received, by their positions.
+    fn received(hub: &Hub, ordinal: Ordinal) -> Vec<i64> {
+        let acks = hub.acks.lock();
+        let has = |at: &i64| acks.received.get(&(message(*at).push, 0)).is_some_and(|set| set.contains(ordinal.0));
+        (1..=4).filter(has).collect()
+    }
+
+    #[test]
+    fn a_connected_device_has_received_what_it_was_told_however_many_others_come() {
+        let hub = Hub::new(AppId(1), Metrics::default());
+        let add = |at: i64| {
+            hub.backlog.write().add(&message(at), &RoaringBitmap::from([DEVICE.0]));
+        };
+        add(1);
+        add(2);
+        // It connects without a position, and is told what comes from now on.
+        hub.expect_acks(DEVICE, &[], (Offset(2), Offset(2)));
+        hub.acks.lock().up_to.connect(DEVICE);
+        for other in 0..200_001 {
+            hub.expect_acks(Ordinal(100 + other), &[], (Offset(2), Offset(2)));
+        }
+        add(3);
+        hub.acknowledge(DEVICE, Offset(3), UtcMillis(0));
+        assert_eq!(received(&hub, DEVICE), [3]);
+    }
+
+    #[test]
+    fn what_has_expired_is_not_received_however_much_of_it_there_is() {
+        let hub = Hub::new(AppId(1), Metrics::default());
+        let late = Ordinal(2);
+        for ordinal in [DEVICE, late] {
+            hub.expect_acks(ordinal, &[], (Offset(0), Offset(0)));
+        }
+        for at in 1..=4 {
+            hub.backlog.write().add(&message(at), &RoaringBitmap::from([DEVICE.0, late.0]));
+        }
+        let pass_over = |ordinal: Ordinal| (2..=3).for_each(|at| hub.pass_over(ordinal, Offset(at)));
+        pass_over(DEVICE);
+        for other in (100..).take(MOST_PASSED_OVER) {
+            hub.pass_over(Ordinal(other), Offset(1));
+        }
+        pass_over(late);
+        for ordinal in [DEVICE, late] {
+            hub.acknowledge(ordinal, Offset(4), UtcMillis(0));
+        }
+        // Rather than what the other was not told, what it was told does not count.
+        assert_eq!((received(&hub, DEVICE), received(&hub, late)), (vec![1, 4], vec![4]));
+    }
 
     #[test]
     fn what_could_not_be_written_stays_beside_what_has_come_since() {

@@ -85,12 +85,14 @@ impl Hub {
 
     pub(crate) fn add(&self, line: &Arc<Line>) {
         self.lines.lock().add(line);
+        self.acks.lock().up_to.connect(line.ordinal);
         self.metrics.live_connection_begins();
     }
 
     /// Once removed, a line is passed over.
     pub(crate) fn remove(&self, line: &Arc<Line>) {
         if self.lines.lock().remove(line) {
+            self.acks.lock().up_to.disconnect(line.ordinal);
             self.metrics.live_connection_ends();
         }
     }

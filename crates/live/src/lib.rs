@@ -15,6 +15,7 @@ mod line;
 mod message;
 mod opening;
 mod places;
+mod positions;
 mod presence;
 mod reader;
 mod received;
