@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::auth::CallingApp;
+use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::links::Links;
@@ -127,6 +127,7 @@ pub(super) async fn device_token_count(State(edge): State<Edge>, CallingApp(app)
 pub(super) async fn device_token(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     PathVars(token): PathVars<String>,
 ) -> Result<Answer> {
     let none = || Error::NotFound("There is no such device token.".to_owned());
@@ -135,7 +136,12 @@ pub(super) async fn device_token(
     }
     let found = edge.engine.devices().channels_with_address(app.id, token).await?;
     let found = found.into_iter().find(|view| view.profile.device_type == DeviceType::Ios);
-    Answer::bare(DeviceTokenRecord::from(found.ok_or_else(none)?))
+    let mut record = DeviceTokenRecord::from(found.ok_or_else(none)?);
+    // Unlike the id of a channel, a token is not known to its device alone.
+    if rights.need_master().is_err() {
+        record.device.leave_out_names();
+    }
+    Answer::bare(record)
 }
 
 pub(super) async fn device_token_feedback(
@@ -241,6 +247,13 @@ impl From<ChannelView> for DeviceRecord {
             created: with_blank(view.created),
             last_registration: view.last_registration.map(with_blank),
         }
+    }
+}
+
+impl DeviceRecord {
+    /// The keys stay, because libraries read them.
+    fn leave_out_names(&mut self) {
+        (self.alias, self.tags) = (None, BTreeSet::new());
     }
 }
 

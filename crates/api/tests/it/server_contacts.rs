@@ -205,6 +205,25 @@ async fn pipelines_are_filtered_and_sorted() {
 }
 
 #[tokio::test]
+async fn with_the_app_secret_a_device_token_leads_to_no_names() {
+    on_each_database(async |app| {
+        let body = json!({"device_type": "ios", "opt_in": true, "push_address": "ABCDEF01", "alias": "kim", "tags": ["vip"],
+                          "set_tags": true});
+        let made = app.master().post("/api/channels", json!({ "channel": body })).await.expect(201);
+        let path = "/api/device_tokens/ABCDEF01";
+        let known = app.master().get(path).await.expect(200);
+        assert_eq!((&known["alias"], &known["tags"], &known["active"]), (&json!("kim"), &json!(["vip"]), &json!(true)));
+        let shown = app.device().get(path).await;
+        assert!(!shown.text().contains(made["channel_id"].as_str().unwrap()), "{}", shown.text());
+        let mut shown = shown.expect(200);
+        assert_eq!((&shown["alias"], &shown["tags"]), (&Value::Null, &json!([])));
+        (shown["alias"], shown["tags"]) = (json!("kim"), json!(["vip"]));
+        assert_eq!(shown, known, "nothing else differs");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn old_listings_show_channels() {
     on_each_database(async |app| {
         let master = app.master();

@@ -121,6 +121,7 @@ pub(super) fn area() -> Area {
     area
 }
 
+const DEVICE_TOKEN: &str = "Of an iOS channel. With the app secret, without its alias and its tags.";
 const IMPORT: &str = "Lines of JSON, plain or gzip, each the channel object of a registration, with `channel_id`, `tag_groups`, \
                       `attributes` and `subscription_lists` if they are known. A channel is found by its id, or else by its address, \
                       and updated; otherwise it is created. A line under the key `named_user` says what a named user holds itself: `tags`, `attributes` and \
@@ -206,7 +207,7 @@ pub(super) fn old_area() -> Area {
     >>(
         "Up to 20,000 of them, in the order in which they went.",
     );
-    area.get("/api/device_tokens/{device_token}", "Look up a device token", "Of an iOS channel.")
+    area.get("/api/device_tokens/{device_token}", "Look up a device token", DEVICE_TOKEN)
         .bare::<DeviceTokenRecord>("The device.");
     area.get("/api/apids", "List APIDs", "The Android channels that are installed, by their ids.")
         .takes(start())
