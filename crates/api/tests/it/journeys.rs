@@ -184,6 +184,29 @@ async fn a_crowd_enters_once_however_often_the_request_is_repeated_or_its_values
 }
 
 #[tokio::test]
+async fn how_many_enter_at_once_follows_from_what_their_events_take() {
+    on_each_database(async |app| {
+        let trigger = async |journeys: &str| {
+            let names: Vec<String> = (0..10).map(|n| format!("{journeys}-{n}")).collect();
+            let body =
+                json!({"audience": "all", "triggering_id": names, "global_attributes": {"text": "x".repeat(65_000)}});
+            app.master().post("/api/journeys/trigger", body).await.expect(200);
+        };
+        for n in 0..12 {
+            register(&app, "ios", &format!("AA{n:02}"), json!({})).await;
+        }
+        trigger("few").await;
+        assert_eq!(n_entered(&app).await, 12 * 10);
+        register(&app, "ios", "AA12", json!({})).await;
+        trigger("more").await;
+        assert_eq!(n_entered(&app).await, 12 * 10, "one more waits, and so do all");
+        app.step_all().await;
+        assert_eq!(n_entered(&app).await, 12 * 10 + 13 * 10);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn those_who_are_meant_when_a_request_comes_enter_whatever_happens_meanwhile() {
     on_each_database(async |app| {
         register_crowd(&app).await;

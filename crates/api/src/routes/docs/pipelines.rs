@@ -85,7 +85,8 @@ pub(super) fn area() -> Area {
         "Let people enter a journey",
         "Each channel of the audience gets a custom event `journey_entered` with `triggering_id`, \
          `entrance_id` and the given values as properties. It sets off the pipelines that wait for it. Up to 1,000 channels \
-         have entered when the call is answered, all or none; more enter afterwards.",
+         whose events take up to 8 MiB have entered when the call is answered, all or none, unless an earlier request waits; more \
+         enter afterwards.",
     )
     .body(
         body::of::<JourneyTrigger>,
