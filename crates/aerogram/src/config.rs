@@ -33,7 +33,9 @@ pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use oidc::Oidc;
 pub(crate) use remote::{Answering, Remote};
 pub(crate) use tls::{Authorities, OwnTls};
-pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, network, number_in, secret};
+pub(crate) use values::{
+    BaseUrl, Name, SecretsKey, Token, app_key, listen_address, network, node_name, number_in, secret,
+};
 
 pub(crate) const HEADING: &str = "Settings";
 const LISTEN: &str = "127.0.0.1:8080";
@@ -59,6 +61,10 @@ pub(crate) struct Node {
     /// Address and port to listen on
     #[arg(long, global = true, value_name = "ADDRESS", default_value = LISTEN, value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
+
+    /// What the operator calls this node; the host name when absent
+    #[arg(id = "node", long = "node", value_name = "NAME", value_parser = node_name)]
+    pub(crate) name: Option<String>,
 
     /// The base URL clients see, for absolute links; taken from each request's Host header when absent
     #[arg(long, global = true, value_name = "URL")]

@@ -3,14 +3,14 @@
 mod huge_pages;
 mod limits;
 mod parts;
+mod self_description;
 
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
-use engine::{Engine, NodeFacts};
+use engine::Engine;
 use model::app::Mode;
 use model::time::Clock;
 use providers::Trust;
@@ -81,14 +81,15 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
         tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
     }
     let operator = engine.tenancy().operator_credential(&tenancy::credentials::hash(operator_token.reveal()));
-    engine.introduce(node_facts(node, address, &operator)).await;
+    let facts = self_description::node_facts(node, address, &operator);
+    let (name, id) = (facts.name.clone(), engine.introduce(facts).await);
     let outside = Outside { listener, tls, trust };
     let mut parts = Parts::start(node, engine.clone(), outside, &operator_token)?;
     tokio::spawn(read_atlas(engine));
     tokio::spawn(huge_pages::allow_when_useful());
     let mut signals = StopSignals::catch()?;
     let version = env!("CARGO_PKG_VERSION");
-    tracing::info!(listen = %address, %database, roles = ?node.roles, version, "serving");
+    tracing::info!(node = id, name, listen = %address, %database, roles = ?node.roles, version, "serving");
 
     tokio::select! {
         () = signals.next() => {}
@@ -101,17 +102,6 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     store.close().await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
-}
-
-/// What the other nodes and the operator are told of this one.
-fn node_facts(node: &Node, address: SocketAddr, operator: &str) -> NodeFacts {
-    let roles = node.roles.iter().filter_map(ValueEnum::to_possible_value);
-    NodeFacts {
-        address: address.to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        roles: roles.map(|role| role.get_name().to_owned()).collect(),
-        operator: Some(operator.to_owned()),
-    }
 }
 
 /// Beside everything else: where places are used, the first request about them finds the atlas in memory, or waits for what is left

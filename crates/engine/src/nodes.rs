@@ -25,7 +25,10 @@ const REMEMBERED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// What a node says about itself when it starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeFacts {
-    /// Where it listens.
+    /// What the operator calls it, or else the host name. Not told by earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where it listens, which may be the same on every machine.
     pub address: String,
     pub version: String,
     pub roles: Vec<String>,
@@ -76,14 +79,16 @@ enum NodeKind {}
 
 #[boxed]
 impl Engine {
-    /// Says what this node is, and forgets nodes that ended long ago. From here on it is among the nodes.
-    pub async fn introduce(&self, facts: NodeFacts) {
+    /// Says what this node is, and forgets nodes that ended long ago. From here on it is among the nodes, under the id that is
+    /// returned.
+    pub async fn introduce(&self, facts: NodeFacts) -> String {
         let now = self.rooms.clock.now();
-        self.rooms.this_node.get_or_init(|| (Id::<NodeKind>::at(now).to_string(), facts));
+        let (id, _) = self.rooms.this_node.get_or_init(|| (Id::<NodeKind>::at(now).to_string(), facts));
         self.note_and(forget_old).await;
         if let Err(error) = self.compare_operators().await {
             tracing::warn!(error = &error as &dyn std::error::Error, "this node cannot look at the others");
         }
+        id.clone()
     }
 
     /// Tells in the log of nodes with another operator token: a command or a script that one node lets in is refused by the other,
@@ -94,7 +99,8 @@ impl Engine {
             if let Some(theirs) = other.facts.operator.as_ref().filter(|theirs| *theirs != own) {
                 let text =
                     "another node has another operator token; set AEROGRAM_OPERATOR_TOKEN to the same on all nodes";
-                tracing::warn!(event = "node.operator_token", node = other.facts.address, own, theirs, "{text}");
+                let NodeView { id: node, facts: NodeFacts { name, address, .. }, .. } = other;
+                tracing::warn!(event = "node.operator_token", node, name, address, own, theirs, "{text}");
             }
         }
         Ok(())

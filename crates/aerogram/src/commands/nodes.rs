@@ -24,6 +24,8 @@ struct Answer {
 #[derive(Deserialize)]
 struct Node {
     node_id: String,
+    /// Absent from a node of an earlier version.
+    name: Option<String>,
     address: Option<String>,
     version: String,
     roles: Vec<String>,
@@ -31,7 +33,7 @@ struct Node {
     last_seen: String,
     alive: bool,
     jobs: u64,
-    /// Absent, like the next, from a node of an earlier version.
+    /// Absent, as the next.
     log_records_behind: Option<i64>,
     database_milliseconds: Option<f64>,
 }
@@ -49,14 +51,15 @@ fn show(reply: &Reply) -> Result<()> {
 }
 
 /// LOG LAG is in records.
-const HEADING: [&str; 10] =
-    ["NODE", "STATE", "ADDRESS", "VERSION", "ROLES", "STARTED", "LAST SEEN", "JOBS", "LOG LAG", "DATABASE MS"];
+const HEADING: [&str; 11] =
+    ["NODE", "NAME", "STATE", "ADDRESS", "VERSION", "ROLES", "STARTED", "LAST SEEN", "JOBS", "LOG LAG", "DATABASE MS"];
 
 impl Node {
     fn row(self) -> [String; HEADING.len()] {
         let unknown = || "-".to_owned();
         [
             self.node_id,
+            self.name.unwrap_or_else(unknown),
             if self.alive { "alive" } else { "dead" }.to_owned(),
             self.address.unwrap_or_else(unknown),
             self.version,

@@ -187,6 +187,7 @@ fn every_setting_refuses_nonsense() {
         ("log_level", "verbose"),
         ("log_level", "info,store=verbose"),
         ("master_secret", "äöüäöüäöüäö"),
+        ("node", "push 1"),
         ("operator_token", "too short"),
         ("pipelines", "0"),
         ("enabled_pipelines", "10001"),

@@ -158,6 +158,17 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
         .map_err(|_| "It must be an address and a port, such as 127.0.0.1:8080; a name such as localhost is none.")
 }
 
+/// A host name has as many characters at most.
+const NODE_NAME_CHARS: usize = 253;
+
+pub(crate) fn node_name(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.len() > NODE_NAME_CHARS || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let form = "printable ASCII characters without blanks, such as push-1";
+        return Err(format!("It must be 1 to {NODE_NAME_CHARS} {form}."));
+    }
+    Ok(text.to_owned())
+}
+
 /// A parser of whole numbers whose error names the allowed range.
 pub(crate) fn number_in<T: FromStr + PartialOrd + Clone + fmt::Display>(
     range: RangeInclusive<T>,

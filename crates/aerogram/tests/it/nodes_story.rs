@@ -13,7 +13,7 @@ use testkit::client::Caller;
 use tokio::task::JoinSet;
 
 use detour::Detour;
-use installation::{Installation, N_REGISTERED, address_of, within};
+use installation::{Installation, N_REGISTERED, address_of, name_of, within};
 
 const N_DEVICES: usize = 10_000;
 /// What the documentation promises: no more than this many of a block are repeated when another node takes over.
@@ -43,7 +43,8 @@ async fn a_node_that_stood_still_sends_nothing_that_another_has_sent() {
     stopped.stop();
     let taken = events(&other.stop_and_tell(), "node.lease_expired");
     assert!(!taken.is_empty(), "nobody is told that its work was taken up");
-    assert!(taken.iter().all(|told| told["address"] == address && told["jobs"].as_u64() > Some(0)), "{taken:?}");
+    let is_stopped_one = |told: &Value| told["address"] == address && told["name"] == name_of(0);
+    assert!(taken.iter().all(|told| is_stopped_one(told) && told["jobs"].as_u64() > Some(0)), "{taken:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,14 +80,19 @@ async fn a_node_that_was_killed_is_listed_as_dead_and_the_log_of_another_tells_o
     let listed = installation.wait_for_dead_node(&other.caller).await;
     let (dead, alive): (Vec<_>, Vec<_>) = listed.iter().partition(|node| node["alive"] == false);
     assert_eq!((dead.len(), alive.len()), (1, 1), "{listed:?}");
+    assert_eq!((&dead[0]["name"], &alive[0]["name"]), (&name_of(0).into(), &name_of(1).into()), "{listed:?}");
     let shown = installation.command(1, &other, "nodes");
     assert!(shown.contains("dead") && shown.contains("alive") && shown.lines().count() == 3, "{shown}");
     assert!(shown.lines().next().unwrap().ends_with("JOBS  LOG LAG  DATABASE MS"), "{shown}");
+    assert!(shown.contains(&name_of(0)) && shown.contains(&name_of(1)), "{shown}");
+    let doctor = installation.doctor(&other.caller).await;
+    assert!(doctor.contains(&format!("The node {} (127.0.0.1:", name_of(0))), "{doctor}");
     let log = other.stop_and_tell();
     let died = events(&log, "node.died");
     assert!(!died.is_empty(), "{log}");
     for told in died {
         assert_eq!((&told["node"], &told["address"]), (&dead[0]["node_id"], &dead[0]["address"]), "{told}");
+        assert_eq!(told["name"], name_of(0), "{told}");
     }
 }
 

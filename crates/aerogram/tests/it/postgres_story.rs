@@ -1,5 +1,7 @@
 //! A node on PostgreSQL by a URL with several hosts, and what the commands say of it.
 
+use rustix::system::uname;
+use serde_json::Value;
 use testkit::postgres::cluster;
 use testkit::store::{Database, databases};
 
@@ -89,8 +91,24 @@ fn a_node_with_another_operator_token_says_so() {
     assert!(report.contains("FAIL  nodes     Nodes have different operator tokens"), "{report}");
     other.signal("TERM");
     let (_, _, log) = other.wait();
-    let line = log.lines().find(|line| line.contains("\"node.operator_token\"")).unwrap_or_else(|| panic!("{log}"));
+    let line = line_of(&log, "\"node.operator_token\"");
     assert!(line.contains("AEROGRAM_OPERATOR_TOKEN") && !line.contains("the-token-of"), "{line}");
     first.signal("TERM");
-    assert_eq!(first.wait().0, Some(0));
+    let (code, _, log) = first.wait();
+    assert_eq!(code, Some(0));
+    // The line names the other node, as that one does at its start: by default after its machine.
+    let (told, serving) = (parsed(line), parsed(line_of(&log, "\"serving\"")));
+    for key in ["node", "name"] {
+        assert!(told[key].is_string() && told[key] == serving[key], "{key}: {told} {serving}");
+    }
+    assert_eq!(told["name"], uname().nodename().to_str().unwrap());
+    assert_eq!(told["address"], serving["listen"]);
+}
+
+fn line_of<'l>(log: &'l str, words: &str) -> &'l str {
+    log.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{log}"))
+}
+
+fn parsed(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
 }

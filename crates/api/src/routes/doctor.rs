@@ -1,6 +1,6 @@
 //! How the installation is, for the operator: one line for each check, or for everything that it finds.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use axum::extract::State;
 use engine::{Health, NodeView, Trouble, WithoutCredentials};
@@ -130,22 +130,34 @@ fn database(health: &Health) -> Vec<Finding> {
 
 fn nodes(nodes: &[NodeView]) -> Vec<Finding> {
     let mut found: Vec<Finding> = nodes.iter().filter(|node| !node.is_alive).map(dead_node).collect();
-    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for node in nodes.iter().filter(|node| node.is_alive) {
-        versions.entry(&node.facts.version).or_default().push(&node.facts.address);
-    }
-    if versions.len() > 1 {
-        let each = versions.iter().map(|(version, addresses)| format!("{version} at {}", addresses.join(", ")));
-        let text = format!("Nodes of different versions run: {}.", each.collect::<Vec<_>>().join("; "));
+    if let Some(versions) = different(nodes, |node| Some(node.facts.version.as_str())) {
+        let text = format!("Nodes of different versions run: {versions}.");
         found.push(("warn", format!("{text} Go on with the upgrade until all have the same.")).into());
     }
-    let alive = nodes.iter().filter(|node| node.is_alive);
-    let operators: BTreeSet<&str> = alive.filter_map(|node| node.facts.operator.as_deref()).collect();
-    if operators.len() > 1 {
-        let text = "Nodes have different operator tokens, so that what one lets in another refuses";
-        found.push(("fail", format!("{text}; set AEROGRAM_OPERATOR_TOKEN to the same on all of them.")).into());
+    if let Some(operators) = different(nodes, |node| node.facts.operator.as_deref()) {
+        let text =
+            format!("Nodes have different operator tokens, so that what one lets in another refuses: {operators}.");
+        found.push(("fail", format!("{text} Set AEROGRAM_OPERATOR_TOKEN to the same on all of them.")).into());
     }
     found
+}
+
+/// Which of the living nodes have which value, if they do not all have the same.
+fn different(nodes: &[NodeView], value: impl Fn(&NodeView) -> Option<&str>) -> Option<String> {
+    let mut values: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for node in nodes.iter().filter(|node| node.is_alive) {
+        if let Some(value) = value(node) {
+            values.entry(value).or_default().push(called(node));
+        }
+    }
+    let each = values.iter().map(|(value, nodes)| format!("{value} at {}", nodes.join(", ")));
+    (values.len() > 1).then(|| each.collect::<Vec<_>>().join("; "))
+}
+
+/// Several machines may listen on the same address, and several nodes may be on one machine.
+fn called(node: &NodeView) -> String {
+    let address = &node.facts.address;
+    node.facts.name.as_ref().map_or_else(|| address.clone(), |name| format!("{name} ({address})"))
 }
 
 fn live_connections(n_lacking: usize) -> Vec<Finding> {
@@ -174,8 +186,8 @@ fn without_credentials(
 }
 
 fn dead_node(node: &NodeView) -> Finding {
-    let (address, seen) = (&node.facts.address, node.seen.to_api());
-    ("warn", format!("The node {address} was last seen at {seen}; its work is taken up by others.")).into()
+    let (node, seen) = (called(node), node.seen.to_api());
+    ("warn", format!("The node {node} was last seen at {seen}; its work is taken up by others.")).into()
 }
 
 /// `None` for expiries far in the future.
@@ -248,7 +260,8 @@ mod tests {
 
     fn node(version: &str, operator: &str) -> NodeView {
         let facts = NodeFacts {
-            address: format!("10.0.0.{}:8080", version.len()),
+            name: Some(format!("push-{}", version.len())),
+            address: "0.0.0.0:8080".to_owned(),
             version: version.to_owned(),
             roles: Vec::new(),
             operator: Some(operator.to_owned()),
@@ -262,11 +275,17 @@ mod tests {
         let told = |nodes_of: &[NodeView]| -> Vec<String> { nodes(nodes_of).into_iter().map(|it| it.text).collect() };
         assert_eq!(told(&[node("0.1.0", "a"), node("0.1.0", "a")]), Vec::<String>::new());
         let versions = told(&[node("0.1.0", "a"), node("0.10.0", "a")]);
-        assert!(versions[0].contains("0.1.0 at 10.0.0.5:8080; 0.10.0 at 10.0.0.6:8080") && versions.len() == 1);
-        let tokens = told(&[node("0.1.0", "a"), node("0.1.0", "b")]);
-        assert!(tokens[0].contains("AEROGRAM_OPERATOR_TOKEN") && tokens.len() == 1, "{tokens:?}");
+        let each = "0.1.0 at push-5 (0.0.0.0:8080); 0.10.0 at push-6 (0.0.0.0:8080)";
+        assert!(versions[0].contains(each) && versions.len() == 1, "{versions:?}");
+        let mut of_before = node("0.1.0", "b");
+        of_before.facts.name = None;
+        let tokens = told(&[node("0.1.0", "a"), of_before]);
+        let each = "a at push-5 (0.0.0.0:8080); b at 0.0.0.0:8080";
+        assert!(tokens[0].contains(each) && tokens[0].contains("AEROGRAM_OPERATOR_TOKEN"), "{tokens:?}");
+        assert_eq!(tokens.len(), 1, "{tokens:?}");
         let dead = told(&[node("0.1.0", "a"), NodeView { is_alive: false, ..node("0.2.0", "b") }]);
-        assert!(dead[0].contains("was last seen at") && dead.len() == 1, "{dead:?}");
+        let expected = "The node push-5 (0.0.0.0:8080) was last seen at";
+        assert!(dead[0].starts_with(expected) && dead.len() == 1, "{dead:?}");
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub(super) struct Nodes {
 #[schemars(rename = "Node")]
 pub(super) struct NodeRecord {
     node_id: String,
+    /// What the operator calls it (`AEROGRAM_NODE`), or else its host name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// Where it listens.
     address: String,
     version: String,
@@ -42,6 +45,7 @@ pub(super) struct NodeRecord {
 pub(super) async fn nodes(State(edge): State<Edge>) -> Result<Answer> {
     let nodes = edge.engine.nodes().await?.into_iter().map(|node| NodeRecord {
         node_id: node.id,
+        name: node.facts.name,
         address: node.facts.address,
         version: node.facts.version,
         roles: node.facts.roles,

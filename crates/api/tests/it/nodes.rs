@@ -29,7 +29,8 @@ async fn texts(app: &TestApp, check: &str) -> Vec<(String, String)> {
 
 fn facts() -> NodeFacts {
     let roles = vec!["api".to_owned(), "worker".to_owned()];
-    NodeFacts { address: "10.0.0.7:8080".to_owned(), version: "0.1.0".to_owned(), roles, operator: None }
+    let (name, address) = (Some("push-1".to_owned()), "0.0.0.0:8080".to_owned());
+    NodeFacts { name, address, version: "0.1.0".to_owned(), roles, operator: None }
 }
 
 #[tokio::test]
@@ -39,7 +40,8 @@ async fn nodes_are_listed_with_when_they_were_seen() {
         app.engine().introduce(facts()).await;
         let [node] = &nodes(&app).await[..] else { panic!("one node") };
         assert!(node["node_id"].is_string());
-        assert_eq!((&node["address"], &node["version"]), (&json!("10.0.0.7:8080"), &json!("0.1.0")));
+        assert_eq!((&node["address"], &node["version"]), (&json!("0.0.0.0:8080"), &json!("0.1.0")));
+        assert_eq!(node["name"], json!("push-1"), "all machines may listen on the same address");
         assert_eq!((&node["roles"], &node["jobs"]), (&json!(["api", "worker"]), &json!(0)));
         assert_eq!(node["log_records_behind"], json!(0));
         assert!(node["database_milliseconds"].as_f64().is_some_and(|millis| millis > 0.0), "{node}");

@@ -20,6 +20,8 @@ struct Nodes {
 #[derive(Deserialize)]
 struct Node {
     node_id: String,
+    /// Absent from a node of an earlier version.
+    name: Option<String>,
     address: String,
     version: String,
     roles: Vec<String>,
@@ -70,7 +72,13 @@ fn table(nodes: &[Node]) -> Markup {
                 tbody {
                     @for node in nodes {
                         tr {
-                            th.wide scope="row" { (node.address) p.quiet { code { (node.node_id) } } }
+                            th.wide scope="row" {
+                                (node.name.as_ref().unwrap_or(&node.address))
+                                p.quiet {
+                                    @if node.name.is_some() { (node.address) " " }
+                                    code { (node.node_id) }
+                                }
+                            }
                             td { @if node.alive { (badge_saying("ok", "running")) } @else { (badge_saying("gone", "not seen lately")) } }
                             td data-is="Roles" { (node.roles.join(", ")) }
                             td data-is="Version" { (node.version) }

@@ -15,6 +15,7 @@ async fn owners_see_the_nodes_and_how_the_installation_is() {
         owner.get("/console/-/nodes").await.shows("No node has noted yet");
         let evil = "<b>10.0.0.7</b>:8080";
         let facts = |address: &str, version: &str| NodeFacts {
+            name: Some("<i>push-1</i>".to_owned()),
             address: address.to_owned(),
             version: version.to_owned(),
             roles: vec!["api".to_owned(), "worker".to_owned()],
@@ -22,7 +23,7 @@ async fn owners_see_the_nodes_and_how_the_installation_is() {
         };
         app.engine().introduce(facts(evil, "0.1.0")).await;
         let nodes = owner.get("/console/-/nodes").await;
-        for words in ["1 node is running", "&lt;b&gt;10.0.0.7", "api, worker", "0.1.0"] {
+        for words in ["1 node is running", "&lt;i&gt;push-1", "&lt;b&gt;10.0.0.7", "api, worker", "0.1.0"] {
             nodes.shows(words);
         }
         nodes.shows("/operator/nodes");

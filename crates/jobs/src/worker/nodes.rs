@@ -23,7 +23,17 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 struct Noted {
     /// The number under which it held its jobs. Earlier versions do not tell.
     lease: Option<Node>,
+    /// Earlier versions do not tell.
+    name: Option<String>,
     address: String,
+}
+
+/// What the operator knows the node by whose work was taken up. Its death is told without that if it is not known.
+#[derive(Default)]
+struct Former {
+    id: Option<String>,
+    name: Option<String>,
+    address: Option<String>,
 }
 
 impl Jobs {
@@ -51,9 +61,9 @@ impl Jobs {
             let released = store.write_all(move |tx, part| jobs::release_of(tx, part, node, now)).await?;
             let n_released: u64 = released.into_iter().sum();
             if n_released > 0 {
-                let (node, address) = self.noted(node).await.unzip();
+                let Former { id: node, name, address } = self.former(node).await;
                 let text = "took up the work of a node that has died";
-                tracing::warn!(event = "node.died", node, address, jobs = n_released, "{text}");
+                tracing::warn!(event = "node.died", node, name, address, jobs = n_released, "{text}");
             }
         }
         Ok(still_missing)
@@ -67,18 +77,20 @@ impl Jobs {
             *n_taken.entry(holder).or_default() += 1;
         }
         for (node, n_jobs) in n_taken {
-            let (node, address) = self.noted(node).await.unzip();
+            let Former { id: node, name, address } = self.former(node).await;
             let text = "took up the work of a node that has let its lease run out";
-            tracing::warn!(event = "node.lease_expired", node, address, jobs = n_jobs, "{text}");
+            tracing::warn!(event = "node.lease_expired", node, name, address, jobs = n_jobs, "{text}");
         }
     }
 
-    /// The id of a node, by which the operator knows it, and its address. Its death is told without them if they are not known.
-    async fn noted(&self, node: Node) -> Option<(String, String)> {
-        let all = self.0.store.read(|tx| documents::list(tx, OPERATOR, DocumentKind::Node)).await.ok()?;
-        all.into_iter().find_map(|document| {
+    async fn former(&self, node: Node) -> Former {
+        let found = self.0.store.read(|tx| documents::list(tx, OPERATOR, DocumentKind::Node)).await;
+        let mut all = found.unwrap_or_default().into_iter();
+        let former = all.find_map(|document| {
             let noted: Noted = serde_json::from_str(&document.body).ok()?;
-            (noted.lease == Some(node)).then_some((document.id, noted.address))
-        })
+            let Noted { name, address, .. } = noted;
+            (noted.lease == Some(node)).then_some(Former { id: Some(document.id), name, address: Some(address) })
+        });
+        former.unwrap_or_default()
     }
 }

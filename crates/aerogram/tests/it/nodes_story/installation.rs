@@ -85,9 +85,10 @@ impl Installation {
     }
 
     pub(super) fn start_at(&self, number: usize, database: &str, listen: &str) -> Node {
-        let secrets_key = "A".repeat(43);
+        let (secrets_key, name) = ("A".repeat(43), name_of(number));
         let arguments = [
             ("--database", database),
+            ("--node", &name),
             ("--secrets-key", &secrets_key),
             ("--app-key", KEY),
             ("--app-secret", APP_SECRET),
@@ -173,6 +174,11 @@ impl Installation {
         .await
     }
 
+    /// What a node finds of the installation, as JSON.
+    pub(super) async fn doctor(&self, nobody: &Caller) -> String {
+        nobody.bearer(TOKEN).get("/operator/doctor").await.expect(200).to_string()
+    }
+
     /// What a command says that the operator runs on the machine of a node.
     pub(super) fn command(&self, number: usize, node: &Node, command: &str) -> String {
         let mut aerogram = aerogram(self.folders[number].path());
@@ -195,6 +201,11 @@ impl Installation {
         })
         .await;
     }
+}
+
+/// What the operator calls a node.
+pub(super) fn name_of(number: usize) -> String {
+    format!("push-{number}")
 }
 
 pub(super) fn address_of(message: &Value) -> String {
