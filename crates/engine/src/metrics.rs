@@ -4,6 +4,7 @@
 mod known;
 mod platforms;
 mod process;
+mod readers;
 mod text;
 mod webhooks;
 
@@ -25,6 +26,7 @@ use crate::Engine;
 use known::KnownGauge;
 use platforms::PlatformGauges;
 use process::Process;
+use readers::ReaderGauges;
 use webhooks::WebhookGauges;
 
 /// A larger backlog is no worse, and costs more to count.
@@ -47,8 +49,6 @@ pub(crate) struct Backlog {
     /// For how long the first of them is due.
     pub(crate) overdue_seconds: i64,
     pub(crate) database_bytes: i64,
-    /// Log records that the follower has not read which is furthest behind.
-    pub(crate) records_behind: i64,
 }
 
 /// Everything that is shown.
@@ -62,7 +62,6 @@ pub(crate) struct Exposition {
     commits: Counter,
     log_reads: Counter,
     log_reads_spared: Counter,
-    log_records_behind: KnownGauge,
     database_writes_waiting: Gauge,
     database_reads_waiting: Gauge,
     database_up: Gauge,
@@ -72,6 +71,7 @@ pub(crate) struct Exposition {
     clock_in_doubt: Gauge,
     /// Known where the server has a certificate of its own.
     own_certificate: KnownGauge,
+    readers: ReaderGauges,
     platforms: PlatformGauges,
     webhooks: WebhookGauges,
 }
@@ -87,7 +87,6 @@ impl Exposition {
             commits: Counter::default(),
             log_reads: Counter::default(),
             log_reads_spared: Counter::default(),
-            log_records_behind: KnownGauge::default(),
             database_writes_waiting: Gauge::default(),
             database_reads_waiting: Gauge::default(),
             database_up: Gauge::default(),
@@ -96,6 +95,7 @@ impl Exposition {
             database_records_missing: Gauge::default(),
             clock_in_doubt: Gauge::default(),
             own_certificate: KnownGauge::default(),
+            readers: ReaderGauges::default(),
             platforms: PlatformGauges::default(),
             webhooks: WebhookGauges::default(),
         };
@@ -119,8 +119,6 @@ impl Exposition {
         registry.register("log_reads", text, self.log_reads.clone());
         let text = "Times that records of logs were found in memory instead";
         registry.register("log_reads_spared", text, self.log_reads_spared.clone());
-        let text = "Log records that the reader has not got past that is furthest behind its log";
-        registry.register("log_records_behind", text, self.log_records_behind.clone());
         let text = "Time that write transactions took, from their beginning to the end of their commit";
         registry.register("database_commit_duration_seconds", text, durations.commits.clone());
         let text = "Time that read transactions took";
@@ -140,6 +138,7 @@ impl Exposition {
         registry.register("clock_in_doubt", text, self.clock_in_doubt.clone());
         let text = "When the certificate that the server shows to callers ends, in seconds since 1970";
         registry.register("tls_certificate_expire_timestamp_seconds", text, self.own_certificate.clone());
+        self.readers.register(registry);
         self.platforms.register(registry);
         self.webhooks.register(registry);
     }
@@ -147,8 +146,8 @@ impl Exposition {
 
 impl Exposition {
     /// The gauges of what the database says.
-    fn stored(&self) -> [&KnownGauge; 4] {
-        [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes, &self.log_records_behind]
+    fn stored(&self) -> [&KnownGauge; 3] {
+        [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes]
     }
 
     pub(crate) fn show_own_certificate(&self, ends: UtcMillis) {
@@ -171,6 +170,7 @@ impl Exposition {
         for gauge in self.stored() {
             gauge.set(None);
         }
+        self.readers.forget();
         self.platforms.forget();
         self.webhooks.forget();
     }
@@ -212,26 +212,30 @@ impl Engine {
         let now = self.rooms.clock.now();
         let read = move |tx: &mut store::Tx<'_>, part: &store::Part| {
             let jobs = store::jobs::backlog(tx, part, now, COUNTED_JOBS)?;
-            Ok::<_, store::Error>(vec![(jobs, store::followers::most_behind(tx, part)?, tx.database_bytes()?)])
+            Ok::<_, store::Error>(vec![(jobs, tx.database_bytes()?)])
         };
-        let (mut n_overdue, mut longest_due, mut records_behind, mut database_bytes) = (0, None, 0, 0);
-        for (of_part, behind, bytes) in self.rooms.store.read_all(read).await? {
-            records_behind = behind.max(records_behind);
+        let (mut n_overdue, mut longest_due, mut database_bytes) = (0, None, 0);
+        for (of_part, bytes) in self.rooms.store.read_all(read).await? {
             n_overdue += of_part.n_overdue;
             longest_due = longest_due.into_iter().chain(of_part.longest_due).min();
             database_bytes = bytes;
         }
         let overdue_seconds = longest_due.map_or(0, |due| (now.0 - due.0) / 1000);
-        Ok(Backlog { n_overdue, overdue_seconds, database_bytes, records_behind })
+        Ok(Backlog { n_overdue, overdue_seconds, database_bytes })
     }
 
     async fn read_metrics(&self) -> Result<()> {
         let (metrics, now) = (&self.rooms.exposition, self.rooms.clock.now());
-        let Backlog { n_overdue, overdue_seconds, database_bytes, records_behind } = self.backlog().await?;
+        let Backlog { n_overdue, overdue_seconds, database_bytes } = self.backlog().await?;
         metrics.jobs_overdue.set(Some(n_overdue));
         metrics.jobs_overdue_seconds.set(Some(overdue_seconds));
         metrics.database_bytes.set(Some(database_bytes));
-        metrics.log_records_behind.set(Some(records_behind));
+        let read = |tx: &mut store::Tx<'_>, part: &store::Part| {
+            store::followers::furthest_behind(tx, part, readers::MOST_SHOWN)
+        };
+        let (followers, indexes) = (self.rooms.store.read_all(read).await?, self.rooms.index.records_behind().await?);
+        let keys = self.rooms.tenancy.apps().await?.into_iter().map(|app| (app.id, app.key)).collect();
+        metrics.readers.set(&keys, followers, indexes);
         if metrics.platforms.should_examine(now) {
             metrics.platforms.set_credentials(self.rooms.sending.credential_notices().await?, now);
         }
@@ -248,9 +252,10 @@ mod tests {
     use model::app::AppKey;
     use model::device_type::DeviceType;
     use model::event::RejectionStatus;
-    use model::ids::WebhookId;
+    use model::ids::{AppId, WebhookId};
     use sending::{Hindrance, PlatformFact, PlatformHealth, PlatformName, PlatformNotice};
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeSet, HashMap};
+    use store::followers::Lag;
 
     /// Every metric with a value; without one it would not be shown.
     fn shown() -> BTreeSet<String> {
@@ -297,6 +302,8 @@ mod tests {
             tally: Default::default(),
         };
         metrics.webhooks.set(vec![lag], 0);
+        let behind = Lag { app: AppId(1), kind: "forward_events".to_owned(), n_records: 0 };
+        metrics.readers.set(&HashMap::from([(AppId(1), app)]), vec![behind], vec![(AppId(1), 0)]);
         let text = metrics.text(MetricsForm::Classic).unwrap();
         let described = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
         described.map(|(name, _)| name.to_owned()).collect()

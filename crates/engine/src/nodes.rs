@@ -8,9 +8,9 @@ use boxed::boxed;
 use model::ids::Id;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
+use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 use store::nodes::Node;
-use store::{Part, Tx, followers};
 use tenancy::OPERATOR;
 
 use crate::Engine;
@@ -53,9 +53,10 @@ pub struct NodeView {
 /// How a node was getting on when it was seen last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
-    /// How many log records were not read by the reader of the log that is furthest behind.
+    /// How many log records its audience index that is furthest behind had not applied. Earlier versions told that of the reader of
+    /// logs for all nodes.
     pub records_behind: i64,
-    /// How long the database took to answer that, with the time in which the question waited for a connection.
+    /// How long the database took to tell where the logs end, with the time in which the question waited for a connection.
     pub database_micros: u64,
 }
 
@@ -137,8 +138,8 @@ impl Engine {
 
     async fn measure(&self) -> Result<Measured> {
         let asked = Instant::now();
-        let read = |tx: &mut Tx<'_>, part: &Part| Ok::<_, store::Error>(vec![followers::most_behind(tx, part)?]);
-        let records_behind = self.rooms.store.read_all(read).await?.into_iter().max().unwrap_or(0);
+        let lags = self.rooms.index.records_behind().await?;
+        let records_behind = lags.into_iter().map(|(_, n_records)| n_records).max().unwrap_or(0);
         let database_micros = u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX);
         Ok(Measured { records_behind, database_micros })
     }

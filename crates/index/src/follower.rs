@@ -84,6 +84,18 @@ impl Indexes {
         self.at(app, head).await
     }
 
+    /// How many records of its log each loaded index has not applied.
+    pub async fn records_behind(&self) -> Result<Vec<(AppId, i64)>> {
+        // Before the offsets of the indexes: one that gets further meanwhile is not behind.
+        let heads: HashMap<AppId, Offset> = self.0.store.read_all(log::heads).await?.into_iter().collect();
+        let loaded = self.0.audiences.loaded().into_iter();
+        let lags = loaded.map(|(app, followed)| {
+            let head = heads.get(&app).map_or(0, |head| head.0);
+            (app, (head - followed.index.offset().0).max(0))
+        });
+        Ok(lags.collect())
+    }
+
     /// Applies new log records to a loaded index.
     pub async fn follow_log(&self, app: AppId) -> Result<()> {
         if !self.0.audiences.is_loaded(app) {

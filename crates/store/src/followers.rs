@@ -1,12 +1,24 @@
 //! Followers: durable readers of the log, each with a position and a job of the same id. The job sleeps while
 //! there is nothing to read.
 
+use std::collections::BTreeMap;
+
 use model::event::EventOffset;
 use model::ids::AppId;
 use model::time::UtcMillis;
 
-use crate::jobs::{self, ClaimedJob, JobId, NEVER};
+use crate::jobs::{self, ClaimedJob, JobId, JobKey, NEVER};
 use crate::{Part, Result, Row, Tx, log};
+
+/// How far a follower is behind its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lag {
+    pub app: AppId,
+    /// The kind of its job.
+    pub kind: String,
+    /// The records that it is not done with.
+    pub n_records: i64,
+}
 
 /// Lets a follower begin after an offset. One that is there already is moved.
 pub fn start(tx: &mut Tx<'_>, app: AppId, follower: JobId, after: EventOffset) -> Result<()> {
@@ -71,14 +83,24 @@ pub fn end_rests_beyond(tx: &mut Tx<'_>, part: &Part, latest: UtcMillis) -> Resu
     Ok(())
 }
 
-/// The records that the follower has not read which is furthest behind its log. Those that rest until they are told otherwise,
-/// like webhooks that are disabled, are left out.
-pub fn most_behind(tx: &mut Tx<'_>, part: &Part) -> Result<i64> {
-    let sql = "select coalesce(max(n.log_head - follower.position / $1), 0) from follower cross join app_numbers n
-               where n.app = follower.app and follower.retry_at < $2";
-    let mut params = vec![EventOffset::PER_RECORD.into(), NEVER.into()];
+/// Followers that are behind their logs, the furthest first, and after them those that are not. Those that rest until they are told
+/// otherwise, like webhooks that are disabled, are left out.
+pub fn furthest_behind(tx: &mut Tx<'_>, part: &Part, at_most: u32) -> Result<Vec<Lag>> {
+    let sql = "select follower.app, follower.id, n.log_head - follower.position / $1
+               from follower cross join app_numbers n
+               where n.app = follower.app and follower.retry_at < $2 order by 3 desc, 1, 2 limit $3";
+    let mut params = vec![EventOffset::PER_RECORD.into(), NEVER.into(), at_most.into()];
     let sql = part.narrow_column("follower.app", sql, &mut params);
-    Ok(tx.query_opt(&sql, &params, |row| row.get(0))?.unwrap_or(0))
+    let found: Vec<(AppId, JobId, i64)> = tx.query(&sql, &params, |row| Ok((row.next()?, row.next()?, row.next()?)))?;
+    let sql = "select app, id, kind from job where app = $1 and id = $2";
+    let keys = found.iter().map(|(app, id, _)| [(*app).into(), (*id).into()]);
+    let kinds = tx.query_many(sql, keys, |row| Ok(((row.next()?, row.next()?), row.next()?)))?;
+    let mut kinds: BTreeMap<JobKey, String> = kinds.into_iter().collect();
+    let lags = found.into_iter().filter_map(|(app, id, n_records)| {
+        let kind = kinds.remove(&(app, id))?;
+        Some(Lag { app, kind, n_records })
+    });
+    Ok(lags.collect())
 }
 
 /// The sleeping followers whose log has grown.

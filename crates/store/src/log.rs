@@ -23,7 +23,7 @@ use model::event::RecordKind;
 use model::ids::{AppId, Offset, Ordinal};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Row, Signal, Tx, app_numbers};
+use crate::{Error, Part, Result, Row, Signal, Tx, app_numbers};
 
 pub(crate) use bounds::LogBounds;
 pub use by_kind::{visit_lives, visit_sends};
@@ -88,6 +88,13 @@ pub fn head(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
         return Ok(bounds::in_snapshot(tx, app)?.map_or(Offset(0), |bounds| bounds.head));
     }
     Ok(Offset(app_numbers::current(tx, app)?.map_or(0, |numbers| numbers.log_head)))
+}
+
+/// The offset of the last record of every app that has records.
+pub fn heads(tx: &mut Tx<'_>, part: &Part) -> Result<Vec<(AppId, Offset)>> {
+    let mut params = Vec::new();
+    let sql = part.narrow("select app, log_head from app_numbers where log_head > 0", &mut params);
+    tx.query(&sql, &params, |row| Ok((row.next()?, row.next()?)))
 }
 
 /// Up to `at_most` records after an offset, oldest first.

@@ -50,7 +50,7 @@ fn show(reply: &Reply) -> Result<()> {
     output::table(HEADING, &rows)
 }
 
-/// LOG LAG is in records.
+/// LOG LAG is in records, of the audience index that is furthest behind.
 const HEADING: [&str; 11] =
     ["NODE", "NAME", "STATE", "ADDRESS", "VERSION", "ROLES", "STARTED", "LAST SEEN", "JOBS", "LOG LAG", "DATABASE MS"];
 

@@ -34,7 +34,7 @@ pub(super) struct NodeRecord {
     alive: bool,
     /// How many jobs it was running then.
     jobs: u64,
-    /// How many log records were not read then by the reader of the log that is furthest behind, such as a webhook.
+    /// How many log records the audience index of this node that is furthest behind its log had not applied then.
     #[serde(skip_serializing_if = "Option::is_none")]
     log_records_behind: Option<i64>,
     /// How many milliseconds the database took then to answer a question of this node.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use model::app::Mode;
 use model::payload::parse_pushes;
 use serde_json::json;
 use tenancy::IdempotencyKey;
@@ -46,6 +47,29 @@ async fn names_that_tenants_choose_are_no_labels() {
         assert_eq!(value(&app, &series("open")).await, Some(2));
         assert_eq!(value(&app, &series("ios")).await, Some(1));
         assert_eq!(value(&app, &series("open::kiosk")).await, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn readers_of_logs_are_told_by_app() {
+    on_each_database(async |app| {
+        let push = json!({"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}});
+        let pipeline = json!({
+            "name": "Welcome", "enabled": true, "immediate_trigger": {"tag_added": "new"}, "outcome": {"push": push},
+        });
+        app.master().post("/api/pipelines", pipeline).await.expect(201);
+        let other = app.another_app(Mode::Development).await;
+        register(&app, "ios", "A1", json!({})).await;
+        let of = |key: &str| format!(r#"aerogram_log_records_behind{{app="{key}",reader="follow_triggers"}} "#);
+        assert!(value(&app, &of(&app.app.key)).await > Some(0));
+        assert_eq!(value(&app, &of(&other.key)).await, None, "nothing of that app reads its log");
+        app.step_all().await;
+        assert_eq!(value(&app, &of(&app.app.key)).await, Some(0));
+        let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
+        app.engine().index().current(id).await.unwrap();
+        let of_index = format!(r#"aerogram_audience_index_log_records_behind{{app="{}"}} "#, app.app.key);
+        assert_eq!(value(&app, &of_index).await, Some(0));
     })
     .await;
 }

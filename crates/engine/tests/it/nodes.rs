@@ -1,10 +1,10 @@
-//! Several processes on one PostgreSQL database.
+//! Several processes on one PostgreSQL database, and what each tells of itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::{Engine, Retention, Settings};
+use engine::{Engine, NodeFacts, Retention, Settings};
 use model::app::{Mode, NewApp};
 use model::channel::{ChannelRef, Registration, TagOperation, TagSets};
 use model::json;
@@ -104,6 +104,46 @@ async fn a_push_to_a_place_sees_who_was_there_by_another_node() {
         while second.worker().step().await.unwrap() {}
         let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
         assert_eq!(second.sending().sandbox(app.id, filter.into(), None, 10).await.unwrap().len(), n);
+    }
+}
+
+#[tokio::test]
+async fn a_node_tells_how_far_its_own_indexes_are_behind() {
+    for database in stores::databases() {
+        let home = Home::new(database);
+        let behind = node(&home).await;
+        let app = create_app(&behind).await;
+        behind.index().current(app.id).await.unwrap();
+        let body = r#"{"channel": {"device_type": "ios", "opt_in": true, "push_address": "A"}}"#;
+        let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
+        behind.devices().register_channel(app.id, registration, None).await.unwrap();
+        behind.introduce(facts("behind")).await;
+        // Another node, whose index is in step, has nothing to do with that one.
+        let other = if database == stores::Database::Postgres { Some(node(&home).await) } else { None };
+        if let Some(other) = &other {
+            other.index().current(app.id).await.unwrap();
+            other.introduce(facts("other")).await;
+        }
+        let lags = async || -> BTreeMap<String, i64> {
+            let nodes = behind.nodes().await.unwrap().into_iter();
+            nodes.map(|node| (node.facts.name.unwrap(), node.measured.unwrap().records_behind)).collect()
+        };
+        let found = lags().await;
+        assert!(found["behind"] > 0, "{found:?}");
+        assert_eq!(found.get("other").copied(), other.as_ref().map(|_| 0), "{found:?}");
+        behind.index().current(app.id).await.unwrap();
+        behind.note_node().await;
+        assert_eq!(lags().await["behind"], 0);
+    }
+}
+
+fn facts(name: &str) -> NodeFacts {
+    NodeFacts {
+        name: Some(name.to_owned()),
+        address: "0.0.0.0:8080".to_owned(),
+        version: "0.1.0".to_owned(),
+        roles: Vec::new(),
+        operator: None,
     }
 }
 

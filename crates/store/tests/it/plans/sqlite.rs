@@ -22,7 +22,7 @@ const BY_APP_ALONE: [&str; 39] = [
     "select app.id, app.key, document.id, document.created, document.modified, document.body from app",
     // One row for each follower.
     "select follower.app, follower.id from follower cross join app_numbers n",
-    "select coalesce(max(n.log_head - follower.position",
+    "select follower.app, follower.id, n.log_head - follower.position",
     "update follower set retry_at = 0 where retry_at > $1",
     // One row is enough, or a page.
     "select ordinal from channel where app = $1 order by ordinal desc limit 1",
