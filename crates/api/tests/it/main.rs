@@ -90,6 +90,7 @@ mod privacy;
 mod privacy_of_others;
 mod privacy_under_way;
 mod protocol;
+mod proxy;
 mod push;
 mod push_account;
 mod push_listing;
