@@ -64,7 +64,9 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let operator_token = prepare(&folder, node, sources)?;
     let database = &node.data.database;
     let request = tenancy::request_of_command(Clock::System.now(), "database.migrate");
-    let opened = tenancy::on_behalf_of(request, Store::open_with(database, node.database.settings())).await;
+    let ca_file = node.authorities.ca_file.as_deref();
+    let opening = Store::open_with(database, ca_file, node.database.settings());
+    let opened = tenancy::on_behalf_of(request, opening).await;
     let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
     if node.data.distributed.is_some() && !store.is_spread() {
         bail!("The database {database} is not spread over several servers: stop all nodes and run `aerogram migrate`");

@@ -11,6 +11,7 @@ mod error;
 mod source;
 mod target;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -57,22 +58,25 @@ struct Portion {
 }
 
 /// Copies every table, reports each portion, and returns what was copied once the rows were counted on both
-/// sides.
+/// sides. The authorities of `ca_file` are trusted as by [`crate::Store::open_with`].
 pub async fn copy(
     from: &DatabaseUrl,
     to: &DatabaseUrl,
+    ca_file: Option<&Path>,
     occupied: Occupied,
     progress: impl FnMut(CopyProgress) + Send + 'static,
 ) -> Result<Vec<Copied>, CopyError> {
     let (from, to, url, request) = (from.clone(), to.clone(), to.clone(), audit::current_request());
-    let copying = tokio::task::spawn_blocking(move || copy_all(&from, &to, occupied, request, progress));
+    let ca_file = ca_file.map(Path::to_owned);
+    let copying =
+        tokio::task::spawn_blocking(move || copy_all((&from, &to), ca_file.as_deref(), occupied, request, progress));
     let interrupted = |error| crate::Error::Unavailable(Cause::new("copying was interrupted", error));
     copying.await.map_err(|error| CopyError::Database { url, error: interrupted(error) })?
 }
 
 fn copy_all(
-    from: &DatabaseUrl,
-    to: &DatabaseUrl,
+    (from, to): (&DatabaseUrl, &DatabaseUrl),
+    ca_file: Option<&Path>,
     occupied: Occupied,
     request: Option<Arc<Request>>,
     progress: impl FnMut(CopyProgress),
@@ -80,8 +84,8 @@ fn copy_all(
     if endpoint::is_same(from, to) {
         return Err(CopyError::Same);
     }
-    let mut source = source::open(from)?;
-    let (mut target, tables) = target::open(to, occupied)?;
+    let mut source = source::open(from, ca_file)?;
+    let (mut target, tables) = target::open(to, ca_file, occupied)?;
     if let Err(unfit) = source::check(&mut source, &tables) {
         // Nothing was copied: the target is as empty as it was.
         target.write(migrate::mark_finished)?;

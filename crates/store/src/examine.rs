@@ -23,17 +23,20 @@ pub enum Examined<T> {
 }
 
 /// Looks into a database, and for something in it if it is of this version. Fails for a file that is no database,
-/// or a database that only a newer or another program can use.
+/// or a database that only a newer or another program can use. The authorities of `ca_file` are trusted as by
+/// [`crate::Store::open_with`].
 pub async fn examine<T: Send + 'static>(
     url: &DatabaseUrl,
+    ca_file: Option<&Path>,
     look: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
 ) -> Result<(Examined<T>, Option<ServerFacts>)> {
-    let url = url.clone();
+    let (url, ca_file) = (url.clone(), ca_file.map(Path::to_owned));
     let examined = tokio::task::spawn_blocking(move || {
         let mut connection = match &url {
             DatabaseUrl::Sqlite(path) => Connection::Sqlite(sqlite::open_read_only(path)?),
             DatabaseUrl::Postgres(url) => {
-                Connection::Postgres(PostgresConnection::maintainer(Arc::new(Server::for_maintenance(url)?))?)
+                let server = Arc::new(Server::for_maintenance(url, ca_file.as_deref())?);
+                Connection::Postgres(PostgresConnection::maintainer(server)?)
             }
         };
         let found = look_into(&mut connection, look);

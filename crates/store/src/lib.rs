@@ -79,6 +79,7 @@ pub mod unknown_users;
 mod url;
 pub mod webhooks;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -142,12 +143,13 @@ struct Queues {
 impl Store {
     /// Connects and brings the schema up to date.
     pub async fn open(url: &DatabaseUrl) -> Result<Store> {
-        Self::open_with(url, PostgresSettings::default()).await
+        Self::open_with(url, None, PostgresSettings::default()).await
     }
 
-    /// As [`Store::open`], with settings that count for PostgreSQL.
-    pub async fn open_with(url: &DatabaseUrl, settings: PostgresSettings) -> Result<Store> {
-        let (url, request) = (url.clone(), audit::current_request());
+    /// As [`Store::open`], with what counts for PostgreSQL: a file of certificate authorities to trust beside those of the machine,
+    /// unless the URL names others, and settings.
+    pub async fn open_with(url: &DatabaseUrl, ca_file: Option<&Path>, settings: PostgresSettings) -> Result<Store> {
+        let (url, ca_file, request) = (url.clone(), ca_file.map(Path::to_owned), audit::current_request());
         let opened = tokio::task::spawn_blocking(move || match url {
             DatabaseUrl::Sqlite(path) => {
                 let database = sqlite::Database::open(&path)?;
@@ -161,13 +163,16 @@ impl Store {
                 let (hub, writers) = (Hub::for_one_process(), vec![writer]);
                 Opening { local: Some((local, files)), hub, is_spread: false, writers, readers }.start()
             }
-            DatabaseUrl::Postgres(url) => Self::open_postgres(&url, settings, request.as_deref()),
+            DatabaseUrl::Postgres(url) => {
+                let server = Server::at(&url, ca_file.as_deref(), settings.statement_limit)?;
+                Self::open_postgres(server, settings, request.as_deref())
+            }
         });
         opened.await.map_err(|error| Error::Unavailable(Cause::new("opening was interrupted", error)))?
     }
 
-    fn open_postgres(url: &str, settings: PostgresSettings, request: Option<&audit::Request>) -> Result<Store> {
-        let server = Arc::new(Server::at(url, settings.statement_limit)?);
+    fn open_postgres(server: Server, settings: PostgresSettings, request: Option<&audit::Request>) -> Result<Store> {
+        let server = Arc::new(server);
         let connections = |n: usize, new: fn(Arc<Server>) -> Result<PostgresConnection>| {
             (0..n).map(|_| new(Arc::clone(&server))).collect::<Result<Vec<_>>>()
         };
@@ -190,15 +195,16 @@ impl Store {
 
     /// Brings the schema up to date and spreads the rows of the apps over the servers of Citus. Rows that are there already are
     /// moved; no node may be running then. Repeating it is harmless.
-    pub async fn spread(url: &DatabaseUrl) -> Result<()> {
+    pub async fn spread(url: &DatabaseUrl, ca_file: Option<&Path>) -> Result<()> {
         let DatabaseUrl::Postgres(url) = url.clone() else {
             return Err(Error::unavailable(
                 "only PostgreSQL with the extension Citus can be spread over several servers",
             ));
         };
+        let ca_file = ca_file.map(Path::to_owned);
         let spread = tokio::task::spawn_blocking(move || {
-            let mut connection =
-                Connection::Postgres(PostgresConnection::maintainer(Arc::new(Server::for_maintenance(&url)?))?);
+            let server = Arc::new(Server::for_maintenance(&url, ca_file.as_deref())?);
+            let mut connection = Connection::Postgres(PostgresConnection::maintainer(server)?);
             migrate::run(&mut connection, None)?;
             migrate::spread(&mut connection)?;
             connection.close();

@@ -38,12 +38,13 @@ struct Form {
     ignores_case: bool,
 }
 
-/// Searches a database that may be in use. Of a file, the write-ahead log is searched as well.
-pub async fn database(url: &DatabaseUrl, texts: &[String]) -> Result<Vec<Hit>> {
-    let (url, needles) = (url.clone(), needles(texts));
+/// Searches a database that may be in use. Of a file, the write-ahead log is searched as well. The authorities of `ca_file` are
+/// trusted as by [`crate::Store::open_with`].
+pub async fn database(url: &DatabaseUrl, ca_file: Option<&Path>, texts: &[String]) -> Result<Vec<Hit>> {
+    let (url, ca_file, needles) = (url.clone(), ca_file.map(Path::to_owned), needles(texts));
     let searched = tokio::task::spawn_blocking(move || match &url {
         DatabaseUrl::Sqlite(path) => in_files(&[path.clone(), sqlite::path_with(path, "-wal")], &needles),
-        DatabaseUrl::Postgres(url) => in_rows(url, &needles),
+        DatabaseUrl::Postgres(url) => in_rows(Server::for_maintenance(url, ca_file.as_deref())?, &needles),
     });
     searched.await.map_err(|error| Error::Unavailable(Cause::new("the search was interrupted", error)))?
 }
@@ -104,9 +105,8 @@ fn in_file(path: &Path, mut file: File, needles: &[Needle], hits: &mut Vec<Hit>)
     }
 }
 
-fn in_rows(url: &str, needles: &[Needle]) -> Result<Vec<Hit>> {
-    let server = Arc::new(Server::for_maintenance(url)?);
-    let mut connection = Connection::Postgres(PostgresConnection::maintainer(server)?);
+fn in_rows(server: Server, needles: &[Needle]) -> Result<Vec<Hit>> {
+    let mut connection = Connection::Postgres(PostgresConnection::maintainer(Arc::new(server))?);
     let searched = connection.begin(Access::Snapshot).and_then(|mut tx| {
         let mut hits = Vec::new();
         for table in tx.tables()? {

@@ -211,7 +211,7 @@ impl TestApp {
     pub async fn moved_to(self, database: Database) -> Self {
         self.parts.stop().await;
         let home = Home::new(database);
-        let copied = copy(&self.home.url, &home.url, Occupied::Refuse, |_| {}).await;
+        let copied = copy(&self.home.url, &home.url, None, Occupied::Refuse, |_| {}).await;
         copied.unwrap_or_else(|error| panic!("{error}"));
         let (from, to) = (self.home.open().await, home.open().await);
         let (originals, copies) = (all_rows(&from).await, all_rows(&to).await);

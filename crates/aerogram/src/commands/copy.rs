@@ -10,7 +10,7 @@ use store::DatabaseUrl;
 use store::copy::{Copied, CopyProgress, Occupied, copy};
 
 use super::progress::Progress;
-use crate::config::{Answering, Ends, Logging};
+use crate::config::{Answering, Authorities, Ends, Logging};
 use crate::{output, telemetry};
 
 /// The rows after which the progress of a long table is reported.
@@ -29,6 +29,8 @@ pub(crate) struct Copy {
     #[command(flatten)]
     ends: Ends,
     #[command(flatten)]
+    authorities: Authorities,
+    #[command(flatten)]
     logging: Logging,
     #[command(flatten)]
     answering: Answering,
@@ -45,7 +47,8 @@ impl Copy {
         let _log = telemetry::start(&self.logging)?;
         let mut remarks = Remarks { progress: Progress::of_unknown()?, n_said: 0, is_quiet: self.answering.json };
         let request = tenancy::request_of_command(Clock::System.now(), "database.copy");
-        let copying = copy(from, to, occupied, move |progress| remarks.hear(&progress));
+        let ca_file = self.authorities.ca_file.as_deref();
+        let copying = copy(from, to, ca_file, occupied, move |progress| remarks.hear(&progress));
         let copied = tenancy::on_behalf_of(request, copying).await?;
         if self.answering.json {
             print(from, to, &copied)?

@@ -153,7 +153,8 @@ impl Doctor {
         };
         let seal_key = key.map(|key| key.seal_key());
         let look = move |tx: &mut store::Tx<'_>| seal_key.map(|key| engine::is_open_to(tx, &key)).transpose();
-        let examined = store::examine::examine(&self.data.database, look).await;
+        let ca_file = self.remote.authorities.ca_file.as_deref();
+        let examined = store::examine::examine(&self.data.database, ca_file, look).await;
         let (examined, server) = examined.with_context(|| format!("{shown} is not what a node could start on"))?;
         *facts = server;
         let server = facts.as_ref().map(postgres::summary).unwrap_or_default();

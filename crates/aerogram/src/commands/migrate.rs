@@ -9,7 +9,7 @@ use serde_json::json;
 use store::{PostgresSettings, Store};
 
 use super::progress::Progress;
-use crate::config::{Answering, Data, Distributed, Logging};
+use crate::config::{Answering, Authorities, Data, Distributed, Logging};
 use crate::data::DataFolder;
 use crate::{output, telemetry};
 
@@ -17,6 +17,8 @@ use crate::{output, telemetry};
 pub(crate) struct Migrate {
     #[command(flatten)]
     data: Data,
+    #[command(flatten)]
+    authorities: Authorities,
     #[command(flatten)]
     logging: Logging,
     #[command(flatten)]
@@ -29,13 +31,13 @@ impl Migrate {
         let folder = DataFolder::of(&self.data);
         folder.refuse_lost_database(&self.data.database)?;
         folder.create()?;
-        let database = &self.data.database;
+        let (database, ca_file) = (&self.data.database, self.authorities.ca_file.as_deref());
         let opened = async {
             if let Some(Distributed::Citus) = self.data.distributed {
-                Store::spread(database).await?;
+                Store::spread(database, ca_file).await?;
             }
             // Opening a database is what migrates it.
-            Store::open_with(database, PostgresSettings::least()).await
+            Store::open_with(database, ca_file, PostgresSettings::least()).await
         };
         let request = tenancy::request_of_command(Clock::System.now(), "database.migrate");
         let opened = tenancy::on_behalf_of(request, opened);

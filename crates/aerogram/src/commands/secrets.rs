@@ -9,7 +9,7 @@ use model::time::Clock;
 use serde_json::{Value, json};
 use store::{PostgresSettings, Store};
 
-use crate::config::{Answering, Data, Logging, Sealing};
+use crate::config::{Answering, Authorities, Data, Logging, Sealing};
 use crate::data::DataFolder;
 use crate::{output, telemetry};
 
@@ -36,6 +36,8 @@ struct Accept {
     #[command(flatten)]
     sealing: Sealing,
     #[command(flatten)]
+    authorities: Authorities,
+    #[command(flatten)]
     logging: Logging,
     #[command(flatten)]
     answering: Answering,
@@ -61,7 +63,8 @@ impl Accept {
         folder.refuse_lost_database(&self.data.database)?;
         folder.create()?;
         let database = &self.data.database;
-        let opened = Store::open_with(database, PostgresSettings::least()).await;
+        let ca_file = self.authorities.ca_file.as_deref();
+        let opened = Store::open_with(database, ca_file, PostgresSettings::least()).await;
         let store = opened.with_context(|| format!("The database {database} cannot be opened"))?;
         if !engine::has_key(&store).await? {
             store.close().await;

@@ -92,7 +92,7 @@ fn begin_copy(folder: &Path, to: &str) -> Child {
 
 /// Whether a copy was begun in the database; no node may start on it then.
 async fn is_begun(url: &DatabaseUrl) -> bool {
-    match examine(url, |_| Ok(())).await {
+    match examine(url, None, |_| Ok(())).await {
         Ok((Examined::Empty, _)) => false,
         Ok(found) => panic!("a node would start on {found:?}"),
         Err(error) => {

@@ -68,6 +68,26 @@ fn the_doctor_tells_a_server_that_refuses_us_from_one_that_is_away() {
 }
 
 #[test]
+fn commands_that_open_the_database_trust_the_authorities_of_the_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://aerogram@localhost:1/aerogram?sslmode=verify-full";
+    // The file is read before the server is asked, so that none is needed here.
+    for arguments in [
+        &["migrate", "--database", url][..],
+        &["secrets", "accept", "--yes", "--database", url],
+        &["copy", "--from", url, "--to", "sqlite:new.db"],
+        &["privacy", "verify", "kim", "--database", url],
+    ] {
+        let refused = aerogram(folder.path()).args(arguments).args(["--ca-file", "nowhere.pem"]).output().unwrap();
+        let complaint = String::from_utf8(refused.stderr).unwrap();
+        assert!(
+            !refused.status.success() && complaint.contains("ca_file: nowhere.pem cannot"),
+            "{arguments:?} {complaint}"
+        );
+    }
+}
+
+#[test]
 fn a_node_with_another_operator_token_says_so() {
     if !databases().contains(&Database::Postgres) {
         return;

@@ -154,7 +154,7 @@ pub(crate) async fn sums(app: &TestApp, push: &str) -> Vec<Value> {
 
 /// Where any of the texts is stored: in the bytes of a file, or in the rows of a server, and in the snapshots.
 pub(crate) async fn search_all(app: &TestApp, texts: &[String]) -> Vec<String> {
-    let mut hits = search::database(app.database(), texts).await.unwrap();
+    let mut hits = search::database(app.database(), None, texts).await.unwrap();
     let snapshots = std::fs::read_dir(app.snapshots()).unwrap().map(|entry| entry.unwrap().path()).collect();
     hits.extend(search::files(snapshots, texts).await.unwrap());
     // Once more, in another way.

@@ -1,6 +1,7 @@
 //! One end of a copy: a connection that nothing else uses, and whose errors name their database.
 
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,7 @@ pub(super) enum Role {
 
 impl Endpoint {
     /// Connects, and makes sure that nothing else uses the database.
-    pub(super) fn open(url: &DatabaseUrl, role: Role) -> Result<Self, CopyError> {
+    pub(super) fn open(url: &DatabaseUrl, ca_file: Option<&Path>, role: Role) -> Result<Self, CopyError> {
         let opened = || match url {
             DatabaseUrl::Sqlite(path) => {
                 let database = sqlite::Database::open(path)?;
@@ -41,7 +42,7 @@ impl Endpoint {
                 connection.map(Connection::Sqlite)
             }
             DatabaseUrl::Postgres(url) => {
-                postgres::PostgresConnection::maintainer(Arc::new(Server::for_maintenance(url)?))
+                postgres::PostgresConnection::maintainer(Arc::new(Server::for_maintenance(url, ca_file)?))
                     .map(Connection::Postgres)
             }
         };

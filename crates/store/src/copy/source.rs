@@ -1,5 +1,6 @@
 //! The source of a copy, which is only read.
 
+use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
 use super::endpoint::{Endpoint, Role};
@@ -18,14 +19,14 @@ const PAGE_ROWS: usize = 16_384;
 const PORTION_ROWS: usize = 8192;
 const PORTION_BYTES: usize = 8 << 20;
 
-pub(super) fn open(url: &DatabaseUrl) -> Result<Endpoint, CopyError> {
+pub(super) fn open(url: &DatabaseUrl, ca_file: Option<&Path>) -> Result<Endpoint, CopyError> {
     // Opening a file makes it.
     if let DatabaseUrl::Sqlite(path) = url
         && !path.exists()
     {
         return Err(CopyError::Missing(url.clone()));
     }
-    let mut source = Endpoint::open(url, Role::Source)?;
+    let mut source = Endpoint::open(url, ca_file, Role::Source)?;
     let history = source.read(|tx| {
         let is_ours = tx.tables()?.iter().any(|table| table.name == migrate::TABLE);
         if is_ours { migrate::history(tx).map(Some) } else { Ok(None) }

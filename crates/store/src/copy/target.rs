@@ -1,5 +1,7 @@
 //! The target of a copy: a database with our tables and no rows in them.
 
+use std::path::Path;
+
 use super::endpoint::{Endpoint, Role};
 use super::{CopyError, Occupied};
 use crate::db::Tx;
@@ -14,8 +16,12 @@ const SERIAL: &str = "serial";
 
 /// Opens the database, empties it if that is wanted, and returns the tables to copy into. The first transaction that changes
 /// anything marks it as unfinished, so that no node starts on it, whenever the copy is killed.
-pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(Endpoint, Vec<Table>), CopyError> {
-    let mut target = Endpoint::open(url, Role::Target)?;
+pub(super) fn open(
+    url: &DatabaseUrl,
+    ca_file: Option<&Path>,
+    occupied: Occupied,
+) -> Result<(Endpoint, Vec<Table>), CopyError> {
+    let mut target = Endpoint::open(url, ca_file, Role::Target)?;
     match occupied {
         Occupied::StartOver => target.write(|tx| {
             drop_tables(tx)?;

@@ -19,11 +19,11 @@ fn pairs() -> Vec<(Database, Database)> {
 
 /// Copies into a database that has to be empty.
 async fn copied(from: &Home, to: &Home) -> Result<Vec<Copied>, CopyError> {
-    copy(&from.url, &to.url, Occupied::Refuse, |_| {}).await
+    copy(&from.url, &to.url, None, Occupied::Refuse, |_| {}).await
 }
 
 async fn started_over(from: &Home, to: &Home) -> Result<Vec<Copied>, CopyError> {
-    copy(&from.url, &to.url, Occupied::StartOver, |_| {}).await
+    copy(&from.url, &to.url, None, Occupied::StartOver, |_| {}).await
 }
 
 /// What is refused, told to the operator.
@@ -112,7 +112,8 @@ async fn large_tables_go_in_portions() {
         store.close().await;
 
         let (tell, told) = mpsc::channel::<CopyProgress>();
-        let copying = copy(&first.url, &second.url, Occupied::Refuse, move |progress| tell.send(progress).unwrap());
+        let copying =
+            copy(&first.url, &second.url, None, Occupied::Refuse, move |progress| tell.send(progress).unwrap());
         copying.await.unwrap();
         let told: Vec<CopyProgress> = told.into_iter().collect();
         let heard = |table: &str| told.iter().filter(|told| told.table == table).cloned().collect::<Vec<_>>();
@@ -194,7 +195,7 @@ async fn the_target_is_marked_from_the_first_row_to_the_last() {
         let opened = runtime.block_on(Store::open(&DatabaseUrl::Sqlite(state)));
         tell.send(opened.err().map(|error| error.to_string())).unwrap();
     };
-    copy(&first.url, &second.url, Occupied::Refuse, look).await.unwrap();
+    copy(&first.url, &second.url, None, Occupied::Refuse, look).await.unwrap();
     let told: Vec<Option<String>> = told.into_iter().collect();
     assert!(told.len() > 10, "{told:?}");
     for refusal in told {
@@ -215,7 +216,7 @@ async fn what_lay_beside_the_target_is_not_taken_for_the_copy() {
         for file in &noted {
             std::fs::write(file, "{}").unwrap();
         }
-        copy(&from.url, &to.url, occupied, |_| {}).await.unwrap();
+        copy(&from.url, &to.url, None, occupied, |_| {}).await.unwrap();
         assert!(noted.iter().all(|file| !file.exists()), "{noted:?}");
     }
 }
@@ -259,7 +260,7 @@ async fn a_change_during_the_copy_is_noticed() {
                 });
             }
         };
-        let why = refusal(copy(&first.url, &second.url, Occupied::StartOver, late).await);
+        let why = refusal(copy(&first.url, &second.url, None, Occupied::StartOver, late).await);
         assert!(why.contains("was changed while it was copied"), "{change}: {why}");
         assert!(Store::open(&second.url).await.is_err());
     }
@@ -291,7 +292,7 @@ async fn one_database_by_two_names_is_recognized() {
     let DatabaseUrl::Sqlite(path) = &first.url else { panic!("asked for SQLite") };
     let link = path.with_file_name("link.db");
     std::fs::hard_link(path, &link).unwrap();
-    let same = copy(&first.url, &DatabaseUrl::Sqlite(link), Occupied::StartOver, |_| {}).await;
+    let same = copy(&first.url, &DatabaseUrl::Sqlite(link), None, Occupied::StartOver, |_| {}).await;
     assert!(refusal(same).contains("the same database"));
     if databases().contains(&Database::Postgres) {
         let (store, first) = fresh(Database::Postgres).await;
@@ -299,7 +300,7 @@ async fn one_database_by_two_names_is_recognized() {
         store.close().await;
         let DatabaseUrl::Postgres(url) = &first.url else { panic!("asked for PostgreSQL") };
         let other = DatabaseUrl::parse(&format!("{url}&application_name=another")).unwrap();
-        let same = copy(&first.url, &other, Occupied::StartOver, |_| {}).await;
+        let same = copy(&first.url, &other, None, Occupied::StartOver, |_| {}).await;
         assert!(refusal(same).contains("the same database"));
         let store = first.open().await;
         assert_eq!(all_rows(&store).await["app"].len(), 1);

@@ -20,7 +20,7 @@ async fn examine<T: Send + 'static>(
     path: &Path,
     look: impl FnOnce(&mut store::Tx<'_>) -> store::Result<T> + Send + 'static,
 ) -> store::Result<Examined<T>> {
-    let (examined, server) = examine::examine(&DatabaseUrl::Sqlite(path.to_owned()), look).await?;
+    let (examined, server) = examine::examine(&DatabaseUrl::Sqlite(path.to_owned()), None, look).await?;
     assert_eq!(server, None, "a file has no server");
     Ok(examined)
 }
@@ -73,15 +73,15 @@ async fn a_server_is_examined_without_a_trace() {
     let home = Home::new(Database::Postgres);
     let look =
         |tx: &mut store::Tx<'_>| tx.query_one("select count(*) from app", &[], |row: &Row<'_>| row.get::<i64>(0));
-    let (examined, server) = examine::examine(&home.url, look).await.unwrap();
+    let (examined, server) = examine::examine(&home.url, None, look).await.unwrap();
     assert_eq!(examined, Examined::Empty);
     let server = server.unwrap();
     assert!(server.version.starts_with(|first: char| first.is_ascii_digit()), "{server:?}");
     assert!((1..server.most_connections).contains(&server.n_connections), "{server:?}");
-    assert_eq!(examine::examine(&home.url, look).await.unwrap().0, Examined::Empty, "nothing was made");
+    assert_eq!(examine::examine(&home.url, None, look).await.unwrap().0, Examined::Empty, "nothing was made");
     let store = home.open().await;
-    assert_eq!(examine::examine(&home.url, look).await.unwrap().0, Examined::Current(0));
+    assert_eq!(examine::examine(&home.url, None, look).await.unwrap().0, Examined::Current(0));
     execute(&store, "delete from schema_version where version > 3").await;
-    assert_eq!(examine::examine(&home.url, look).await.unwrap().0, Examined::Older);
+    assert_eq!(examine::examine(&home.url, None, look).await.unwrap().0, Examined::Older);
     store.close().await;
 }

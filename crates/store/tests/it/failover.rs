@@ -152,7 +152,7 @@ async fn a_commit_waits_for_the_standby_however_long_that_takes() {
     let (primary, _standby) = Cluster::with_standby();
     let url = primary.fresh_database();
     let settings = PostgresSettings { statement_limit: Duration::from_millis(200), ..PostgresSettings::default() };
-    let store = Store::open_with(&DatabaseUrl::parse(&url).unwrap(), settings).await.unwrap();
+    let store = Store::open_with(&DatabaseUrl::parse(&url).unwrap(), None, settings).await.unwrap();
     execute(&store, "create table item (id bigint primary key)").await;
     // There is no such standby.
     primary.set("synchronous_standby_names", "nobody");

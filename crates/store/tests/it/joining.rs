@@ -65,8 +65,8 @@ async fn commands_join_a_batch_that_waits_for_its_app() {
         return;
     }
     let url = DatabaseUrl::parse(&cluster().fresh_database()).unwrap();
-    let node = Store::open_with(&url, PostgresSettings::least()).await.unwrap();
-    let administrator = Store::open_with(&url, PostgresSettings::least()).await.unwrap();
+    let node = Store::open_with(&url, None, PostgresSettings::least()).await.unwrap();
+    let administrator = Store::open_with(&url, None, PostgresSettings::least()).await.unwrap();
     make_apps(&node).await;
     execute(&node, "create table item (id bigint primary key)").await;
 

@@ -21,7 +21,7 @@ fn database_of(role: &str, grants: &[&str]) -> String {
 
 async fn open(url: &str, n_connections: usize) -> Result<Store, Error> {
     let settings = PostgresSettings { n_connections, ..PostgresSettings::default() };
-    Store::open_with(&DatabaseUrl::parse(url).unwrap(), settings).await
+    Store::open_with(&DatabaseUrl::parse(url).unwrap(), None, settings).await
 }
 
 /// Everything that could need more rights than others have: tables, locks, signals, sizes.

@@ -16,7 +16,7 @@ const FOREVER: &str = "select pg_sleep(86400)";
 async fn open(url: &str, limit: Duration) -> Store {
     let settings = PostgresSettings { statement_limit: limit, ..PostgresSettings::default() };
     let url = DatabaseUrl::parse(url).unwrap();
-    Store::open_with(&url, settings).await.unwrap_or_else(|error| panic!("{error}"))
+    Store::open_with(&url, None, settings).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 async fn read_forever(store: &Store) -> Error {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
-use store::{DatabaseUrl, Store};
+use store::{DatabaseUrl, PostgresSettings, Store};
 use testkit::store::{Database, Home, databases};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -105,7 +105,8 @@ async fn a_server_is_reached_by_tls_and_is_who_it_says() {
         let url = format!("postgres://aerogram@{host}:{}/{database}?{options}", gate.port);
         Store::open(&DatabaseUrl::parse(&url).unwrap()).await
     };
-    let (ours, other) = (ours.file.display(), other.file.display());
+    let (our_file, other_file) = (ours.file.as_path(), other.file.as_path());
+    let (ours, other) = (our_file.display(), other_file.display());
 
     let store = open("localhost", &format!("sslmode=verify-full&sslrootcert={ours}")).await.unwrap();
     execute(&store, "create table item (id bigint primary key)").await;
@@ -143,6 +144,33 @@ async fn a_server_is_reached_by_tls_and_is_who_it_says() {
     ];
     for (host, options, why) in refused {
         let error = open(host, &options).await.err().unwrap_or_else(|| panic!("{options} is not refused"));
+        assert!(error.to_string().contains(why), "{options}: {error}");
+    }
+
+    // The file that the service trusts as well counts where the URL names none.
+    let open_with = async |ca_file: &Path, options: &str| {
+        let url = format!("postgres://aerogram@localhost:{}/{database}?{options}", gate.port);
+        Store::open_with(&DatabaseUrl::parse(&url).unwrap(), Some(ca_file), PostgresSettings::default()).await
+    };
+    let named = format!("sslmode=verify-full&sslrootcert={ours}");
+    for (ca_file, options) in [
+        (our_file, "sslmode=verify-full"),
+        (our_file, "sslmode=verify-ca"),
+        (our_file, "sslmode=verify-full&sslrootcert=system"),
+        (other_file, named.as_str()),
+        (Path::new("/nowhere.pem"), named.as_str()),
+    ] {
+        let store = open_with(ca_file, options).await.unwrap_or_else(|error| panic!("{options}: {error}"));
+        assert_eq!(ids(&store).await, [7]);
+        store.close().await;
+    }
+    let refused = [
+        (other_file, "sslmode=verify-full".to_owned(), "or without that with AEROGRAM_CA_FILE"),
+        (our_file, format!("sslmode=verify-full&sslrootcert={other}"), "its certificate is not trusted: no authority"),
+        (Path::new("/nowhere.pem"), "sslmode=verify-full".to_owned(), "ca_file: /nowhere.pem cannot be read"),
+    ];
+    for (ca_file, options, why) in refused {
+        let error = open_with(ca_file, &options).await.err().unwrap_or_else(|| panic!("{options} is not refused"));
         assert!(error.to_string().contains(why), "{options}: {error}");
     }
 }

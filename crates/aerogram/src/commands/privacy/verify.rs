@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::search::{self, Hit};
 
 use crate::commands::progress::Progress;
-use crate::config::{Answering, Data};
+use crate::config::{Answering, Authorities, Data};
 use crate::data::DataFolder;
 use crate::output;
 
@@ -23,15 +23,18 @@ pub(crate) struct Verify {
     #[command(flatten)]
     data: Data,
     #[command(flatten)]
+    authorities: Authorities,
+    #[command(flatten)]
     answering: Answering,
 }
 
 impl Verify {
     /// Fails if anything is found.
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        let database = &self.data.database;
+        let (database, ca_file) = (&self.data.database, self.authorities.ca_file.as_deref());
         let looking = async {
-            let mut hits = search::database(database, &self.texts).await.with_context(|| format!("{database}"))?;
+            let searched = search::database(database, ca_file, &self.texts).await;
+            let mut hits = searched.with_context(|| format!("{database}"))?;
             hits.extend(search::files(self.snapshots()?, &self.texts).await?);
             Ok::<_, anyhow::Error>(hits)
         };

@@ -63,7 +63,7 @@ pub(super) fn connecting(error: &tokio_postgres::Error) -> String {
 fn remedy(complaint: &Complaint) -> &'static str {
     match complaint {
         Complaint::UnknownIssuer | Complaint::OtherCertificate => {
-            "name the file of its authority with sslrootcert in the database URL"
+            "name the file of its authority with sslrootcert in the database URL, or without that with AEROGRAM_CA_FILE"
         }
         Complaint::Expired | Complaint::Other(_) => "it has to be renewed",
         Complaint::NotValidYet => "is that clock right?",

@@ -1,5 +1,6 @@
 //! Where the PostgreSQL servers of the database URL are, and how a connection to the one that takes changes is made.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -48,9 +49,10 @@ enum Unusable {
 }
 
 impl Server {
-    pub(crate) fn at(url: &str, statement_limit: Duration) -> Result<Self> {
+    /// Beside the authorities that the machine trusts, those of `ca_file` are, unless the URL names others.
+    pub(crate) fn at(url: &str, ca_file: Option<&Path>, statement_limit: Duration) -> Result<Self> {
         let Address { hosts, needs, options, trust, authorities } = Address::read(url).map_err(Error::unavailable)?;
-        let tls = Tls::new(trust, authorities.as_deref())?;
+        let tls = Tls::new(trust, authorities.as_deref(), ca_file)?;
         if hosts.iter().any(NamedHost::is_in_the_clear) {
             tracing::warn!(
                 "the connection to PostgreSQL may be in the clear; add sslmode=verify-full to the database URL, or at \
@@ -63,8 +65,8 @@ impl Server {
     }
 
     /// For connections whose statements have no time limit.
-    pub(crate) fn for_maintenance(url: &str) -> Result<Self> {
-        Self::at(url, Duration::ZERO)
+    pub(crate) fn for_maintenance(url: &str, ca_file: Option<&Path>) -> Result<Self> {
+        Self::at(url, ca_file, Duration::ZERO)
     }
 
     pub(crate) fn is_spread(&self) -> bool {

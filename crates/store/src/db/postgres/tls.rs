@@ -36,15 +36,15 @@ pub(super) enum Trust {
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// Trusts the authorities of a PEM file, or those that the machine trusts.
-    pub(super) fn new(trust: Trust, authorities: Option<&Path>) -> Result<Self> {
+    /// Trusts the authorities of the PEM file that the URL names, or else those that the machine trusts and those of `ca_file`.
+    pub(super) fn new(trust: Trust, authorities: Option<&Path>, ca_file: Option<&Path>) -> Result<Self> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .expect("ring supports the default protocol versions");
         let issuers = match trust {
             Trust::Anyone => None,
-            Trust::Issuer | Trust::Name => Some(trusted(authorities, &provider)?),
+            Trust::Issuer | Trust::Name => Some(trusted(authorities, ca_file, &provider)?),
         };
         let config = match (trust, issuers) {
             (Trust::Name, Some(issuers)) => builder.dangerous().with_custom_certificate_verifier(issuers),
@@ -57,10 +57,16 @@ impl Tls {
     }
 }
 
-fn trusted(authorities: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>> {
-    let trusted = match authorities {
-        None => Authorities::of_system(),
-        Some(file) => Authorities::only(file).map_err(|why| Error::unavailable(format!("sslrootcert: {why}")))?,
+fn trusted(
+    authorities: Option<&Path>,
+    ca_file: Option<&Path>,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>> {
+    let unusable = |name: &'static str| move |why: String| Error::unavailable(format!("{name}: {why}"));
+    let trusted = match (authorities, ca_file) {
+        (Some(file), _) => Authorities::only(file).map_err(unusable("sslrootcert"))?,
+        (None, Some(file)) => Authorities::of_system().and_file(file).map_err(unusable("ca_file"))?,
+        (None, None) => Authorities::of_system(),
     };
     let verifier = WebPkiServerVerifier::builder_with_provider(trusted.roots(), Arc::clone(provider)).build();
     verifier.map_err(|error| Error::Unavailable(Cause::new("no certificate authority can be used", error)))
