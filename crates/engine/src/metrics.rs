@@ -5,6 +5,7 @@ mod known;
 mod platforms;
 mod process;
 mod readers;
+mod stored;
 mod text;
 mod webhooks;
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 use base::{Error, Metrics, Result};
 use boxed::boxed;
 use model::time::UtcMillis;
+use parking_lot::Mutex;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -27,10 +29,9 @@ use known::KnownGauge;
 use platforms::PlatformGauges;
 use process::Process;
 use readers::ReaderGauges;
+pub(crate) use stored::Backlog;
 use webhooks::WebhookGauges;
 
-/// A larger backlog is no worse, and costs more to count.
-const COUNTED_JOBS: u32 = 10_000;
 /// Scrapers give up soon after.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -42,17 +43,10 @@ pub enum MetricsForm {
     Classic,
 }
 
-/// What waits, and how large the database is.
-pub(crate) struct Backlog {
-    /// Counted up to [`COUNTED_JOBS`].
-    pub(crate) n_overdue: i64,
-    /// For how long the first of them is due.
-    pub(crate) overdue_seconds: i64,
-    pub(crate) database_bytes: i64,
-}
-
 /// Everything that is shown.
 pub(crate) struct Exposition {
+    /// Held while series are replaced and written: of two scrapes at once, both would add to what one has emptied.
+    scraping: Mutex<()>,
     registry: Registry,
     /// About the process, under names without our prefix.
     of_process: Registry,
@@ -79,6 +73,7 @@ pub(crate) struct Exposition {
 impl Exposition {
     pub(crate) fn new(metrics: &Metrics, durations: &Durations) -> Self {
         let mut all = Self {
+            scraping: Mutex::default(),
             registry: Registry::with_prefix("aerogram"),
             of_process: Registry::default(),
             jobs_overdue: KnownGauge::default(),
@@ -145,6 +140,13 @@ impl Exposition {
 }
 
 impl Exposition {
+    /// Brings everything up to date and writes it, with nothing in between.
+    fn scrape(&self, form: MetricsForm, update: impl FnOnce(&Self)) -> Result<String, fmt::Error> {
+        let _turn = self.scraping.lock();
+        update(self);
+        self.text(form)
+    }
+
     /// The gauges of what the database says.
     fn stored(&self) -> [&KnownGauge; 3] {
         [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes]
@@ -164,16 +166,6 @@ impl Exposition {
             MetricsForm::Classic => text::classic(&text),
         })
     }
-
-    /// Figures from the database are not shown while it cannot be asked.
-    fn forget_stored(&self) {
-        for gauge in self.stored() {
-            gauge.set(None);
-        }
-        self.readers.forget();
-        self.platforms.forget();
-        self.webhooks.forget();
-    }
 }
 
 #[boxed]
@@ -181,67 +173,30 @@ impl Engine {
     /// All metrics as text for Prometheus, with current figures from the database. Their cost does not grow with the
     /// backlog. Without the database, only the counts of the process are left.
     pub async fn metrics_text(&self, form: MetricsForm) -> Result<String> {
-        let metrics = &self.rooms.exposition;
-        metrics.indexes.set(i64::try_from(self.rooms.index.apps().len()).unwrap_or(i64::MAX));
-        let commits = self.rooms.store.commits();
-        metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
-        let reads = self.rooms.store.log_reads();
-        metrics.log_reads.inc_by(reads.from_database.saturating_sub(metrics.log_reads.get()));
-        metrics.log_reads_spared.inc_by(reads.from_memory.saturating_sub(metrics.log_reads_spared.get()));
-        let waiting = self.rooms.store.waiting();
-        metrics.database_writes_waiting.set(i64::try_from(waiting.n_writes).unwrap_or(i64::MAX));
-        metrics.database_reads_waiting.set(i64::try_from(waiting.n_reads).unwrap_or(i64::MAX));
-        let is_read = match time::timeout(DATABASE_PATIENCE, self.read_metrics()).await {
-            Ok(Ok(())) => true,
+        let stored = match time::timeout(DATABASE_PATIENCE, self.read_stored()).await {
+            Ok(Ok(stored)) => Some(stored),
             Ok(Err(error)) if !error.is_of_database() => return Err(error),
-            Ok(Err(_)) | Err(_) => false,
+            Ok(Err(_)) | Err(_) => None,
         };
-        if !is_read {
-            metrics.forget_stored();
-        }
-        let is_up = matches!(self.rooms.store.trouble(), None | Some(Trouble::Damaged));
-        metrics.database_up.set(i64::from(is_read && is_up));
-        metrics.database_damaged.set(i64::from(self.rooms.store.is_damaged()));
-        metrics.database_records_missing.set(self.rooms.store.n_missing_records());
-        metrics.clock_in_doubt.set(i64::from(!self.rooms.clock_watch.is_settled()));
-        metrics.text(form).map_err(|fmt::Error| Error::internal("metrics do not encode"))
-    }
-
-    /// The jobs that wait for a worker, and the room that the database takes.
-    pub(crate) async fn backlog(&self) -> Result<Backlog> {
-        let now = self.rooms.clock.now();
-        let read = move |tx: &mut store::Tx<'_>, part: &store::Part| {
-            let jobs = store::jobs::backlog(tx, part, now, COUNTED_JOBS)?;
-            Ok::<_, store::Error>(vec![(jobs, tx.database_bytes()?)])
-        };
-        let (mut n_overdue, mut longest_due, mut database_bytes) = (0, None, 0);
-        for (of_part, bytes) in self.rooms.store.read_all(read).await? {
-            n_overdue += of_part.n_overdue;
-            longest_due = longest_due.into_iter().chain(of_part.longest_due).min();
-            database_bytes = bytes;
-        }
-        let overdue_seconds = longest_due.map_or(0, |due| (now.0 - due.0) / 1000);
-        Ok(Backlog { n_overdue, overdue_seconds, database_bytes })
-    }
-
-    async fn read_metrics(&self) -> Result<()> {
-        let (metrics, now) = (&self.rooms.exposition, self.rooms.clock.now());
-        let Backlog { n_overdue, overdue_seconds, database_bytes } = self.backlog().await?;
-        metrics.jobs_overdue.set(Some(n_overdue));
-        metrics.jobs_overdue_seconds.set(Some(overdue_seconds));
-        metrics.database_bytes.set(Some(database_bytes));
-        let read = |tx: &mut store::Tx<'_>, part: &store::Part| {
-            store::followers::furthest_behind(tx, part, readers::MOST_SHOWN)
-        };
-        let (followers, indexes) = (self.rooms.store.read_all(read).await?, self.rooms.index.records_behind().await?);
-        let keys = self.rooms.tenancy.apps().await?.into_iter().map(|app| (app.id, app.key)).collect();
-        metrics.readers.set(&keys, followers, indexes);
-        if metrics.platforms.should_examine(now) {
-            metrics.platforms.set_credentials(self.rooms.sending.credential_notices().await?, now);
-        }
-        metrics.platforms.set_health(self.rooms.sending.health_notices().await?);
-        metrics.webhooks.set(self.rooms.events.webhook_lags().await?, self.rooms.events.n_events_in_memory());
-        Ok(())
+        let rooms = &self.rooms;
+        let text = rooms.exposition.scrape(form, |metrics| {
+            metrics.indexes.set(i64::try_from(rooms.index.apps().len()).unwrap_or(i64::MAX));
+            let commits = rooms.store.commits();
+            metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
+            let reads = rooms.store.log_reads();
+            metrics.log_reads.inc_by(reads.from_database.saturating_sub(metrics.log_reads.get()));
+            metrics.log_reads_spared.inc_by(reads.from_memory.saturating_sub(metrics.log_reads_spared.get()));
+            let waiting = rooms.store.waiting();
+            metrics.database_writes_waiting.set(i64::try_from(waiting.n_writes).unwrap_or(i64::MAX));
+            metrics.database_reads_waiting.set(i64::try_from(waiting.n_reads).unwrap_or(i64::MAX));
+            let is_up = matches!(rooms.store.trouble(), None | Some(Trouble::Damaged));
+            metrics.database_up.set(i64::from(stored.is_some() && is_up));
+            metrics.database_damaged.set(i64::from(rooms.store.is_damaged()));
+            metrics.database_records_missing.set(rooms.store.n_missing_records());
+            metrics.clock_in_doubt.set(i64::from(!rooms.clock_watch.is_settled()));
+            metrics.show_stored(stored);
+        });
+        text.map_err(|fmt::Error| Error::internal("metrics do not encode"))
     }
 }
 
@@ -256,6 +211,7 @@ mod tests {
     use sending::{Hindrance, PlatformFact, PlatformHealth, PlatformName, PlatformNotice};
     use std::collections::{BTreeSet, HashMap};
     use store::followers::Lag;
+    use store::webhooks::Tally;
 
     /// Every metric with a value; without one it would not be shown.
     fn shown() -> BTreeSet<String> {
@@ -292,16 +248,7 @@ mod tests {
         let notice =
             |fact| PlatformNotice { app: app.clone(), platform: PlatformName::from_name("apns").unwrap(), fact };
         metrics.platforms.set_credentials(facts.into_iter().map(notice).collect(), UtcMillis(0));
-        let lag = WebhookLag {
-            app: app.clone(),
-            webhook: WebhookId::at(UtcMillis(0)),
-            records_behind: 0,
-            seconds_behind: 0,
-            is_failing: false,
-            is_disabled: false,
-            tally: Default::default(),
-        };
-        metrics.webhooks.set(vec![lag], 0);
+        metrics.webhooks.set(vec![webhook_of(&app)], 0);
         let behind = Lag { app: AppId(1), kind: "forward_events".to_owned(), n_records: 0 };
         metrics.readers.set(&HashMap::from([(AppId(1), app)]), vec![behind], vec![(AppId(1), 0)]);
         let text = metrics.text(MetricsForm::Classic).unwrap();
@@ -309,18 +256,66 @@ mod tests {
         described.map(|(name, _)| name.to_owned()).collect()
     }
 
+    fn webhook_of(app: &AppKey) -> WebhookLag {
+        WebhookLag {
+            app: app.clone(),
+            webhook: WebhookId::at(UtcMillis(0)),
+            records_behind: 0,
+            seconds_behind: 0,
+            is_failing: false,
+            is_disabled: false,
+            tally: Tally { n_missed: 7, ..Tally::default() },
+        }
+    }
+
+    /// Otherwise one would count twice what the other has counted, and an alert would tell of events that nobody missed.
+    #[test]
+    fn of_scrapes_at_once_none_sees_the_half_of_another() {
+        let metrics = Exposition::new(&Metrics::default(), &Durations::default());
+        let (app, other) = ("a".repeat(22), "b".repeat(22));
+        let webhooks = [&app, &other].map(|app| webhook_of(&AppKey::new(app).unwrap()));
+        let counts = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter(|line| line.starts_with("aerogram_webhook_log_records_missed_total{"));
+            lines.filter_map(|line| line.rsplit(' ').next()).map(str::to_owned).collect()
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let update = |metrics: &Exposition| metrics.webhooks.set(webhooks.to_vec(), 0);
+                        let text = metrics.scrape(MetricsForm::Classic, update).unwrap();
+                        assert_eq!(counts(&text), ["7", "7"], "{text}");
+                    }
+                });
+            }
+        });
+    }
+
     fn is_ours(name: &str) -> bool {
         ["aerogram_", "process_"].iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    const RULES: &str = include_str!("../../../packaging/prometheus/aerogram.rules.yml");
+    const SITUATIONS: &str = include_str!("../../../packaging/prometheus/aerogram.rules.test.yml");
+
+    /// `scripts/peers` has Prometheus' own tool try the situations.
+    #[test]
+    fn every_alert_has_a_situation_in_which_it_is_raised_and_one_in_which_it_is_not() {
+        let alerts: Vec<&str> = RULES.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+        assert!(alerts.len() >= 21, "{alerts:?}");
+        for alert in alerts {
+            for line in [format!("alertname: {alert}\n        exp_alerts:"), format!("alertname: {alert}}}\n")] {
+                assert!(SITUATIONS.contains(&line), "there is no {line:?}");
+            }
+        }
     }
 
     /// Alert rules and the dashboard ask for nothing that there is not.
     #[test]
     fn rules_and_dashboard_know_the_metrics() {
-        const RULES: &str = include_str!("../../../packaging/prometheus/aerogram.rules.yml");
-        const SITUATIONS: &str = include_str!("../../../packaging/prometheus/aerogram.rules.test.yml");
         const DASHBOARD: &str = include_str!("../../../packaging/grafana/aerogram.json");
         let shown = shown();
-        for (file, n_least) in [(RULES, 18), (SITUATIONS, 8), (DASHBOARD, 30)] {
+        for (file, n_least) in [(RULES, 23), (SITUATIONS, 23), (DASHBOARD, 30)] {
             let words = file.split(|c: char| !c.is_ascii_lowercase() && c != '_');
             let asked: BTreeSet<&str> = words.filter(|word| is_ours(word)).collect();
             let unknown: Vec<&&str> =
