@@ -215,7 +215,7 @@ impl MessageFilling {
     pub fn of(push: &Push, message: &Message) -> Option<Self> {
         let keeps_body = message.content_encoding == Some(ContentEncoding::Base64);
         let body = message.written_body().filter(|_| !keeps_body);
-        let texts = [message.written_title(), body];
+        let texts = [message.title(), body];
         let extra = message.extra.iter().flat_map(BTreeMap::values);
         let varies = texts.into_iter().flatten().chain(extra.map(String::as_str)).any(has_tags);
         (varies && push.is_personalized()).then(|| Self {
@@ -339,11 +339,7 @@ mod tests {
                 0 => "t",
                 _ => "d",
             });
-            assert_eq!(
-                chosen,
-                push.content_for(locale.0, locale.1).message.and_then(Message::title).as_deref(),
-                "{locale:?}"
-            );
+            assert_eq!(chosen, push.content_for(locale.0, locale.1).message.and_then(Message::title), "{locale:?}");
         }
         let stored = serde_json::to_string(&texts).unwrap();
         assert_eq!(serde_json::from_str::<TextChoice>(&stored).unwrap(), texts);

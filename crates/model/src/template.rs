@@ -1,7 +1,6 @@
 //! Templates: pushes that are stored with variables in their texts, and are filled in when they are sent.
 
 mod html;
-mod personal;
 mod placeholder;
 mod render;
 #[cfg(test)]
@@ -11,9 +10,8 @@ mod value;
 mod variable;
 
 pub(crate) use html::{Surroundings, content_type};
-pub use personal::{Outline, PersonalText};
 pub use usage::{MergeData, ScheduleReplacement, TemplateSchedule, TemplateUse};
-pub(crate) use value::{default_text, variable_value};
+pub(crate) use value::variable_value;
 pub(crate) use variable::key_rule;
 pub use variable::{Variable, VariableKey};
 

@@ -8,6 +8,9 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 use testkit::rows::row_counts;
 
+use crate::personalization::register as attributed;
+use crate::push_account::recipients;
+
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// A push that greets everybody by their name.
@@ -95,6 +98,37 @@ async fn recipients_are_registered_and_everybody_gets_their_own_text() {
         again.expect(202);
         assert_eq!(sent(&app).await.len(), 3);
         assert_eq!(open_channels(&app).await.len(), 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn texts_of_a_template_are_in_the_language_of_personalization() {
+    on_each_database(async |app| {
+        attributed(&app, "open::kiosk", "known", json!({"first_name": "Kim"})).await;
+        let alert = "{{#if vip}}VIP{{else}}Hello{{/if}}, {{$def first_name \"you\"}} at {{shop}}: \
+                     {{#each items}}{{name}}{{#unless @last}}, {{/unless}}{{/each}}{{missing}}";
+        let mut push = greeting(&json!([{"ua_address": "known", "vip": "yes"}, {"ua_address": "new"}]));
+        push["notification"]["open::kiosk"]["template"] = json!({"fields": {"alert": alert}});
+        push["global_attributes"] = json!({"shop": "the harbour", "items": [{"name": "tea"}, {"name": "cake"}]});
+        app.master().post("/api/create-and-send/validate", push.clone()).await.expect(200);
+        let accepted = app.master().post("/api/create-and-send", push.clone()).await.expect(202);
+        let alerts: Vec<Value> = sent(&app).await.into_iter().map(|(_, payload)| payload["alert"].clone()).collect();
+        assert_eq!(alerts, ["VIP, Kim at the harbour: tea, cake", "Hello, you at the harbour: tea, cake"]);
+        let id = accepted["push_ids"][0].as_str().unwrap();
+        let status = app.master().get(&format!("/api/push/{id}")).await.expect(200);
+        assert_eq!(status["push"]["total"]["delivered"], 2);
+
+        // Only what says that it cannot do without a value keeps a device from getting the push.
+        push["notification"]["open::kiosk"]["template"]["fields"]["alert"] = json!("{{$required first_name}}");
+        let accepted = app.master().post("/api/create-and-send", push.clone()).await.expect(202);
+        app.step_all().await;
+        let failed = recipients(&app, accepted["push_ids"][0].as_str().unwrap(), "outcome=failed", 10).await;
+        assert_eq!(failed.len(), 1, "{failed:?}");
+        assert!(failed[0]["reason"].as_str().unwrap().contains("'first_name'"), "{failed:?}");
+        push["notification"]["open::kiosk"]["template"]["fields"]["alert"] = json!("{{#if vip}}");
+        let refused = app.master().post("/api/create-and-send", push).await.expect(400);
+        assert_eq!(refused["details"]["path"], "notification.open::kiosk.template.fields.alert");
     })
     .await;
 }

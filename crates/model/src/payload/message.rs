@@ -1,6 +1,5 @@
 //! The Message Center message of a push: a page that stays in the device's inbox.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use personalization::ValueMap;
@@ -89,21 +88,17 @@ impl Icon {
 }
 
 impl Message {
-    /// The title; `None` when it has to be looked up in a template that is stored elsewhere.
-    pub fn title(&self) -> Option<String> {
+    /// The title as it is written; `None` when it has to be looked up in a template that is stored elsewhere.
+    pub fn title(&self) -> Option<&str> {
         match &self.content {
-            MessageContent::Text { title, .. } => Some(title.clone()),
-            MessageContent::Template { template } => template.for_everybody("title"),
+            MessageContent::Text { title, .. } => Some(title),
+            MessageContent::Template { template } => template.field("title"),
         }
     }
 
     /// The bytes of the body; `None` as for the title.
     pub fn body(&self) -> Option<Vec<u8>> {
-        let body = match &self.content {
-            MessageContent::Text { body, .. } => Cow::Borrowed(body.as_str()),
-            MessageContent::Template { template } => Cow::Owned(template.for_everybody("body")?),
-        };
-        self.content_encoding.unwrap_or(ContentEncoding::Utf8).decode(&body)
+        self.content_encoding.unwrap_or(ContentEncoding::Utf8).decode(self.written_body()?)
     }
 
     /// Whether title and body are in a content template.
@@ -111,15 +106,7 @@ impl Message {
         matches!(&self.content, MessageContent::Template { template } if template.is_stored())
     }
 
-    /// The title as it is written, with its variables.
-    pub fn written_title(&self) -> Option<&str> {
-        match &self.content {
-            MessageContent::Text { title, .. } => Some(title),
-            MessageContent::Template { template } => template.field("title"),
-        }
-    }
-
-    /// The body as it is written, with its variables.
+    /// The body as it is written, which need not be text once it is decoded.
     pub fn written_body(&self) -> Option<&str> {
         match &self.content {
             MessageContent::Text { body, .. } => Some(body),

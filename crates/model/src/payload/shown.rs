@@ -18,7 +18,7 @@ impl Push {
     /// The beginnings of the first title and the first text, the text for everybody before those of single platforms.
     pub fn shown_texts(&self) -> ShownTexts {
         let ShownTexts { title, alert } = self.notification.as_ref().map(Notification::first_texts).unwrap_or_default();
-        let message = self.message.as_ref().and_then(|message| message.title());
+        let message = self.message.as_ref().and_then(|message| message.title().map(str::to_owned));
         let banner = self.in_app().map(|banner| banner.alert.clone());
         ShownTexts {
             title: title.or(message).map(|text| beginning(&text)),
@@ -31,7 +31,7 @@ impl Push {
     pub fn text_on(&self, device_type: &DeviceType) -> Option<String> {
         let ShownTexts { title, alert } =
             self.notification.as_ref().map(|notification| notification.texts_on(device_type)).unwrap_or_default();
-        alert.or(title).or_else(|| self.message.as_ref()?.title())
+        alert.or(title).or_else(|| self.message.as_ref()?.title().map(str::to_owned))
     }
 }
 

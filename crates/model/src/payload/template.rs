@@ -8,7 +8,6 @@ use crate::ids::Id;
 use crate::json::body::Body;
 use crate::json::{At, Fields};
 use crate::limits;
-use crate::template::{PersonalText, default_text};
 
 pub enum TemplateKind {}
 /// One stored template.
@@ -69,29 +68,11 @@ impl TemplateReference {
         }
     }
 
-    /// The text an inline template gives for a field.
+    /// The text an inline template gives for a field, as it is written.
     pub fn field(&self, key: &str) -> Option<&str> {
         match &self.source {
             TemplateSource::Fields(fields) => fields.get(key).map(String::as_str),
             TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => None,
-        }
-    }
-}
-
-impl TemplateReference {
-    /// As [`TemplateReference::field`], with its variables, if there are any.
-    pub fn personal(&self, key: &str) -> Option<PersonalText> {
-        PersonalText::new(self.field(key)?, |key| {
-            let default = self.variable_defaults.iter().flatten().find(|default| default.key == key)?;
-            default_text(&default.default_value)
-        })
-    }
-
-    /// As [`TemplateReference::field`], for recipients without values of their own.
-    pub fn for_everybody(&self, key: &str) -> Option<String> {
-        match self.personal(key) {
-            Some(text) => Some(text.filled(&BTreeMap::new())),
-            None => self.field(key).map(str::to_owned),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The value of a variable, as callers give it: any text, or a value that has an obvious text.
 
-use serde_json::Value;
-
 use crate::json::{At, Json};
 
 /// Numbers and booleans stand for their text, and null for no value at all.
@@ -12,15 +10,5 @@ pub(crate) fn variable_value(at: &At<'_>) -> Option<Option<String>> {
         Json::Number(number) => Some(Some(number.to_string())),
         Json::String(text) => Some(Some(text.clone())),
         Json::Array(_) | Json::Object(_) => at.string().map(|text| Some(text.to_owned())),
-    }
-}
-
-/// As [`variable_value`], for defaults, which were accepted as they came: those without a text count as none.
-pub(crate) fn default_text(value: &Value) -> Option<String> {
-    match value {
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-        Value::Bool(value) => Some(value.to_string()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(text.clone()),
     }
 }

@@ -155,12 +155,11 @@ fn head_and_body(push: &Push, text: u32, message: &Message) -> Option<(u32, Text
     let details = MessageDetails::of(push, message);
     // Texts that vary are kept as they are written, and filled in when they are read.
     let (title, body) = match &details.filling {
-        Some(filling) if filling.keeps_body() => (message.written_title()?.to_owned(), message.body()?),
-        Some(_) => (message.written_title()?.to_owned(), message.written_body()?.as_bytes().to_vec()),
-        None => (message.title()?, message.body()?),
+        Some(filling) if !filling.keeps_body() => (message.title()?, message.written_body()?.as_bytes().to_vec()),
+        Some(_) | None => (message.title()?, message.body()?),
     };
     let head = TextHead {
-        title,
+        title: title.to_owned(),
         content_type: message.mime_type(),
         details,
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),

@@ -10,11 +10,10 @@ use crate::payload::android::AndroidOverride;
 use crate::payload::color::Color;
 use crate::payload::interactive::Interactive;
 use crate::payload::ios::{IosAlert, IosOverride};
-use crate::payload::open::{OPEN_TEXTS, OpenOverride};
+use crate::payload::open::OpenOverride;
 use crate::payload::template::TemplateReference;
 use crate::payload::web::WebOverride;
 use crate::payload::wns::{WnsContent, WnsOverride};
-use crate::template::PersonalText;
 
 /// Prints as the `payload` of a delivery to an open platform.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,9 +23,6 @@ pub struct OpenNotification {
     /// Only ever inherited: the override has no actions of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-    /// The texts with variables, by their keys. The fields above hold the texts for a device without values of its own.
-    #[serde(skip)]
-    pub personal: Vec<(&'static str, PersonalText)>,
 }
 
 /// The returned overrides are complete: nothing is left to inherit, and the texts of an inline template are in their fields.
@@ -104,8 +100,6 @@ impl Notification {
     pub fn for_open(&self, platform: &OpenPlatform) -> Option<OpenNotification> {
         let mut content = self.own(self.open.get(platform))?;
         let template = content.template.take();
-        let personal =
-            OPEN_TEXTS.into_iter().filter_map(|key| Some((key, template.as_ref()?.personal(key)?))).collect();
         fill(
             template.as_ref(),
             [
@@ -118,7 +112,7 @@ impl Notification {
         content.alert = content.alert.or_else(|| self.alert.clone());
         let mut actions = None;
         self.inherit(&mut actions, &mut content.interactive);
-        Some(OpenNotification { content, actions, personal })
+        Some(OpenNotification { content, actions })
     }
 
     /// The override to complete: an empty one when there is none but the alert for everybody will fill it.
@@ -140,8 +134,8 @@ impl Notification {
 fn fill<const N: usize>(template: Option<&TemplateReference>, fields: [(&str, &mut Option<String>); N]) {
     let Some(template) = template else { return };
     for (key, slot) in fields {
-        if let Some(text) = template.for_everybody(key) {
-            *slot = Some(text);
+        if let Some(text) = template.field(key) {
+            *slot = Some(text.to_owned());
         }
     }
 }
