@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::channel::open_address;
 use crate::device_type::DeviceType;
@@ -18,7 +18,7 @@ use crate::json::{At, Json};
 use crate::limits;
 use crate::payload::Push;
 use crate::selector::{Audience, Purpose};
-use crate::template::{VariableKey, key_rule, variable_value};
+use crate::template::{VariableKey, key_rule};
 
 /// The audience of such a push: at least one recipient, and none of them twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub struct Recipients(Vec<NewRecipient>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRecipient {
     pub address: String,
-    /// For the variables of the push, by their keys.
-    pub values: BTreeMap<String, String>,
+    /// For the texts of the push, by their names; none of them is null. Rows of earlier versions have texts only.
+    pub values: BTreeMap<String, Value>,
 }
 
 /// The key of the audience under which the recipients are.
@@ -123,8 +123,8 @@ impl NewRecipient {
                 ));
             } else if VariableKey::new(key).is_none() {
                 at.invalid::<()>(key_rule());
-            } else if let Some(Some(value)) = variable_value(&at) {
-                values.insert(key.to_owned(), value);
+            } else if !at.is_null() {
+                values.insert(key.to_owned(), at.json().to_value());
             }
         }
         fields.finish();
@@ -142,7 +142,7 @@ impl JsonSchema for Recipients {
             "type": "object",
             "properties": {ADDRESS: {"type": "string", "minLength": 1, "maxLength": limits::OPEN_ADDRESS_CHARS}},
             "required": [ADDRESS],
-            "additionalProperties": {"description": "A value for the variable of this name."},
+            "additionalProperties": {"description": "A value for the texts of the push, under this name; null for none."},
         });
         json_schema!({
             "type": "object",

@@ -11,7 +11,7 @@ mod variable;
 
 pub(crate) use html::{Surroundings, content_type};
 pub use usage::{MergeData, ScheduleReplacement, TemplateSchedule, TemplateUse};
-pub(crate) use value::variable_value;
+pub use value::VariableValue;
 pub(crate) use variable::key_rule;
 pub use variable::{Variable, VariableKey};
 

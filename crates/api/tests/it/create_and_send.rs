@@ -134,6 +134,35 @@ async fn texts_of_a_template_are_in_the_language_of_personalization() {
 }
 
 #[tokio::test]
+async fn values_stay_what_they_are() {
+    on_each_database(async |app| {
+        let alert = "{{#if vip}}VIP {{/if}}{{#if n}}{{add n 1}} {{/if}}{{#eq vip true}}yes {{/eq}}\
+                     {{#each items}}{{name}} {{/each}}{{vip}} {{n}}";
+        let recipients = json!([
+            {"ua_address": "a", "vip": false, "n": 0}, {"ua_address": "b", "vip": true, "n": 1.5},
+            {"ua_address": "c", "vip": "false", "items": [{"name": "tea"}, {"name": "cake"}]}, {"ua_address": "d", "vip": null},
+        ]);
+        let mut push = greeting(&recipients);
+        push["notification"]["open::kiosk"]["template"] = json!({"fields": {"alert": alert}});
+        app.master().post("/api/create-and-send", push.clone()).await.expect(202);
+        let alerts = async || -> Vec<Value> {
+            sent(&app).await.into_iter().map(|(_, payload)| payload["alert"].clone()).collect()
+        };
+        let expected = ["false 0", "VIP 2.5 yes true 1.5", "VIP tea cake false ", " "];
+        assert_eq!(alerts().await, expected);
+        // A schedule keeps them, too.
+        app.master().delete("/api/sandbox").await.expect(204);
+        let scheduled = json!({"schedule": {"scheduled_time": "2024-05-01T13:00:00"}, "push": push});
+        app.master().post("/api/schedules/create-and-send", scheduled).await.expect(202);
+        let app = app.restart().await;
+        app.advance(HOUR);
+        let again: Vec<Value> = sent(&app).await.into_iter().map(|(_, payload)| payload["alert"].clone()).collect();
+        assert_eq!(again, expected);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_thousand_recipients_with_texts_of_their_own_are_one_request() {
     on_each_database(async |app| {
         let receiver = OpenReceiver::start().await;

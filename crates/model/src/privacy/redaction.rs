@@ -201,7 +201,7 @@ impl Redaction {
         if recipients.is_empty() {
             recipients.push(serde_json::json!({"ua_address": ERASED}));
         }
-        self.clean_each(recipients, Place::default()) || is_any_gone
+        self.clean_each(recipients, Place { key: None, is_free: true }) || is_any_gone
     }
 
     /// All of them, also after one in which something was found.

@@ -6,6 +6,7 @@ use personalization::html_escaped;
 
 use super::html::{Surroundings, content_type};
 use super::placeholder::{Piece, pieces};
+use super::value::VariableValue;
 use super::{Template, TemplateUse, is_personalized};
 use crate::json::{self, Json};
 use crate::limits;
@@ -20,7 +21,8 @@ impl Template {
         let substitutions = &usage.merge_data.substitutions;
         let values = self.variables.iter().filter_map(|variable| {
             let key = variable.key.as_str();
-            Some((key, substitutions.get(key).or(variable.default_value.as_ref())?.as_str()))
+            let default = || variable.default_value.as_deref().map(VariableValue::of_text);
+            Some((key, substitutions.get(key).cloned().or_else(default)?))
         });
         let mut filling = Filling { values: values.collect(), missing: BTreeSet::new(), n_bytes: 0 };
         let given = usage.given();
@@ -57,7 +59,7 @@ impl Template {
 }
 
 struct Filling<'t> {
-    values: BTreeMap<&'t str, &'t str>,
+    values: BTreeMap<&'t str, VariableValue>,
     missing: BTreeSet<String>,
     /// Of all texts, as they are filled in.
     n_bytes: usize,
@@ -73,7 +75,7 @@ impl Filling<'_> {
             _ => Vec::new(),
         };
         global.retain(|(key, _)| !self.values.contains_key(key.as_str()));
-        let value = |(key, value): (&&str, &&str)| ((*key).to_owned(), Json::String((*value).to_owned()));
+        let value = |(key, value): (&&str, &VariableValue)| ((*key).to_owned(), value.json().clone());
         global.extend(self.values.iter().map(value));
         let others = entries.iter().filter(|(key, _)| !is_global(key)).cloned();
         Json::Object(others.chain([("global_attributes".to_owned(), Json::Object(global))]).collect())
@@ -109,8 +111,8 @@ impl Filling<'_> {
             let more = match piece {
                 Piece::Text(text) => text.into(),
                 Piece::Variable(key) => match self.values.get(key) {
-                    Some(value) if is_html => html_escaped(value),
-                    Some(value) => (*value).into(),
+                    Some(value) if is_html => html_escaped(&value.text()).into_owned().into(),
+                    Some(value) => value.text(),
                     None => {
                         self.missing.insert(key.to_owned());
                         continue;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::json_schema;
 
-use super::value::variable_value;
+use super::value::VariableValue;
 use crate::json::body::{Body, Read};
 use crate::json::{At, Json, OneOrMany};
 use crate::limits;
@@ -40,13 +40,13 @@ pub struct TemplateUse {
 }
 
 /// Which template, and the values for its variables.
-#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[derive(Clone, Debug, PartialEq, Body)]
 #[body(not_printed)]
 pub struct MergeData {
     pub template_id: TemplateId,
     /// Values that the template does not know are ignored.
     #[body(length = 0..=limits::SUBSTITUTIONS, read = substitutions, nullable, default)]
-    pub substitutions: BTreeMap<String, String>,
+    pub substitutions: BTreeMap<String, VariableValue>,
 }
 
 /// A template that is sent later.
@@ -100,8 +100,9 @@ impl ScheduleReplacement {
     }
 }
 
-fn substitutions(at: &At<'_>) -> Option<BTreeMap<String, String>> {
-    let given = at.object()?.into_map(0..=limits::SUBSTITUTIONS, variable_value)?;
+fn substitutions(at: &At<'_>) -> Option<BTreeMap<String, VariableValue>> {
+    let value = |at: &At<'_>| if at.is_null() { Some(None) } else { VariableValue::parse(at).map(Some) };
+    let given = at.object()?.into_map(0..=limits::SUBSTITUTIONS, value)?;
     Some(given.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
 }
 

@@ -19,7 +19,6 @@ use model::term::{Reach, Term};
 use model::time::UtcMillis;
 use personalization::ValueMap;
 use roaring::RoaringBitmap;
-use serde_json::Value;
 use store::recipients::{self, Wanted};
 use store::{Tx, live_tokens};
 use tenancy::key_for_log_in;
@@ -173,9 +172,7 @@ impl Feed {
 }
 
 fn by_address(recipients: &Recipients) -> ValuesByAddress {
-    let value = |(key, value): (&String, &String)| (key.clone(), Value::from(value.as_str()));
-    let all = recipients.as_slice().iter();
-    all.map(|recipient| (recipient.address.clone(), recipient.values.iter().map(value).collect())).collect()
+    recipients.as_slice().iter().map(|recipient| (recipient.address.clone(), recipient.values.clone())).collect()
 }
 
 /// A channel that has another address by now is no longer one of the recipients, and is left out.

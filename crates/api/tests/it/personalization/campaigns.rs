@@ -89,3 +89,38 @@ async fn a_template_has_its_own_variables_and_those_of_devices() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn substitutions_stay_what_they_are_in_a_personalized_template() {
+    on_each_database(async |app| {
+        let kim = register(&app, "ios", "A1", json!({"name": "Kim"})).await;
+        let variables = json!([{"key": "VIP", "default_value": null}, {"key": "N", "default_value": null}]);
+        let alert = "{{#if VIP}}VIP {{/if}}{{#if N}}some {{/if}}{{VIP}} {{N}}";
+        for (options, expected) in [
+            (json!({"personalization": true}), ["false 0", "VIP some true 2"]),
+            // Without the language, a value is its text.
+            (
+                json!({}),
+                [
+                    "{{#if VIP}}VIP {{/if}}{{#if N}}some {{/if}}false 0",
+                    "{{#if VIP}}VIP {{/if}}{{#if N}}some {{/if}}true 2",
+                ],
+            ),
+        ] {
+            let push = json!({"notification": {"alert": alert}, "options": options});
+            let template = json!({"name": "T", "variables": variables, "push": push});
+            let made = app.master().post("/api/templates", template).await.expect(201);
+            for (substitutions, expected) in
+                [json!({"VIP": false, "N": 0}), json!({"VIP": true, "N": 2})].into_iter().zip(expected)
+            {
+                let merge_data = json!({"template_id": made["template_id"], "substitutions": substitutions});
+                let usage = json!({"audience": "all", "device_types": ["ios"], "merge_data": merge_data});
+                app.master().delete("/api/sandbox").await.expect(204);
+                app.master().post("/api/templates/push", usage).await.expect(200);
+                app.step_all().await;
+                assert_eq!(kept(&app).await[&kim]["aps"]["alert"], expected);
+            }
+        }
+    })
+    .await;
+}

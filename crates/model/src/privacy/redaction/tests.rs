@@ -62,6 +62,8 @@ fn a_number_names_somebody_where_its_digits_would() {
                           "not": {"attribute": "no", "operator": "less", "value": 20_260_117}});
     assert_eq!(cleaned(&["20260117"], &body), Some(expected), "a limit of our own stays readable");
     assert_eq!(cleaned(&["20260117"], &json!({"properties": {"customer": 202_601_170}})), None);
+    let recipients = |friend: Value| json!({"create_and_send": [{"ua_address": "b", "friend": friend, "n": 3}]});
+    assert_eq!(cleaned(&["20260117"], &recipients(json!(20_260_117))), Some(recipients(json!(ERASED))));
 }
 
 #[test]
