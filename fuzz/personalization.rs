@@ -25,7 +25,7 @@ libfuzzer_sys::fuzz_target!(|source: &str| {
         ("list".to_owned(), json!(list)),
         ("name".to_owned(), json!("Kim & Lee")),
     ]);
-    for target in [Target::Text, Target::Html, Target::Url] {
+    for target in [Target::Text, Target::Html, Target::Url, Target::WholeUrl] {
         if let Ok(text) = template.render(target, &Values { layers: &[&values], now: 0 }) {
             assert!(text.len() <= limits::OUTPUT_BYTES, "a text has a limit");
         }

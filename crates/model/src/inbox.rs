@@ -20,6 +20,7 @@ use crate::limits;
 use crate::payload::content::ContentEncoding;
 use crate::payload::localization::{self, Localization};
 use crate::payload::message::{Icons, Message};
+use crate::payload::personal::Form;
 use crate::payload::{Push, extra::TextExtra};
 use crate::time::UtcMillis;
 
@@ -188,7 +189,7 @@ pub struct MessageDetails {
     /// Free-form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<BTreeMap<String, Value>>,
-    /// Present if title, body and extra are filled in for each reader. Readers do not see it.
+    /// Present if title, body, extra and icons are filled in for each reader. Readers do not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filling: Option<MessageFilling>,
 }
@@ -216,8 +217,9 @@ impl MessageFilling {
         let keeps_body = message.content_encoding == Some(ContentEncoding::Base64);
         let body = message.written_body().filter(|_| !keeps_body);
         let texts = [message.title(), body];
-        let extra = message.extra.iter().flat_map(BTreeMap::values);
-        let varies = texts.into_iter().flatten().chain(extra.map(String::as_str)).any(has_tags);
+        let extra = message.extra.iter().flat_map(BTreeMap::values).map(String::as_str);
+        let icon = message.icons.iter().map(|icons| icons.list_icon.as_str());
+        let varies = texts.into_iter().flatten().chain(extra).chain(icon).any(has_tags);
         (varies && push.is_personalized()).then(|| Self {
             global: push.global_attributes.clone().unwrap_or_default(),
             defaults: message.variable_defaults(),
@@ -243,8 +245,29 @@ impl MessageFilling {
 
     /// A text for a reader with these values. One that was no template when it was sent stays as it is.
     pub fn filled(&self, text: &str, is_html: bool, values: &ValueMap, now: UtcMillis) -> Result<String, Unrenderable> {
+        self.filled_as(if is_html { Target::Html } else { Target::Text }, text, values, now)
+    }
+
+    /// As [`MessageFilling::filled`], of what names a picture. A message can be read without its pictures: one is left out if it is
+    /// none with these values.
+    pub fn filled_icons(
+        &self,
+        icons: &BTreeMap<String, String>,
+        values: &ValueMap,
+        now: UtcMillis,
+    ) -> Result<BTreeMap<String, String>, Unrenderable> {
+        let mut filled = BTreeMap::new();
+        for (name, icon) in icons {
+            let icon = self.filled_as(Target::WholeUrl, icon, values, now)?;
+            if Form::Icon.judge(&icon).is_ok() {
+                filled.insert(name.clone(), icon);
+            }
+        }
+        Ok(filled)
+    }
+
+    fn filled_as(&self, target: Target, text: &str, values: &ValueMap, now: UtcMillis) -> Result<String, Unrenderable> {
         let Ok(template) = Template::parse(text) else { return Ok(text.to_owned()) };
-        let target = if is_html { Target::Html } else { Target::Text };
         template.render(target, &Values { layers: &[values, &self.global, &self.defaults], now: now.0 })
     }
 }

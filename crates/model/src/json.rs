@@ -10,6 +10,7 @@ pub(crate) mod near;
 pub mod schema;
 mod tree;
 
+pub(crate) use cursor::Texts;
 pub use cursor::{At, OneOrMany};
 pub use fields::Fields;
 pub use tree::Json;

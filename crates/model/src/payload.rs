@@ -46,7 +46,7 @@ use crate::channel::name_text;
 use crate::create_and_send::Recipients;
 use crate::device_type::{DeviceType, OpenPlatform};
 use crate::json::body::{Body, Read};
-use crate::json::{self, At, Fields, Json, OneOrMany};
+use crate::json::{self, At, Fields, Json, OneOrMany, Texts};
 use crate::limits;
 use crate::problem::Problems;
 use crate::selector::{Audience, Purpose};
@@ -68,7 +68,7 @@ pub use stored_texts::StoredTexts;
 /// A push: its audience, its content on each platform, and how it is sent.
 // Checked against every rule that needs nothing but the push itself.
 #[derive(Clone, Debug, PartialEq, Body, Read)]
-#[body(given(purpose: Purpose), parse = parse_with, check = |push, at| push.checked(at, purpose))]
+#[body(given(purpose: Purpose), parse = parse_parts, check = |push, at| push.checked(at, purpose))]
 pub struct Push {
     /// What the push is called in listings. Devices do not see it.
     #[body(length = 1..=limits::PUSH_NAME_CHARS, read = |at| name_text(at, limits::PUSH_NAME_CHARS))]
@@ -118,6 +118,17 @@ impl Push {
     /// A push that is sent because of a request, now or later.
     pub fn parse(at: &At<'_>) -> Option<Self> {
         Self::parse_with(at, Purpose::Send)
+    }
+
+    pub fn parse_with(at: &At<'_>, purpose: Purpose) -> Option<Self> {
+        let texts = match purpose {
+            Purpose::Stored => Texts::Accepted,
+            Purpose::Send | Purpose::Pipeline | Purpose::CreateAndSend => match personal::may_have_tags(at.json()) {
+                true => Texts::Tagged,
+                false => Texts::Final,
+            },
+        };
+        Self::parse_parts(&at.with_texts(texts), purpose)
     }
 
     /// Whether the payload may be kept only until it is sent.

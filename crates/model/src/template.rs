@@ -25,6 +25,7 @@ use crate::json::body::{Body, Read};
 use crate::json::{self, At, Fields, Json};
 use crate::limits;
 use crate::payload::Push;
+use crate::payload::personal::asks_for_values;
 use crate::problem::{Problem, ProblemKind, Problems};
 use variable::parse_variables;
 
@@ -106,7 +107,7 @@ impl Template {
     /// A variable that is not declared is most likely a typing mistake.
     fn undeclared_variables(&self) -> Vec<Problem> {
         // Of a personalized push, other variables are attributes of its recipients.
-        if is_personalized(&self.push.0) {
+        if asks_for_values(&self.push.0) {
             return Vec::new();
         }
         let declared: BTreeSet<&str> = self.variables.iter().map(|variable| variable.key.as_str()).collect();
@@ -172,12 +173,6 @@ impl TemplatePush {
         let _ = json::read_tree(&self.0, collect);
         found
     }
-}
-
-/// Whether variables of a push, as it is written, are filled in for each recipient.
-fn is_personalized(push: &Json) -> bool {
-    let is_asked = push.get("options").and_then(|options| options.get("personalization")) == Some(&Json::Bool(true));
-    is_asked || matches!(push.get("global_attributes"), Some(Json::Object(attributes)) if !attributes.is_empty())
 }
 
 fn collect_texts(at: &At<'_>, found: &mut Vec<(String, String)>) {

@@ -14,6 +14,8 @@ pub enum Target {
     Html,
     /// A URL whose beginning is written out.
     Url,
+    /// A whole URL, which may begin with a value: that is written as it is.
+    WholeUrl,
 }
 
 impl Target {
@@ -21,7 +23,7 @@ impl Target {
         match self {
             Target::Text => text.into(),
             Target::Html => html_escaped(text),
-            Target::Url => percent_encoded(text),
+            Target::Url | Target::WholeUrl => percent_encoded(text),
         }
     }
 }

@@ -37,6 +37,8 @@ pub enum Unrenderable {
     Missing(String),
     TooLong,
     TooMuchWork,
+    /// A text that has to be a URL is none, and why; only the caller knows the form of a text.
+    NotAUrl(&'static str),
 }
 
 impl fmt::Display for Unrenderable {
@@ -52,6 +54,7 @@ impl fmt::Display for Unrenderable {
             Self::TooMuchWork => {
                 out.write_str("The texts of the push take too many steps with the values of this device.")
             }
+            Self::NotAUrl(why) => write!(out, "With the values of this device a URL of the push cannot be used. {why}"),
         }
     }
 }
@@ -98,9 +101,13 @@ impl<'t, 'v> Renderer<'t, 'v> {
             Node::Value { expression, is_raw } => {
                 let value = self.value(expression)?;
                 let text = text_of(&value);
-                // Whoever encodes a value for a URL has it in the form that it is to have there.
-                let is_encoded = self.target == Target::Url && is_url_encoded(expression);
-                match *is_raw || is_encoded {
+                // What is encoded for a URL, or is its beginning, has the form that it is to have there.
+                let is_final = match self.target {
+                    Target::Url => is_url_encoded(expression),
+                    Target::WholeUrl => self.out.is_empty() || is_url_encoded(expression),
+                    Target::Text | Target::Html => false,
+                };
+                match *is_raw || is_final {
                     true => self.write(&text),
                     false => self.write(&self.target.escaped(&text)),
                 }

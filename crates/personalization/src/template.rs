@@ -112,6 +112,15 @@ impl Template {
         parts
     }
 
+    /// What of it is the same for everybody, as one text.
+    pub fn constant_parts(&self) -> String {
+        let text = |node: &Node| match node {
+            Node::Text(text) => Some(text.as_str()),
+            Node::Value { .. } | Node::Block(_) => None,
+        };
+        self.nodes.iter().filter_map(text).collect()
+    }
+
     /// The names under which it looks for values of a recipient. A path with several segments may mean an instance of an attribute
     /// that is an object, whose name is `attribute#instance`.
     pub fn names(&self) -> BTreeSet<String> {

@@ -184,6 +184,15 @@ fn values_are_escaped_for_their_target() {
     let url =
         rendered_as(Target::Url, "https://example.com/?q={{x}}&r={{urlEncode x}}", &json!({"x": "a b/ü"})).unwrap();
     assert_eq!(url, "https://example.com/?q=a%20b%2F%C3%BC&r=a%20b%2F%C3%BC");
+    let links = json!({"base": "https://example.com/a", "x": "a b"});
+    for (source, expected) in [
+        ("{{base}}?q={{x}}", "https://example.com/a?q=a%20b"),
+        ("{{#if base}}{{base}}{{else}}{{x}}{{/if}}", "https://example.com/a"),
+        ("https://example.com/{{x}}/{{{x}}}/{{urlEncode x}}", "https://example.com/a%20b/a b/a%20b"),
+        ("{{none}}{{base}}", "https://example.com/a"),
+    ] {
+        assert_eq!(rendered_as(Target::WholeUrl, source, &links).unwrap(), expected);
+    }
     assert_eq!(rendered("{{x}}", &values), "<b>\"&'</b> ü");
 }
 

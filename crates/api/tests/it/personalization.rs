@@ -2,6 +2,7 @@
 
 mod campaigns;
 mod messages;
+mod urls;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -38,6 +38,17 @@ impl Sink {
     }
 }
 
+/// What texts with a form of their own, such as URLs, are while they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// As they will be used.
+    Final,
+    /// With tags in whose places something is filled in later, when their form is judged again.
+    Tagged,
+    /// Accepted before, whatever has been done to them since: their form is not judged.
+    Accepted,
+}
+
 /// A position in the document being read.
 #[derive(Clone)]
 pub struct At<'a> {
@@ -45,6 +56,7 @@ pub struct At<'a> {
     /// `None` for the document itself.
     path: Option<Rc<PathNode<'a>>>,
     sink: &'a Sink,
+    texts: Texts,
 }
 
 /// The way to a value. Neighbors share it, and it becomes text only when there is a problem to note: a hostile document has
@@ -61,7 +73,16 @@ enum Step<'a> {
 
 impl<'a> At<'a> {
     pub(super) fn root(json: &'a Json, sink: &'a Sink) -> Self {
-        Self { json, path: None, sink }
+        Self { json, path: None, sink, texts: Texts::Final }
+    }
+
+    /// The same position, at and below which texts are what is said here.
+    pub(crate) fn with_texts(&self, texts: Texts) -> Self {
+        Self { texts, ..self.clone() }
+    }
+
+    pub(crate) fn texts(&self) -> Texts {
+        self.texts
     }
 
     pub fn json(&self) -> &'a Json {
@@ -86,7 +107,8 @@ impl<'a> At<'a> {
     }
 
     fn below(&self, step: Step<'a>, json: &'a Json) -> At<'a> {
-        At { json, path: Some(Rc::new(PathNode { parent: self.path.clone(), step })), sink: self.sink }
+        let path = Some(Rc::new(PathNode { parent: self.path.clone(), step }));
+        At { json, path, sink: self.sink, texts: self.texts }
     }
 
     pub(crate) fn path(&self) -> String {

@@ -74,9 +74,14 @@ pub enum Icon {
 impl Icon {
     fn parse(at: &At<'_>) -> Option<Self> {
         match at.string()? {
-            hosted if hosted.len() > 3 && hosted.starts_with("ua:") => Some(Icon::Hosted(hosted.to_owned())),
+            hosted if is_hosted(hosted) => Some(Icon::Hosted(hosted.to_owned())),
             _ => HttpUrl::parse(at).map(Icon::Url),
         }
+    }
+
+    /// What keeps a text from naming a picture.
+    pub(crate) fn complaint(text: &str) -> Option<&'static str> {
+        if is_hosted(text) { None } else { HttpUrl::complaint(text) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -85,6 +90,10 @@ impl Icon {
             Icon::Hosted(id) => id,
         }
     }
+}
+
+fn is_hosted(icon: &str) -> bool {
+    icon.len() > 3 && icon.starts_with("ua:")
 }
 
 impl Message {

@@ -3,6 +3,8 @@
 //! The parts of texts that vary are taken out and numbered, and marks stand in their places. A push with marks is rendered
 //! like any other; providers find the marks in their bodies, and put in the texts of each recipient.
 
+mod asking;
+mod form;
 mod marks;
 mod walk;
 
@@ -23,6 +25,8 @@ use crate::selector::Purpose;
 use crate::time::UtcMillis;
 use walk::{Filler, Marker};
 
+pub(crate) use asking::{asks_for_values, may_have_tags};
+pub(crate) use form::Form;
 pub use marks::{Piece, pieces};
 
 /// A push whose texts have tags.
@@ -46,6 +50,7 @@ pub struct VaryingTexts {
 struct VaryingText {
     template: Template,
     target: Target,
+    form: Form,
     /// Of the inline template that the text is in, which all of its texts share.
     defaults: Arc<ValueMap>,
 }
@@ -121,7 +126,9 @@ impl PersonalizedPush {
 
     /// The push without anything that varies: the least of it that anybody gets.
     pub fn unfilled(&self) -> Result<Push, Problems> {
-        read(&Filler { texts: &[] }.push(&printed(&self.push)?))
+        let constant = |text: &VaryingText| text.template.constant_parts();
+        let texts: Vec<String> = self.texts.texts.iter().map(constant).collect();
+        read(&Filler { texts: &texts }.push(&printed(&self.push)?))
     }
 }
 
@@ -159,9 +166,10 @@ impl VaryingTexts {
         for number in numbers {
             let (Some(text), Some(place)) = (self.texts.get(number), rendered.get_mut(number)) else { continue };
             if place.is_empty() {
-                let VaryingText { template, target, defaults } = text;
+                let VaryingText { template, target, form, defaults } = text;
                 let values = Values { layers: &[values, &self.global, defaults], now: now.0 };
                 *place = template.render_as_one_of(*target, &values, &mut n_steps)?;
+                form.judge(place)?;
             }
             n_bytes += place.len();
             if n_bytes > personalization::limits::OUTPUT_BYTES {

@@ -1,4 +1,5 @@
-//! Which texts of a push are HTML, so that values put into them must not be taken for markup.
+//! What the place of a text in a push says of it: whether it is HTML, so that values put into it must not be taken for markup, and
+//! whether its name is the caller's own.
 
 use crate::json::Json;
 
@@ -12,8 +13,8 @@ pub(crate) struct Surroundings {
 }
 
 /// The keys below these have a meaning for the caller alone.
-const FREE_FORM: [&str; 7] =
-    ["app_defined", "extra", "global_attributes", "defaults", "params", "content_state", "attributes"];
+const FREE_FORM: [&str; 8] =
+    ["app_defined", "extra", "global_attributes", "defaults", "params", "content_state", "attributes", "options"];
 
 impl Surroundings {
     pub(crate) const OUTSIDE: Self = Self { bodies_are_html: false, is_free_form: false };
@@ -27,6 +28,11 @@ impl Surroundings {
             (None, _) => false,
         };
         Self { bodies_are_html, is_free_form: self.is_free_form || FREE_FORM.contains(&key) }
+    }
+
+    /// Whether names mean nothing here.
+    pub(crate) fn is_free_form(self) -> bool {
+        self.is_free_form
     }
 
     pub(crate) fn is_html(self, key: &str) -> bool {

@@ -7,10 +7,11 @@ use personalization::html_escaped;
 use super::html::{Surroundings, content_type};
 use super::placeholder::{Piece, pieces};
 use super::value::VariableValue;
-use super::{Template, TemplateUse, is_personalized};
+use super::{Template, TemplateUse};
 use crate::json::{self, Json};
 use crate::limits;
 use crate::payload::Push;
+use crate::payload::personal::asks_for_values;
 use crate::problem::{Problem, ProblemKind, Problems};
 use crate::selector::Purpose;
 
@@ -28,7 +29,7 @@ impl Template {
         let given = usage.given();
         let is_given = |key: &str| given.iter().any(|(given, _)| *given == key);
         let whole = self.push.with(&given);
-        let filled = match is_personalized(&whole) {
+        let filled = match asks_for_values(&whole) {
             true => filling.with_values(&whole),
             false => filling.push(&whole, is_given),
         };

@@ -51,7 +51,8 @@ impl Readings {
             }
         }
         for head in heads.values().filter(|head| head.details.filling.is_some()) {
-            let texts = std::iter::once(&head.title).chain(head.details.extra.values());
+            let icons = head.details.icons.iter().flat_map(BTreeMap::values);
+            let texts = std::iter::once(&head.title).chain(head.details.extra.values()).chain(icons);
             names.extend(texts.flat_map(|text| MessageFilling::names(text)));
         }
         let needs_body = |head: &TextHead| head.details.filling.as_ref().is_some_and(MessageFilling::needs_body);
@@ -72,7 +73,9 @@ impl Readings {
         let values = self.values(there);
         let mut head = head.clone();
         head.details.filling = None;
-        let mut n_bytes = 0;
+        let icons = head.details.icons.take().map(|icons| filling.filled_icons(&icons, &values, now));
+        head.details.icons = icons.transpose().ok()?.filter(|icons| !icons.is_empty());
+        let mut n_bytes = head.details.icons.iter().flat_map(BTreeMap::values).map(String::len).sum::<usize>();
         for text in std::iter::once(&mut head.title).chain(head.details.extra.values_mut()) {
             *text = filling.filled(text, false, &values, now).ok()?;
             n_bytes += text.len();

@@ -101,12 +101,100 @@ fn all_mistakes_are_named_with_their_columns() {
 }
 
 #[test]
-fn a_url_has_its_form_before_anything_is_filled_in() {
+fn a_url_is_judged_as_it_is_written_and_again_when_it_is_filled_in() {
     let web = |url: &str| json!({"notification": {"alert": "a", "web": {"icon": {"url": url}}}, "options": {"personalization": true}});
-    assert_eq!(read_push(web("{{{url}}}")).unwrap_err()[0].0, "notification.web.icon.url");
+    let values = json!({"id": "a/b", "picture": "https://example.com/c.png"});
+    for (written, expected) in [
+        ("https://example.com/{{id}}.png", "https://example.com/a%2Fb.png"),
+        ("https://example.com/{{$def sku \"none\"}}.png", "https://example.com/none.png"),
+        ("https://example.com/{{ urlEncode id }}.png", "https://example.com/a%2Fb.png"),
+        ("{{picture}}?of={{id}}", "https://example.com/c.png?of=a%2Fb"),
+        ("https://example.com/{{! all of them }}d.png", "https://example.com/d.png"),
+    ] {
+        assert_eq!(filled(web(written), &values)["notification"]["web"]["icon"]["url"], expected);
+    }
+    for written in ["/{{id}}", "ftp://{{id}}", "https://example.com/a b/{{id}}"] {
+        assert_eq!(read_push(web(written)).unwrap_err()[0].0, "notification.web.icon.url", "{written}");
+    }
+    let mistake = read_push(web("https://example.com/{{#if id}}")).unwrap_err();
+    assert_eq!(mistake[0].0, "notification.web.icon.url");
+    assert!(mistake[0].1.starts_with("Column 21: "), "{mistake:?}");
+    // Without the language, braces are characters, of which a URL cannot have all.
+    let mut plain = web("https://example.com/{{ id }}");
+    plain["options"] = json!({});
+    assert_eq!(read_push(plain).unwrap_err()[0].0, "notification.web.icon.url");
+}
+
+#[test]
+fn whatever_asks_for_values_lets_urls_have_tags() {
+    let template = |content: Value| json!({"notification": {"alert": "a", "ios": {"template": content}}});
+    let values = json!({"create_and_send": [{"ua_address": "a", "id": 1}]});
+    for asking in [
+        json!({"options": {"personalization": true}}),
+        json!({"global_attributes": {"a": 1}}),
+        json!({"feed_references": {"feeds": [{"name": "f"}]}}),
+        template(json!({"fields": {"title": "t"}})),
+        template(json!({"external_id": "x"})),
+        json!({"message": {"template": {"fields": {"title": "t", "body": "b"}}}}),
+        json!({"localizations": [{"language": "de", "notification": template(json!({"external_id": "x"}))["notification"]}]}),
+        json!({"audience": {"bulk_id": "00000000-0000-4000-8000-000000000000"}}),
+        json!({ "audience": values }),
+    ] {
+        assert!(may_have_tags(&Json::from_slice(asking.to_string().as_bytes()).unwrap()), "{asking}");
+    }
+    for other in [
+        json!({"options": {"personalization": false}, "global_attributes": {}, "audience": "all"}),
+        json!({"notification": {"alert": "a", "ios": {"title": "template"}}, "message": {"title": "t", "body": "b"}}),
+        json!({"audience": {"create_and_send": [{"ua_address": "a", "id": null}]}}),
+    ] {
+        assert!(!may_have_tags(&Json::from_slice(other.to_string().as_bytes()).unwrap()), "{other}");
+    }
+}
+
+#[test]
+fn every_url_of_a_push_is_judged_for_each_device() {
+    let icon = json!({"url": "{{{u}}}"});
+    let links = json!({"open": {"type": "deep_link", "content": "app://a", "fallback_url": "{{{u}}}"}});
+    let page = json!({"open": {"type": "landing_page", "content": {"url": "{{{u}}}"}}});
+    for (part, path) in [
+        (
+            json!({"notification": {"ios": {"alert": "a", "media_attachment": icon}}}),
+            "/notification/ios/media_attachment/url",
+        ),
+        (json!({"notification": {"web": {"alert": "a", "icon": icon}}}), "/notification/web/icon/url"),
+        (json!({"notification": {"web": {"alert": "a", "image": icon}}}), "/notification/web/image/url"),
+        (json!({"notification": {"alert": "a", "actions": links}}), "/notification/actions/open/fallback_url"),
+        (json!({"notification": {"alert": "a", "actions": page}}), "/notification/actions/open/content/url"),
+        (
+            json!({"message": {"title": "t", "body": "b", "icons": {"list_icon": "{{{u}}}"}}}),
+            "/message/icons/list_icon",
+        ),
+    ] {
+        let mut push = part;
+        push["options"] = json!({"personalization": true});
+        let with = |u: &str| {
+            let personalized = read_push(push.clone()).unwrap().personalized().unwrap().unwrap();
+            let filled = personalized.filled(&values(&json!({ "u": u })), UtcMillis(0));
+            filled.map(|push| serde_json::to_value(push.unwrap()).unwrap().pointer(path).cloned().unwrap())
+        };
+        assert_eq!(with("https://example.com"), Ok(json!("https://example.com")), "{path}");
+        for wrong in ["", "no url", "https://a b"] {
+            assert!(matches!(with(wrong), Err(Unrenderable::NotAUrl(_))), "{path}: {wrong}");
+        }
+    }
+    // What the app names by itself has no form.
+    let extra = json!({"notification": {"alert": "a", "ios": {"extra": {"url": "{{u}}"}}}, "options": {"personalization": true}});
+    assert_eq!(filled(extra, &json!({"u": "no url"}))["notification"]["ios"]["extra"]["url"], "no url");
+}
+
+#[test]
+fn the_least_that_anybody_gets_has_the_constant_parts_of_urls() {
     let url = "https://example.com/{{id}}.png";
-    let filled = filled(web(url), &json!({"id": "a/b"}));
-    assert_eq!(filled["notification"]["web"]["icon"]["url"], "https://example.com/a%2Fb.png");
+    let push = json!({"notification": {"alert": "a {{id}}", "web": {"icon": {"url": url}}}, "options": {"personalization": true}});
+    let least = read_push(push).unwrap().personalized().unwrap().unwrap().unfilled().unwrap();
+    let least = serde_json::to_value(least).unwrap();
+    assert_eq!(least["notification"]["web"]["icon"]["url"], "https://example.com/.png");
+    assert_eq!(least["notification"]["alert"], "a ");
 }
 
 #[test]

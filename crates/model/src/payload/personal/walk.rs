@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use personalization::{Part, Target, Template, ValueMap, has_tags};
 
-use super::VaryingText;
 use super::marks::{MARK, Piece, mark, pieces};
+use super::{Form, VaryingText};
 use crate::json::{At, Json};
 use crate::limits;
 use crate::template::{Surroundings, content_type};
@@ -29,8 +29,6 @@ const AS_WRITTEN: [&str; 11] = [
 ];
 /// They are sent as a header, which is the same for all devices.
 const HEADERS: [&str; 2] = ["collapse_id", "collapse-id"];
-/// Keys whose text is a URL, if it looks like one.
-const URLS: [&str; 7] = ["url", "content", "media_attachment", "icon", "list_icon", "big_picture", "background_image"];
 
 /// Takes out what varies.
 #[derive(Default)]
@@ -39,7 +37,7 @@ pub(super) struct Marker {
     pub(super) has_tags: bool,
     pub(super) texts: Vec<VaryingText>,
     /// The numbers of the texts by how they are written, for what, and with which defaults.
-    numbers: HashMap<(String, Target, usize), usize>,
+    numbers: HashMap<(String, Target, Form, usize), usize>,
     defaults: HashMap<String, Defaults>,
 }
 
@@ -89,26 +87,23 @@ impl Marker {
         }
         let Ok(template) = Template::parse(text) else { return text.to_owned() };
         self.has_tags = true;
-        let target = match (around.is_html(key), text.split("{{").next()) {
-            (true, _) => Target::Html,
-            (false, Some(beginning)) if URLS.contains(&key) && beginning.contains("://") => Target::Url,
-            (false, _) => Target::Text,
-        };
-        if has_mark {
-            return self.mark(template, target, defaults);
+        let form = Form::of(key, around);
+        let kind = (form.target(text, key, around), form);
+        if has_mark || varies_as_a_whole(&template, form) {
+            return self.mark(template, kind, defaults);
         }
         let part = |part: Part| match part {
             Part::Constant(text) => text,
-            Part::Varying(template) => self.mark(template, target, defaults),
+            Part::Varying(template) => self.mark(template, kind, defaults),
         };
         template.into_parts().into_iter().map(part).collect()
     }
 
     /// The same text has the same mark wherever it stands, so that parts of a push that are equal stay so.
-    fn mark(&mut self, template: Template, target: Target, defaults: &Defaults) -> String {
+    fn mark(&mut self, template: Template, (target, form): (Target, Form), defaults: &Defaults) -> String {
         let texts = &mut self.texts;
-        let number = self.numbers.entry((template.to_string(), target, defaults.number)).or_insert_with(|| {
-            texts.push(VaryingText { template, target, defaults: defaults.values.clone() });
+        let number = self.numbers.entry((template.to_string(), target, form, defaults.number)).or_insert_with(|| {
+            texts.push(VaryingText { template, target, form, defaults: defaults.values.clone() });
             texts.len() - 1
         });
         mark(*number)
@@ -119,6 +114,11 @@ impl Marker {
         let printed = serde_json::to_string(&values).unwrap_or_default();
         self.defaults.entry(printed).or_insert_with(|| Defaults { number, values: Arc::new(values) }).clone()
     }
+}
+
+/// Whether a text is filled in as one, instead of some parts of it.
+fn varies_as_a_whole(template: &Template, form: Form) -> bool {
+    form != Form::Any && !template.is_constant()
 }
 
 /// The numbers of the marks in a push, each as often as it is there.
@@ -165,7 +165,7 @@ pub(super) fn check(push: &At<'_>) {
     let mut marks = Marks::default();
     for key in PARTS {
         if let Some(part) = fields.take(key) {
-            check_part(&part, key, &mut marks);
+            check_part(&part, key, Surroundings::OUTSIDE, &mut marks);
         }
     }
     fields.rest();
@@ -179,12 +179,12 @@ struct Marks {
 }
 
 impl Marks {
-    fn add(&mut self, at: &At<'_>, text: &str, template: Template) {
+    fn add(&mut self, at: &At<'_>, text: &str, template: Template, form: Form) {
         self.add_names(at, &template);
         if self.places.len() > limits::MARKS_PER_PUSH {
             return;
         }
-        if text.contains(MARK) {
+        if text.contains(MARK) || varies_as_a_whole(&template, form) {
             self.places.insert(text.to_owned());
         } else {
             self.places.extend(template.into_parts().into_iter().filter_map(|part| match part {
@@ -217,14 +217,14 @@ impl Marks {
     }
 }
 
-fn check_part(at: &At<'_>, key: &str, marks: &mut Marks) {
+fn check_part(at: &At<'_>, key: &str, around: Surroundings, marks: &mut Marks) {
     match at.json() {
         Json::String(text) if HEADERS.contains(&key) && has_tags(text) => {
             at.invalid::<()>("Nothing can be filled in here.");
         }
         Json::String(text) if (has_tags(text) || text.contains(MARK)) && !AS_WRITTEN.contains(&key) => {
             match Template::parse(text) {
-                Ok(template) => marks.add(at, text, template),
+                Ok(template) => marks.add(at, text, template, Form::of(key, around)),
                 Err(mistakes) => {
                     for mistake in mistakes {
                         at.invalid::<()>(format!("Column {}: {}", mistake.column, mistake.message));
@@ -232,9 +232,12 @@ fn check_part(at: &At<'_>, key: &str, marks: &mut Marks) {
                 }
             }
         }
-        Json::Array(_) => at.items(0..=usize::MAX).iter().flatten().for_each(|item| check_part(item, key, marks)),
+        Json::Array(_) => {
+            at.items(0..=usize::MAX).iter().flatten().for_each(|item| check_part(item, key, around, marks));
+        }
         Json::Object(entries) => {
             let is_page = is_hosted_page(key, entries);
+            let inside = around.inside(key, content_type(entries));
             let Some(mut fields) = at.object() else { return };
             for (key, value) in fields.rest() {
                 match value.json() {
@@ -242,7 +245,7 @@ fn check_part(at: &At<'_>, key: &str, marks: &mut Marks) {
                         value.invalid::<()>("A hosted page is the same for everybody; nothing can be filled in here.");
                     }
                     _ if key == "variable_defaults" => check_defaults(&value),
-                    _ => check_part(&value, key, marks),
+                    _ => check_part(&value, key, inside, marks),
                 }
             }
         }
