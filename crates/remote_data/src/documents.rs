@@ -23,6 +23,7 @@ const ALL: [DocumentKind; 6] = [
 pub(crate) const ONLY: &str = "app";
 
 pub(crate) const REQUIRES_ELIGIBILITY: &str = "requires_eligibility";
+pub(crate) const PERSONALIZATION: &str = "personalization";
 
 /// A stored thing. Its body was parsed when it came and is passed on as it was printed then, so that a parser that became stricter
 /// stops nothing.
@@ -58,6 +59,11 @@ impl Stored {
 /// Whether a message is for devices with a contact only.
 pub(crate) fn needs_contact(message: &Map<String, Value>) -> bool {
     message.get(REQUIRES_ELIGIBILITY).is_some_and(|value| *value == true)
+}
+
+/// Whether the texts of a message differ from device to device.
+pub(crate) fn is_personalized(message: &Map<String, Value>) -> bool {
+    message.get(PERSONALIZATION).is_some_and(|value| *value == true)
 }
 
 /// The one document of a kind, if there is one.

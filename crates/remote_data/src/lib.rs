@@ -28,7 +28,7 @@ pub use answers::{DataAnswer, DataRequest, DataSource, ServiceUrl};
 pub use config::ConfigView;
 pub use items::{CreatedItem, Item, ItemKind, ItemView};
 pub use payloads::DataPayloads;
-pub use resolving::{ResolvedFlag, ResolvedMessage};
+pub use resolving::{Asker, ResolvedFlag, ResolvedMessage};
 pub use text::DataText;
 
 /// The data of the apps for their devices; clones share everything.

@@ -1,4 +1,5 @@
-//! Questions of devices that the audience index answers: whether they are meant by a message or a flag, and by what.
+//! Questions of devices about messages and flags: whether they are meant, which the audience index answers, and what to show, with
+//! what is known of the device in its texts.
 
 use std::sync::Arc;
 
@@ -6,6 +7,7 @@ use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{ChannelId, SegmentId};
 use model::json::{self, OneOrMany};
+use model::payload::personal::PersonalizedBody;
 use model::remote_data::{AudienceCheck, DataPlatform, FlagId, InAppMessageId, Overrides, Resolving};
 use model::selector::{Atomic, Selector};
 use schemars::JsonSchema;
@@ -13,9 +15,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tenancy::App;
 
+use crate::documents::is_personalized;
 use crate::served::{DeviceLocale, Reader, shown};
 use crate::snapshot::Snapshot;
 use crate::{ItemKind, RemoteData};
+
+const NEEDS_TOKEN: &str =
+    "The texts of this message tell what is known of a channel; ask with the token of the channel.";
 
 /// Whether a device is meant by a message, and the message.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,28 +42,60 @@ pub struct ResolvedFlag {
     pub variables: Option<Value>,
 }
 
+/// The channel that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// With a token of its own, or a server asks for it.
+    Proven(ChannelId),
+    /// Every copy of the app could say so.
+    Claimed(ChannelId),
+}
+
 #[boxed]
 impl RemoteData {
+    /// The texts of a message tell what is known of the channel, which is for nobody but it.
     pub async fn resolve_message(
         &self,
         app: &Arc<App>,
         id: InAppMessageId,
-        channel: ChannelId,
+        asker: Asker,
         resolving: Resolving,
     ) -> Result<ResolvedMessage> {
         let snapshot = self.snapshot(app).await?;
         let stored = Snapshot::find(&snapshot.messages, &id.to_string()).ok_or(ItemKind::Message.not_found())?;
-        let audience = audience(&stored.body)?.ok_or_else(out_of_date)?;
-        let audience_match = self.0.targeting.is_member(app.id, audience, channel, resolving.overrides()).await?;
-        if !audience_match {
-            return Ok(ResolvedMessage { audience_match, message: None, actions: None });
+        let (audience, is_personalized) = (audience(&stored.body)?, is_personalized(&stored.body));
+        if audience.is_none() && !is_personalized {
+            return Err(out_of_date());
+        }
+        let channel = match asker {
+            Asker::Claimed(_) if is_personalized => return Err(Error::Forbidden(NEEDS_TOKEN.to_owned())),
+            Asker::Proven(channel) | Asker::Claimed(channel) => channel,
+        };
+        let (overrides, properties) = (resolving.overrides(), resolving.event_properties());
+        let nothing = ResolvedMessage { audience_match: false, message: None, actions: None };
+        let meant = self.0.targeting.first_of(app.id, vec![audience], channel, overrides.clone()).await?;
+        if meant.is_none() {
+            return Ok(nothing);
         }
         let state = resolving.state_overrides.unwrap_or_default();
         let platform = resolving.platform.as_deref().and_then(DataPlatform::from_word).unwrap_or(DataPlatform::Ios);
         let locale = DeviceLocale { language: state.locale_language, country: state.locale_country };
         let reader = Reader::new(platform, state.sdk_version.as_deref(), locale);
-        let actions = stored.body.get("actions").cloned();
-        Ok(ResolvedMessage { audience_match, message: shown(stored, &reader), actions })
+        let (message, actions) = (shown(stored, &reader), stored.body.get("actions").cloned());
+        if !is_personalized {
+            return Ok(ResolvedMessage { audience_match: true, message, actions });
+        }
+        let body = PersonalizedBody::new(&json!({"message": message, "actions": actions}));
+        let mut values = self.0.sending.values_of_channel(app.id, channel, body.names(), overrides).await?;
+        values.extend(properties);
+        // A device that is told that it is meant, and no message, would ask again and again.
+        let Ok(mut filled) = body.filled(&values, self.0.clock.now()) else { return Ok(nothing) };
+        let message = match filled["message"].take() {
+            Value::Object(message) => Some(message),
+            _ => None,
+        };
+        let actions = Some(filled["actions"].take()).filter(|actions| !actions.is_null());
+        Ok(ResolvedMessage { audience_match: true, message, actions })
     }
 
     pub async fn resolve_flag(

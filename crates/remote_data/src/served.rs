@@ -7,14 +7,14 @@ use model::remote_data::{DataPlatform, merge};
 use model::time::UtcMillis;
 use serde_json::{Map, Value, json};
 
-use crate::documents::{REQUIRES_ELIGIBILITY, Stored};
+use crate::documents::{PERSONALIZATION, REQUIRES_ELIGIBILITY, Stored, is_personalized};
 use crate::snapshot::Snapshot;
 
 /// Libraries for Android count how long a banner stays in milliseconds from this version on, all others in seconds.
 const MILLIS_SINCE: u32 = 18;
 
 /// Keys of in-app messages that devices do not read.
-const NOT_FOR_DEVICES: [&str; 3] = ["server_audience", "localizations", REQUIRES_ELIGIBILITY];
+const NOT_FOR_DEVICES: [&str; 4] = ["server_audience", "localizations", REQUIRES_ELIGIBILITY, PERSONALIZATION];
 
 /// A kind of device, as far as what it gets depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -75,10 +75,11 @@ impl Snapshot {
     }
 }
 
-/// A message whose audience only the service can evaluate becomes one that devices ask about.
+/// A message whose audience only the service can evaluate, or whose texts differ from device to device, becomes one that devices
+/// ask about.
 pub(crate) fn message(id: &str, stored: &Stored, reader: &Reader, place: Place<'_>) -> Value {
     let mut message = stored.body.clone();
-    if message.contains_key("server_audience") {
+    if message.contains_key("server_audience") || is_personalized(&message) {
         let kind = message.insert("type".to_owned(), "deferred".into());
         message.remove("message");
         message.remove("actions");

@@ -4,18 +4,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use audience::block::blocks;
 use base::{Error, Result};
+use boxed::boxed;
 use model::attribute::has_ended;
 use model::channel::Profile;
 use model::event::{Custom, Event};
-use model::ids::{AppId, BulkId, NamedUserId, Offset, Ordinal, PushId};
+use model::ids::{AppId, BulkId, ChannelId, NamedUserId, Offset, Ordinal, PushId};
 use model::journey;
+use model::remote_data::Overrides;
 use model::time::UtcMillis;
 use personalization::ValueMap;
 use roaring::RoaringBitmap;
 use serde_json::{Value, json};
-use store::attributes::{self, Owner};
+use store::attributes::{self, Owner, Values};
+use store::channels::{self, Channel};
 use store::{Tx, bulk_rows, log, push_causes, recipients};
+use targeting::apply_overrides;
 
+use crate::Sending;
 use crate::causes::Causes;
 
 /// Names of device properties begin with it; an attribute of such a name is not looked for.
@@ -49,12 +54,9 @@ pub(crate) fn values_of(
     // Of a few channels all attributes are read at once; of many, one after the other.
     if channels.len() < attributes.len() as u64 {
         for number in channels {
-            let [own, of_user] = attributes::of_channel(tx, app, Ordinal(number))?;
+            let layers = attributes::of_channel(tx, app, Ordinal(number))?;
             let values = found.entry(number).or_default();
-            for name in &attributes {
-                let value = [&own, &of_user].into_iter().find_map(|layer| current(layer.get(*name)?, now));
-                values.extend(value.map(|value| ((*name).clone(), value)));
-            }
+            values.extend(attributes.iter().filter_map(|name| nearest(&layers, name, now)));
         }
         return Ok(found);
     }
@@ -109,11 +111,43 @@ pub(crate) fn values_for(
     Ok(found)
 }
 
+#[boxed]
+impl Sending {
+    /// What is known of a channel under some names, with what its device has changed and not uploaded yet.
+    pub async fn values_of_channel(
+        &self,
+        app: AppId,
+        channel: ChannelId,
+        names: BTreeSet<String>,
+        overrides: Overrides,
+    ) -> Result<ValueMap> {
+        let now = self.0.clock.now();
+        let read = move |tx: &mut Tx<'_>| -> Result<ValueMap> {
+            let Channel { ordinal, .. } = channels::by_id(tx, app, channel)?.ok_or(Error::NotFound("channel"))?;
+            let (properties, attributes): (BTreeSet<String>, BTreeSet<String>) =
+                names.iter().cloned().partition(|name| is_property(name));
+            let alone = RoaringBitmap::from_iter([ordinal.0]);
+            let mut values = values_of(tx, app, &alone, &properties, now)?.remove(&ordinal.0).unwrap_or_default();
+            let mut layers = attributes::of_channel(tx, app, ordinal)?;
+            apply_overrides(&mut layers, &overrides)?;
+            values.extend(attributes.iter().filter_map(|name| nearest(&layers, name, now)));
+            Ok(values)
+        };
+        self.0.store.read(read).await
+    }
+}
+
 /// What is known of a named user, whatever device it is for.
 pub(crate) fn values_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId, now: UtcMillis) -> Result<ValueMap> {
     let stored = attributes::of_owner(tx, app, &Owner::NamedUser(user.clone()))?;
     let value = |(name, value): (String, String)| Some((name, current(&value, now)?));
     Ok(stored.into_iter().filter_map(value).collect())
+}
+
+/// The value of an attribute of a channel, or else of its named user.
+fn nearest(layers: &[Values; 2], name: &str, now: UtcMillis) -> Option<(String, Value)> {
+    let value = layers.iter().find_map(|layer| current(layer.get(name)?, now))?;
+    Some((name.to_owned(), value))
 }
 
 /// A stored value, unless it has ended. What cannot be read is not known.

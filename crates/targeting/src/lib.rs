@@ -32,6 +32,7 @@ pub use check::audience_problems;
 pub use device_types::{device_types, open_types, types_of};
 pub use explain::{AsOf, Clause, ClauseOfOne, DeviceTypeCount, Effect, Explanation, Moment, Warning};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView, uploads_under_way};
+pub use membership::apply_overrides;
 pub use online::connected;
 pub use past_pushes::{PastSets, unknown_push, unknown_pushes};
 pub use plan::{Planner, Unknown, tag_plan};

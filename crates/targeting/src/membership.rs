@@ -49,7 +49,7 @@ impl Targeting {
             let found = channels::by_id(tx, app, channel)?.filter(|row| row.installed);
             let Some(Channel { ordinal, terms, .. }) = found else { return Ok(None) };
             let mut attributes = attributes::of_channel(tx, app, ordinal)?;
-            overlay(&mut attributes, &overrides)?;
+            apply_overrides(&mut attributes, &overrides)?;
             let planner = Planner::new(tx, app, &known, now, Vec::new());
             let mut planner = Planner {
                 only: Some(OneChannel { ordinal, terms, attributes, overrides: overrides.clone() }),
@@ -70,7 +70,7 @@ impl Targeting {
 
 /// Changes the attributes of a channel and of its named user as its device has done. The device does not say of which of them
 /// it has removed an attribute: its own, or else the user's.
-fn overlay([own, of_user]: &mut [Values; 2], overrides: &Overrides) -> Result<()> {
+pub fn apply_overrides([own, of_user]: &mut [Values; 2], overrides: &Overrides) -> Result<()> {
     for operation in &overrides.attributes {
         let name = operation.key.as_str();
         let current = own.get(name).map(|stored| parse_stored_attribute(stored)).transpose()?;

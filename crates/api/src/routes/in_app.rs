@@ -5,7 +5,7 @@ use http::StatusCode;
 use model::remote_data::{
     Eligibility, FrequencyConstraints, InAppMessageId, InAppMessageKind, NewInAppMessage, Resolving,
 };
-use remote_data::{Item, ItemKind};
+use remote_data::{Asker, Item, ItemKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -163,11 +163,12 @@ pub(super) async fn resolve(
     own_key(&app, &key)?;
     let id = message_id(&id)?;
     let resolving = input.parse(Resolving::parse).await?;
-    let channel = match rights {
-        Rights::Channel(own) => own,
-        Rights::Master | Rights::Device | Rights::Contact(_) | Rights::KeyOnly => resolving.channel_id,
+    let asker = match rights {
+        Rights::Channel(own) => Asker::Proven(own),
+        Rights::Master => Asker::Proven(resolving.channel_id),
+        Rights::Device | Rights::Contact(_) | Rights::KeyOnly => Asker::Claimed(resolving.channel_id),
     };
-    Answer::bare(edge.engine.remote_data().resolve_message(&app, id, channel, resolving).await?)
+    Answer::bare(edge.engine.remote_data().resolve_message(&app, id, asker, resolving).await?)
 }
 
 fn message_id(text: &str) -> Result<InAppMessageId> {

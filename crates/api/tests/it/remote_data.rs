@@ -4,6 +4,7 @@ mod asking;
 mod counting;
 mod device;
 mod keeping;
+mod personal;
 mod serving;
 mod stories;
 

@@ -4,6 +4,7 @@
 //! like any other; providers find the marks in their bodies, and put in the texts of each recipient.
 
 mod asking;
+mod body;
 mod form;
 mod marks;
 mod walk;
@@ -26,8 +27,10 @@ use crate::time::UtcMillis;
 use walk::{Filler, Marker};
 
 pub(crate) use asking::{asks_for_values, may_have_tags};
+pub use body::PersonalizedBody;
 pub(crate) use form::Form;
 pub use marks::{Piece, pieces};
+pub(crate) use walk::{check_parts, have_tags};
 
 /// A push whose texts have tags.
 #[derive(Clone, Debug)]

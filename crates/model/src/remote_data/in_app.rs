@@ -11,7 +11,9 @@ use crate::json::body::{Body, Words};
 use crate::json::{self, At};
 use crate::limits;
 use crate::payload::http_url::HttpUrl;
+use crate::payload::personal::{check_parts, have_tags};
 use crate::selector::Selector;
+use crate::template::Surroundings;
 
 /// A message to be kept for the devices of an app.
 #[derive(Clone, Debug, PartialEq, Body)]
@@ -80,7 +82,13 @@ pub struct InAppMessage {
     /// Whether it is for devices with a contact only, which get it as data of the contact.
     #[body(default = false)]
     pub requires_eligibility: bool,
+    /// Whether tags in its texts are filled in for each device, which then asks for the message when it is due. They are if there
+    /// are any, unless this is false.
+    pub personalization: Option<bool>,
 }
+
+/// What is shown or done, where tags may be.
+const TEXTS: [&str; 3] = ["message", "actions", "localizations"];
 
 /// What happens when the message is due.
 #[derive(Clone, Debug, PartialEq, Body)]
@@ -163,14 +171,37 @@ impl InAppMessage {
             let message = "Your server decides about a message of the type 'deferred'; leave 'server_audience' out.";
             return at.invalid_key("server_audience", message);
         }
+        if self.personalization == Some(true) && matches!(self.content, InAppContent::Deferred { .. }) {
+            let message =
+                "Your server tells the texts of a message of the type 'deferred', and fills them in; leave this out.";
+            return at.invalid_key("personalization", message);
+        }
+        self.check_localizations(at)?;
+        Some(self.personalized(at))
+    }
+
+    /// Notes what is wrong with tags, unless they are text like any other.
+    fn personalized(mut self, at: &At<'_>) -> Self {
+        if self.personalization == Some(false) {
+            return self;
+        }
+        let has_tags = TEXTS.iter().any(|key| at.json().get(key).is_some_and(|part| have_tags(part, key)));
+        if has_tags && at.is_clean() {
+            check_parts(at, &TEXTS, Surroundings::OF_OWN_NAMES);
+        }
+        self.personalization = has_tags.then_some(true);
+        self
+    }
+
+    fn check_localizations(&self, at: &At<'_>) -> Option<()> {
         let localizations = self.localizations.as_deref().unwrap_or_default();
         if localizations.is_empty() {
-            return Some(self);
+            return Some(());
         }
         let InAppContent::InAppMessage { message } = &self.content else {
             return at.invalid_key("localizations", "Only messages of the type 'in_app_message' have localizations.");
         };
-        let Ok(Value::Object(message)) = serde_json::to_value(message) else { return Some(self) };
+        let Ok(Value::Object(message)) = serde_json::to_value(message) else { return Some(()) };
         for (n, localization) in localizations.iter().enumerate() {
             let mut merged = message.clone();
             merge(&mut merged, &localization.message);
@@ -181,7 +212,7 @@ impl InAppMessage {
                 return at.invalid_key(&format!("localizations[{n}].message"), message);
             }
         }
-        Some(self)
+        Some(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The questions that devices ask about data they have: whether they belong to an audience that only the service knows.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::attribute::{self, AttributeOperation};
 use crate::channel::{TagOperation, TagSets};
@@ -12,9 +12,12 @@ use crate::tag::{Tag, TagGroup};
 
 /// The device that asks about a message or a flag.
 #[derive(Clone, Debug, PartialEq, Body)]
-#[body(not_printed, ignored = ["contact_id", "trigger"])]
+#[body(not_printed, ignored = ["contact_id"])]
 pub struct Resolving {
     pub channel_id: ChannelId,
+    /// What has set off the message, with its event.
+    #[body(nullable)]
+    pub trigger: Option<Value>,
     #[body(nullable)]
     pub platform: Option<String>,
     #[body(nullable)]
@@ -37,6 +40,13 @@ pub struct Overrides {
 impl Resolving {
     pub fn overrides(&self) -> Overrides {
         Overrides { tags: self.tag_overrides.clone(), attributes: self.attribute_overrides.clone() }
+    }
+
+    /// The properties of the custom event that has set off the message, as the device tells them.
+    pub fn event_properties(&self) -> Map<String, Value> {
+        let event = self.trigger.as_ref().and_then(|trigger| trigger.get("event"));
+        let properties = event.and_then(|event| event.get("properties")).and_then(Value::as_object);
+        properties.cloned().unwrap_or_default()
     }
 }
 

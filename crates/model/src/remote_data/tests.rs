@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::json::parse;
+use crate::limits;
 
 /// The path of the first problem, or the value as it is printed.
 fn read<T: Serialize>(body: &Value, parse_it: fn(&At<'_>) -> Option<T>) -> Result<Value, String> {
@@ -38,6 +39,27 @@ fn with(pointer: &str, value: Value) -> Value {
     let parent = if parent.is_empty() { &mut body } else { body.pointer_mut(parent).unwrap() };
     parent.as_object_mut().unwrap().insert(key.to_owned(), value);
     body
+}
+
+#[test]
+fn tags_in_a_message_are_found_and_judged() {
+    let heading = |text: &str| with("/message/display/heading/text", json!(text));
+    let mark = |body: &Value| read(body, InAppMessage::parse).map(|printed| printed.get("personalization").cloned());
+    assert_eq!(mark(&modal()), Ok(None));
+    assert_eq!(mark(&heading("Hi {{name}}")), Ok(Some(json!(true))));
+    let button = with("/message/display/buttons/0/actions", json!({"^u": "https://a.example/{{id}}"}));
+    assert_eq!(mark(&button), Ok(Some(json!(true))));
+    let words = json!([{"locale": {"language": "nb"}, "message": {"display": {"body": {"text": "Hei {{name}}"}}}}]);
+    assert_eq!(mark(&with("/localizations", words)), Ok(Some(json!(true))));
+    assert_eq!(mark(&with("/personalization", json!(true))), Ok(None), "there is nothing to fill in");
+    for text in ["{{#if name}}", "{{> snippet}}"] {
+        assert_eq!(mark(&heading(text)), Err("message.display.heading.text".to_owned()));
+    }
+    let mut literal = heading("{{#if name}}");
+    literal["personalization"] = json!(false);
+    assert_eq!(mark(&literal), Ok(Some(json!(false))));
+    let names: String = (0..=limits::NAMES_PER_PUSH).map(|n| format!("{{{{n{n}}}}}")).collect();
+    assert_eq!(mark(&heading(&names)), Err("message.display.heading.text".to_owned()));
 }
 
 #[test]

@@ -18,6 +18,8 @@ const FREE_FORM: [&str; 8] =
 
 impl Surroundings {
     pub(crate) const OUTSIDE: Self = Self { bodies_are_html: false, is_free_form: false };
+    /// Of a body all of whose names are the caller's own.
+    pub(crate) const OF_OWN_NAMES: Self = Self { bodies_are_html: false, is_free_form: true };
 
     /// The surroundings inside an object under `key`. The content type is examined after its own variables are filled in.
     pub(crate) fn inside(self, key: &str, content_type: Option<&str>) -> Self {

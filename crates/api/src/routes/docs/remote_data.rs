@@ -84,7 +84,8 @@ pub(super) fn messages() -> Area {
     area.post(
         "/api/in-app/{key}/{automation_id}/resolve",
         "Resolve an in-app message",
-        "For devices, which are given this address with every message that has a `server_audience`.",
+        "For devices, which are given this address with every message that has a `server_audience` or tags in its texts. What is \
+         filled in is told with the token of the channel only.",
     )
     .body(body::of::<Resolving>, asking())
     .bare::<ResolvedMessage>("Whether the device is meant, and the message.")

@@ -16,8 +16,19 @@ pub(crate) enum Form {
 
 /// Keys whose text is a URL of the type [`HttpUrl`].
 const HTTP_URLS: [&str; 2] = ["url", "fallback_url"];
-/// Keys whose text is a URL, if it looks like one.
-const URLS: [&str; 6] = ["url", "content", "media_attachment", "icon", "big_picture", "background_image"];
+/// Keys whose text is a URL, if it looks like one; of actions also by their names on devices.
+const URLS: [&str; 10] = [
+    "url",
+    "content",
+    "media_attachment",
+    "icon",
+    "big_picture",
+    "background_image",
+    "^u",
+    "open_external_url_action",
+    "^d",
+    "deep_link_action",
+];
 
 impl Form {
     /// By the place of the text.

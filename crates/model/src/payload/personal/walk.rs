@@ -60,6 +60,12 @@ impl Marker {
         Json::Object(entries.iter().map(part).collect())
     }
 
+    /// A body whose names are the caller's own.
+    pub(super) fn body(&mut self, body: &Json) -> Json {
+        let nothing = self.defaults(ValueMap::new());
+        self.json(body, "", Surroundings::OF_OWN_NAMES, &nothing)
+    }
+
     fn json(&mut self, json: &Json, key: &str, around: Surroundings, defaults: &Defaults) -> Json {
         match json {
             _ if AS_WRITTEN.contains(&key) => json.clone(),
@@ -67,7 +73,7 @@ impl Marker {
             Json::Array(items) => {
                 Json::Array(items.iter().map(|item| self.json(item, key, around, defaults)).collect())
             }
-            Json::Object(entries) if is_hosted_page(key, entries) => json.clone(),
+            Json::Object(entries) if is_hosted_page(key, around, entries) => json.clone(),
             Json::Object(entries) => {
                 let inside = around.inside(key, content_type(entries));
                 let own = json.get("variable_defaults").map(|own| self.defaults(defaults_of(own)));
@@ -161,14 +167,30 @@ impl Filler<'_> {
 
 /// Notes the mistakes of all texts.
 pub(super) fn check(push: &At<'_>) {
-    let Some(mut fields) = push.object() else { return };
+    check_parts(push, &PARTS, Surroundings::OUTSIDE);
+}
+
+/// Notes the mistakes of the texts in these parts of a body.
+pub(crate) fn check_parts(body: &At<'_>, parts: &[&str], around: Surroundings) {
+    let Some(mut fields) = body.object() else { return };
     let mut marks = Marks::default();
-    for key in PARTS {
+    for key in parts {
         if let Some(part) = fields.take(key) {
-            check_part(&part, key, Surroundings::OUTSIDE, &mut marks);
+            check_part(&part, key, around, &mut marks);
         }
     }
     fields.rest();
+}
+
+/// Whether there are tags in the texts below a key.
+pub(crate) fn have_tags(json: &Json, key: &str) -> bool {
+    match json {
+        _ if AS_WRITTEN.contains(&key) => false,
+        Json::String(text) => has_tags(text),
+        Json::Array(items) => items.iter().any(|item| have_tags(item, key)),
+        Json::Object(entries) => entries.iter().any(|(key, value)| have_tags(value, key)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
 }
 
 /// What would be marked in the texts so far and what it asks for, to the limits and a little beyond.
@@ -236,7 +258,7 @@ fn check_part(at: &At<'_>, key: &str, around: Surroundings, marks: &mut Marks) {
             at.items(0..=usize::MAX).iter().flatten().for_each(|item| check_part(item, key, around, marks));
         }
         Json::Object(entries) => {
-            let is_page = is_hosted_page(key, entries);
+            let is_page = is_hosted_page(key, around, entries);
             let inside = around.inside(key, content_type(entries));
             let Some(mut fields) = at.object() else { return };
             for (key, value) in fields.rest() {
@@ -268,8 +290,8 @@ fn check_defaults(at: &At<'_>) {
 }
 
 /// A landing page, which devices open without saying which of them they are.
-fn is_hosted_page(key: &str, entries: &[(String, Json)]) -> bool {
-    key == "content" && entries.iter().any(|(key, _)| key == "body")
+fn is_hosted_page(key: &str, around: Surroundings, entries: &[(String, Json)]) -> bool {
+    key == "content" && !around.is_free_form() && entries.iter().any(|(key, _)| key == "body")
 }
 
 fn defaults_of(defaults: &Json) -> ValueMap {
