@@ -64,6 +64,27 @@ pub struct Entrance {
     pub entrance: Option<String>,
 }
 
+/// What a custom event does to its channel in a journey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Movement {
+    Enters(JourneyId),
+    Leaves(JourneyId),
+}
+
+impl Movement {
+    /// `None` if the event is about no journey.
+    pub fn of(event: &Custom) -> Option<Self> {
+        let movement: fn(JourneyId) -> Self = match event.name.as_str() {
+            ENTERED => Self::Enters,
+            EXITED => Self::Leaves,
+            _ => return None,
+        };
+        let text = |key: &str| event.properties.get(key).and_then(Value::as_str).map(str::to_owned);
+        let entrance = Entrance { journey: text(TRIGGERING_ID)?, entrance: text(ENTRANCE_ID) };
+        Some(movement(entrance.id()))
+    }
+}
+
 impl JourneyTrigger {
     /// The values become properties of events, which have a limit.
     fn checked(self, at: &At<'_>) -> Option<Self> {
@@ -162,6 +183,11 @@ mod tests {
         let event = a.entered(&trigger.global_attributes);
         assert_eq!(json!(event.properties), json!({"triggering_id": "a", "entrance_id": "e", "n": 1}));
         assert_eq!((event.name.as_str(), b.exited().name.as_str()), (ENTERED, EXITED));
+        assert_eq!(Movement::of(&event), Some(Movement::Enters(a.id())));
+        assert_eq!(Movement::of(&b.exited()), Some(Movement::Leaves(b.id())));
+        let nowhere = Custom { properties: Map::new(), ..event };
+        assert_eq!(Movement::of(&nowhere), None, "it says of no journey");
+        assert_eq!(Movement::of(&Custom { name: "bought".to_owned(), ..b.exited() }), None);
         let alone = Entrance { journey: "a".to_owned(), entrance: None };
         assert!(a.id() != b.id() && a.id() != alone.id(), "entrances are told apart");
     }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use audience::block::blocks;
 use base::{Error, Result};
-use model::ids::{AppId, EventId, Offset, PushId};
+use model::ids::{AppId, EventId, JourneyId, Offset, PushId};
 use roaring::RoaringBitmap;
+use serde::de::DeserializeOwned;
 use store::{Tx, push_causes};
 
 /// Custom events by the ordinals of the channels that they triggered something for. Of several the last counts. Events come one
@@ -15,18 +16,26 @@ pub struct Causes {
     events: BTreeMap<u32, EventId>,
     /// Where these events are in the log, if messages are filled in with their properties.
     offsets: BTreeMap<EventId, Offset>,
+    /// The entrance of a journey, for channels whose event is that they entered it.
+    entrances: BTreeMap<u32, JourneyId>,
 }
 
 impl Causes {
     pub fn of(channels: &RoaringBitmap, event: EventId) -> Self {
         let events = channels.iter().map(|ordinal| (ordinal, event)).collect();
-        Self { events, offsets: BTreeMap::new() }
+        Self { events, ..Self::default() }
     }
 
     /// The same with the place of the event in the log.
     pub fn at(self, offset: Offset) -> Self {
         let offsets = self.events.values().map(|event| (*event, offset)).collect();
         Self { offsets, ..self }
+    }
+
+    /// The same, if the event is that the channels have entered a journey.
+    pub fn entering(self, entrance: JourneyId) -> Self {
+        let entrances = self.events.keys().map(|ordinal| (*ordinal, entrance)).collect();
+        Self { entrances, ..self }
     }
 
     pub fn get(&self, ordinal: u32) -> Option<EventId> {
@@ -38,13 +47,23 @@ impl Causes {
         self.offsets.get(&event).copied()
     }
 
+    /// By which entrance a channel has entered a journey, if that is its cause.
+    pub fn entrance(&self, ordinal: u32) -> Option<JourneyId> {
+        self.entrances.get(&ordinal).copied()
+    }
+
     pub fn add(&mut self, others: &Causes) {
+        for ordinal in others.events.keys() {
+            self.entrances.remove(ordinal);
+        }
+        self.entrances.extend(&others.entrances);
         self.events.extend(&others.events);
         self.offsets.extend(&others.offsets);
     }
 
     pub fn remove(&mut self, channels: &RoaringBitmap) {
         self.events.retain(|ordinal, _| !channels.contains(*ordinal));
+        self.entrances.retain(|ordinal, _| !channels.contains(*ordinal));
         self.forget_offsets();
     }
 
@@ -52,7 +71,9 @@ impl Causes {
     pub fn within(&self, channels: &RoaringBitmap) -> Self {
         let events = self.events.iter().filter(|(ordinal, _)| channels.contains(**ordinal));
         let events = events.map(|(ordinal, event)| (*ordinal, *event)).collect();
-        let mut within = Self { events, offsets: self.offsets.clone() };
+        let entrances = self.entrances.iter().filter(|(ordinal, _)| channels.contains(**ordinal));
+        let entrances = entrances.map(|(ordinal, entrance)| (*ordinal, *entrance)).collect();
+        let mut within = Self { events, offsets: self.offsets.clone(), entrances };
         within.forget_offsets();
         within
     }
@@ -71,34 +92,49 @@ impl Causes {
             return Ok(None);
         }
         let mut bytes = postcard::to_stdvec(&self.events).map_err(Error::internal)?;
-        // Behind what versions without offsets read.
-        if !self.offsets.is_empty() {
+        // Behind what versions without offsets read, and what those without entrances read.
+        if !self.offsets.is_empty() || !self.entrances.is_empty() {
             bytes.extend(postcard::to_stdvec(&self.offsets).map_err(Error::internal)?);
+        }
+        if !self.entrances.is_empty() {
+            let mut channels: BTreeMap<JourneyId, Vec<u32>> = BTreeMap::new();
+            for (ordinal, entrance) in &self.entrances {
+                channels.entry(*entrance).or_default().push(*ordinal);
+            }
+            bytes.extend(postcard::to_stdvec(&channels).map_err(Error::internal)?);
         }
         Ok(Some(bytes))
     }
 
     pub fn decode(bytes: Option<&[u8]>) -> Result<Self> {
         let Some(bytes) = bytes else { return Ok(Self::default()) };
-        let (events, rest) = postcard::take_from_bytes(bytes).map_err(Error::internal)?;
-        let offsets = match rest.is_empty() {
-            true => BTreeMap::new(),
-            false => postcard::from_bytes(rest).map_err(Error::internal)?,
-        };
-        Ok(Self { events, offsets })
+        let (events, rest) = first_part(bytes)?;
+        let (offsets, rest) = first_part(rest)?;
+        let (channels, _) = first_part::<BTreeMap<JourneyId, Vec<u32>>>(rest)?;
+        let of = |(entrance, channels): (JourneyId, Vec<u32>)| channels.into_iter().map(move |one| (one, entrance));
+        Ok(Self { events, offsets, entrances: channels.into_iter().flat_map(of).collect() })
     }
 
-    /// Keeps them with a push that goes to some channels.
+    /// Keeps them with a push that goes to some channels. Nothing depends on entrances any more once a push is made.
     pub fn keep(&self, tx: &mut Tx<'_>, app: AppId, push: PushId, channels: &RoaringBitmap) -> Result<()> {
         if self.events.is_empty() {
             return Ok(());
         }
         for (block, channels) in blocks(channels) {
-            if let Some(causes) = self.within(&channels).encode()? {
+            let causes = Self { entrances: BTreeMap::new(), ..self.within(&channels) };
+            if let Some(causes) = causes.encode()? {
                 push_causes::insert(tx, app, push, block.0, causes)?;
             }
         }
         Ok(())
+    }
+}
+
+/// The part that bytes begin with, and the rest; an empty one at their end.
+fn first_part<T: DeserializeOwned + Default>(bytes: &[u8]) -> Result<(T, &[u8])> {
+    match bytes.is_empty() {
+        true => Ok((T::default(), bytes)),
+        false => postcard::take_from_bytes(bytes).map_err(Error::internal),
     }
 }
 
@@ -140,6 +176,16 @@ mod tests {
         assert_eq!(Causes::decode(Some(&bytes)).unwrap(), told);
         let known_before: BTreeMap<u32, EventId> = postcard::from_bytes(&bytes).unwrap();
         assert_eq!(known_before, told.events, "versions before read what they know");
+        let [one, other] = [JourneyId::random(), JourneyId::random()];
+        let mut entered = Causes::of(&[1, 2].into_iter().collect(), first).entering(one);
+        entered.add(&Causes::of(&[2, 3].into_iter().collect(), second).entering(other));
+        let bytes = entered.encode().unwrap().unwrap();
+        let read = Causes::decode(Some(&bytes)).unwrap();
+        assert_eq!(read, entered);
+        assert_eq!([1, 2, 3, 4].map(|number| read.entrance(number)), [Some(one), Some(other), Some(other), None]);
+        entered.add(&Causes::of(&[1].into_iter().collect(), second));
+        entered.remove(&[3].into_iter().collect());
+        assert_eq!([1, 2, 3].map(|number| entered.entrance(number)), [None, Some(other), None]);
         causes.add(&told);
         assert_eq!(causes.offset(first), Some(Offset(300)));
         causes.remove(&[1, 2].into_iter().collect());

@@ -1,5 +1,7 @@
 //! Journeys: servers let channels enter and leave them, and pipelines send accordingly.
 
+mod entrances;
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,7 +19,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A pipeline that sends an hour after its journey was entered, unless it is left before.
-async fn create(app: &TestApp) {
+fn pipeline() -> Value {
     let selects = |event: &str| {
         let name = json!({"key": "name", "value": {"equals": event}});
         let journey = json!({"key": "triggering_id", "scope": "properties", "value": {"equals": "Welcome"}});
@@ -25,11 +27,14 @@ async fn create(app: &TestApp) {
     };
     let push = json!({"audience": "triggered", "device_types": "all", "options": {"personalization": true},
                       "notification": {"alert": "Your {{item}}"}});
-    let pipeline = json!({
+    json!({
         "name": "Welcome", "enabled": true, "immediate_trigger": selects("journey_entered"),
         "cancellation_trigger": selects("journey_exited"), "outcome": {"push": push, "delay": 3600},
-    });
-    app.master().post("/api/pipelines", pipeline).await.expect(201);
+    })
+}
+
+async fn create(app: &TestApp) {
+    app.master().post("/api/pipelines", pipeline()).await.expect(201);
 }
 
 async fn enter(app: &TestApp, audience: Value, entrance: Option<&str>) {

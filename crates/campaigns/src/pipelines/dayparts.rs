@@ -13,7 +13,7 @@ use store::Tx;
 use targeting::Planner;
 
 use super::fire::Firing;
-use super::timers::{Canceling, Waiting};
+use super::timers::{Canceling, StandIns, Waiting};
 use crate::Campaigns;
 
 impl Campaigns {
@@ -46,7 +46,9 @@ impl Campaigns {
         }
         for (at, group) in later.into_iter().filter(|(_, group)| !group.is_empty()) {
             let waiting = Waiting { causes: causes.within(&group), channels: group };
-            self.add_waiting(tx, firing.app, (firing.list, Canceling::of(firing.pipeline)), at, &waiting)?;
+            let list = (firing.list, Canceling::of(firing.pipeline));
+            // Before that time they would have to wait for it again.
+            self.add_waiting(tx, firing.app, list, (at, StandIns::After), &waiting)?;
         }
         Ok(ready)
     }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::reading::{Effect, Effects, Reading};
 use super::stored::{self, Stored};
-use super::timers::{self, Waiting, WaitingList};
+use super::timers::{self, StandIns, Waiting, WaitingList};
 use crate::Campaigns;
 
 const RECORDS_PER_READ: u32 = 1_000;
@@ -116,15 +116,15 @@ impl Campaigns {
         effect: &Effect,
         now: UtcMillis,
     ) -> Result<()> {
-        for (last, channels) in &effect.canceled {
-            self.remove_waiting(tx, app, list, *last, channels)?;
+        for (until, channels) in &effect.canceled {
+            self.remove_waiting(tx, app, list, *until, channels)?;
         }
         let mut at_once = Vec::new();
         for (due, waiting) in effect.waiting.iter().filter(|(_, waiting)| !waiting.channels.is_empty()) {
             if *due <= now {
                 at_once.push(waiting.clone());
             } else {
-                self.add_waiting(tx, app, (list, effect.canceling), *due, waiting)?;
+                self.add_waiting(tx, app, (list, effect.canceling), (*due, StandIns::Before), waiting)?;
             }
         }
         if at_once.is_empty() {
@@ -143,7 +143,7 @@ impl Campaigns {
             }
             at_once.retain(|waiting| !waiting.channels.is_empty());
             if !together.channels.is_empty() {
-                self.add_waiting(tx, app, (list, effect.canceling), due, &together)?;
+                self.add_waiting(tx, app, (list, effect.canceling), (due, StandIns::Before), &together)?;
             }
         }
         Ok(())

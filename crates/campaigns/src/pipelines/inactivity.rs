@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::lane;
 use super::stored::Stored;
-use super::timers::{Canceling, Waiting};
+use super::timers::{Canceling, StandIns, Waiting};
 use crate::Campaigns;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -87,7 +87,8 @@ impl Campaigns {
                 return Ok(jobs::postpone(tx, &claimed, now)?);
             }
             if !inactive.channels.is_empty() {
-                campaigns.add_waiting(tx, app, (stored.list(id), Canceling::of(&stored.pipeline)), now, &inactive)?;
+                let list = (stored.list(id), Canceling::of(&stored.pipeline));
+                campaigns.add_waiting(tx, app, list, (now, StandIns::Before), &inactive)?;
             }
             Stored { checked_day: now.day(), ..stored }.put(tx, app, id, now)?;
             Ok(jobs::postpone(tx, &claimed, now.plus(DAY))?)

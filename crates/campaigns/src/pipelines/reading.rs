@@ -9,6 +9,7 @@ use audience::plan::Plan;
 use base::{Error, Result};
 use model::event::{Custom, Event, FirstOpen, RecordKind, Region};
 use model::ids::{AppId, EventId, Offset, TermId};
+use model::journey::Movement;
 use model::pipeline::{EventSelector, Happening, Subject};
 use model::term::{Term, TermsRecord};
 use model::time::UtcMillis;
@@ -21,7 +22,7 @@ use store::{Tx, terms};
 use targeting::{PastSets, Planner};
 
 use super::conditions::{PlannedAudiences, holds};
-use super::timers::{Canceling, Waiting, WaitingList};
+use super::timers::{Canceled, Canceling, StandIns, Waiting, WaitingList};
 use super::watch::{Aim, Watch, Watched, Wish};
 
 /// The effect of a stretch of the log on one pipeline.
@@ -29,8 +30,8 @@ use super::watch::{Aim, Watch, Watched, Wish};
 pub(super) struct Effect {
     /// By due time, which may have passed.
     pub(super) waiting: BTreeMap<UtcMillis, Waiting>,
-    /// Channels that stop waiting because of a cancellation, by the last due time that it cancels.
-    pub(super) canceled: BTreeMap<UtcMillis, RoaringBitmap>,
+    /// Channels that stop waiting because of a cancellation, by the last due time that it cancels and what it takes out.
+    pub(super) canceled: BTreeMap<(UtcMillis, Canceled), RoaringBitmap>,
     /// When the pipeline ends, if ever. All waiting channels were due before.
     pub(super) until: Option<UtcMillis>,
     pub(super) canceling: Canceling,
@@ -50,12 +51,15 @@ struct Moment {
     recorded: UtcMillis,
     /// The custom event, if it was one.
     event: Option<EventId>,
+    /// What it did to the channel in a journey.
+    movement: Option<Movement>,
 }
 
 /// A record about one channel.
 struct Heard {
     occurred: UtcMillis,
     event: Option<EventId>,
+    movement: Option<Movement>,
     /// The wishes of the pipelines that wait for it.
     wishes: Vec<Wish>,
 }
@@ -109,9 +113,9 @@ impl<'a, 'c> Reading<'a, 'c> {
             return self.read_terms(record);
         }
         let Some(ordinal) = record.ordinal else { return Ok(()) };
-        let Heard { occurred, event, wishes } = self.wishes(record)?;
+        let Heard { occurred, event, movement, wishes } = self.wishes(record)?;
         let recorded = self.recorded(record);
-        let moment = Moment { occurred: occurred.min(recorded), recorded, event };
+        let moment = Moment { occurred: occurred.min(recorded), recorded, event, movement };
         let channel = RoaringBitmap::from_iter([ordinal.0]);
         for wish in wishes {
             self.grant(wish, record.offset, moment, &channel)?;
@@ -166,19 +170,20 @@ impl<'a, 'c> Reading<'a, 'c> {
             | RecordKind::WebClick
             | RecordKind::Unrecognized => (record.at, Vec::new()),
         };
-        Ok(Heard { occurred, event: None, wishes })
+        Ok(Heard { occurred, event: None, movement: None, wishes })
     }
 
     fn wishes_for_event(&self, body: &[u8]) -> Result<Heard> {
         let Event { id, occurred, body: Name { name } } = parse(body)?;
         let named = self.watch.named_events.get(&name);
         if named.is_none() && self.watch.other_events.is_empty() {
-            return Ok(Heard { occurred, event: None, wishes: Vec::new() });
+            return Ok(Heard { occurred, event: None, movement: None, wishes: Vec::new() });
         }
         let event: Event<Custom> = parse(body)?;
         let wanted = named.into_iter().flatten().chain(&self.watch.other_events);
         let wanted = wanted.filter(|(selector, _)| selector.matches(Subject::Custom(&event.body)));
-        Ok(Heard { occurred, event: Some(id), wishes: wanted.map(|(_, wish)| *wish).collect() })
+        let wishes = wanted.map(|(_, wish)| *wish).collect();
+        Ok(Heard { occurred, event: Some(id), movement: Movement::of(&event.body), wishes })
     }
 
     fn read_terms(&mut self, record: &Record) -> Result<()> {
@@ -209,7 +214,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         // Of the changes at the same moment, cancellations come last.
         granted.sort_by_key(|(wish, _)| matches!(wish.aim, Aim::Cancel));
         let recorded = self.recorded(record);
-        let moment = Moment { occurred: recorded, recorded, event: None };
+        let moment = Moment { occurred: recorded, recorded, event: None, movement: None };
         for (wish, channels) in granted {
             self.grant(wish, record.offset, moment, channels)?;
         }
@@ -236,7 +241,7 @@ impl<'a, 'c> Reading<'a, 'c> {
     fn grant(&mut self, wish: Wish, offset: Offset, moment: Moment, channels: &RoaringBitmap) -> Result<()> {
         let watch = self.watch;
         let pipeline = &watch.pipelines[wish.pipeline];
-        let Moment { occurred, recorded, event } = moment;
+        let Moment { occurred, recorded, event, movement } = moment;
         let counts = offset > pipeline.since
             && (occurred == recorded || occurred >= pipeline.since_time.whole_second())
             && wish.active.contains(occurred)
@@ -253,14 +258,22 @@ impl<'a, 'c> Reading<'a, 'c> {
                     (effect.until, effect.canceling) = (pipeline.active.until, pipeline.canceling);
                     let causes = event.map(|event| Causes::of(&channels, event)).unwrap_or_default();
                     let causes = if pipeline.is_personalized { causes.at(offset) } else { causes };
-                    effect.waiting.entry(due).or_default().add(&Waiting { channels, causes });
+                    let causes = match movement {
+                        Some(Movement::Enters(entrance)) => causes.entering(entrance),
+                        Some(Movement::Leaves(_)) | None => causes,
+                    };
+                    effect.let_wait(due, Waiting { channels, causes });
                 }
             }
             Aim::Cancel => {
                 // Including channels whose trigger was recorded late and that are about to be sent to.
                 let last = last_canceled(pipeline, moment).max(self.now);
-                effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.remove(&channels));
-                *effect.canceled.entry(last).or_default() |= channels;
+                let canceled = match movement {
+                    Some(Movement::Leaves(entrance)) => Canceled::Entrance(entrance),
+                    Some(Movement::Enters(_)) | None => Canceled::Everything,
+                };
+                effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.cancel(&channels, canceled));
+                *effect.canceled.entry((last, canceled)).or_default() |= channels;
             }
         }
         Ok(())
@@ -280,6 +293,20 @@ impl<'a, 'c> Reading<'a, 'c> {
         }
         self.past = planner.past;
         Ok(self.index.resolve(&Plan::And(parts).normalize()))
+    }
+}
+
+impl Effect {
+    /// Lets channels wait for an instant, or for one that stands in for it.
+    fn let_wait(&mut self, due: UtcMillis, new: Waiting) {
+        let mut apart = new;
+        for instant in StandIns::Before.with(due) {
+            apart = self.waiting.entry(instant).or_default().join(apart);
+            if apart.channels.is_empty() {
+                return;
+            }
+        }
+        self.waiting.entry(due).or_default().add(&apart);
     }
 }
 

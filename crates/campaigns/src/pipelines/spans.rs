@@ -16,7 +16,7 @@ use roaring::RoaringBitmap;
 use store::pipeline_spans::{self as rows, SpanKey, Width};
 use store::{Tx, pipeline_timers};
 
-use super::timers::Canceling;
+use super::timers::{Canceled, Canceling};
 
 /// About 18 hours: there are fewer than 500 of them within the longest delay. The schema knows this number, too.
 const WIDE: Width = Width(Duration::from_secs(65_536));
@@ -48,36 +48,38 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Where some of the channels that are due by an instant may wait, and which. They are about to leave.
+/// Where some of the channels that are due by an instant may wait, and which. They are about to leave, with what is canceled.
 pub(super) fn with(
     tx: &mut Tx<'_>,
     app: AppId,
     pipeline: PipelineId,
-    last: UtcMillis,
+    (last, canceled): (UtcMillis, Canceled),
     block: u16,
     channels: &RoaringBitmap,
 ) -> Result<Vec<(Instants, RoaringBitmap)>> {
+    let until = (last, canceled);
     let mut found = Vec::new();
     for (wide, members) in rows::between(tx, app, pipeline, (block, WIDE), (UtcMillis(0), last))? {
         let (first, end) = wide.instants();
         let members = if members.is_empty() { learn(tx, app, pipeline, &wide)? } else { members };
-        let Some(channels) = leaving(tx, app, pipeline, (&wide, &members), last, channels)? else { continue };
+        let Some(channels) = leaving(tx, app, pipeline, (&wide, &members), until, channels)? else { continue };
         for (narrow, members) in rows::between(tx, app, pipeline, (block, NARROW), (first, end.min(last)))? {
             let (first, end) = narrow.instants();
-            let channels = leaving(tx, app, pipeline, (&narrow, &members), last, &channels)?;
+            let channels = leaving(tx, app, pipeline, (&narrow, &members), until, &channels)?;
             found.extend(channels.map(|channels| ((first, end.min(last)), channels)));
         }
     }
     Ok(found)
 }
 
-/// The channels that are in a span, if there are some. They are removed from it, unless some of it is beyond the last instant.
+/// The channels that are in a span, if there are some. They are removed from it, unless some of it is beyond the last instant, or
+/// they may still wait in it because of other entrances.
 fn leaving(
     tx: &mut Tx<'_>,
     app: AppId,
     pipeline: PipelineId,
     (key, members): (&SpanKey, &[u8]),
-    last: UtcMillis,
+    (last, canceled): (UtcMillis, Canceled),
     channels: &RoaringBitmap,
 ) -> Result<Option<RoaringBitmap>> {
     let members = codec::decode(members).map_err(Error::internal)?;
@@ -86,7 +88,7 @@ fn leaving(
         return Ok(None);
     }
     let left = members - &leaving;
-    if key.instants().1 <= last {
+    if key.instants().1 <= last && canceled == Canceled::Everything {
         match left.is_empty() {
             true => rows::delete(tx, app, pipeline, key)?,
             false => rows::put(tx, app, pipeline, key, codec::encode(&left))?,

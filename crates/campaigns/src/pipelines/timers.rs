@@ -1,11 +1,13 @@
 //! The channels that wait for a pipeline: sets by the instant at which they are due, cut into blocks, with one job for each
 //! instant.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use audience::block::blocks;
 use audience::codec;
 use base::{Error, Result};
 use jobs::JobId;
-use model::ids::{AppId, Id, PipelineId};
+use model::ids::{AppId, Id, JourneyId, PipelineId};
 use model::pipeline::Pipeline;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -57,6 +59,44 @@ pub(super) enum Canceling {
     Possible,
 }
 
+/// What a cancellation takes out of what a channel waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Canceled {
+    Everything,
+    /// What the channel entered a journey for by this entrance, and what it waits for because of anything but a journey.
+    Entrance(JourneyId),
+}
+
+/// Which instants stand in for one, for channels that wait for it already because of another entrance of a journey. A push has a
+/// channel once, so that each entrance needs an instant of its own. They are a millisecond apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StandIns {
+    Before,
+    After,
+}
+
+/// An instant and those that stand in for it. If a channel waits for all of them, the last of its entrances takes the place of the
+/// first: devices may cause any number of events.
+const INSTANTS: i64 = 100;
+
+impl StandIns {
+    /// The instant itself and those that stand in for it.
+    pub(super) fn with(self, due: UtcMillis) -> impl Iterator<Item = UtcMillis> {
+        let step = match self {
+            StandIns::Before => -1,
+            StandIns::After => 1,
+        };
+        (0..INSTANTS).map(move |n| UtcMillis(due.0.saturating_add(n * step)))
+    }
+
+    fn span(self, due: UtcMillis) -> (UtcMillis, UtcMillis) {
+        match self {
+            StandIns::Before => (UtcMillis(due.0.saturating_sub(INSTANTS)), due),
+            StandIns::After => (due, UtcMillis(due.0.saturating_add(INSTANTS))),
+        }
+    }
+}
+
 /// Channels that wait, and the causes of some of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Waiting {
@@ -70,14 +110,39 @@ impl Waiting {
         self.causes.add(&others.causes);
     }
 
-    pub(crate) fn remove(&mut self, channels: &RoaringBitmap) {
+    /// Adds channels, but for those that are there because of another entrance of a journey, which it returns.
+    pub(super) fn join(&mut self, mut others: Waiting) -> Self {
+        let common = &self.channels & &others.channels;
+        let is_apart = |number: &u32| self.causes.entrance(*number) != others.causes.entrance(*number);
+        let apart: RoaringBitmap = common.iter().filter(is_apart).collect();
+        let apart = others.take(apart);
+        self.add(&others);
+        apart
+    }
+
+    fn remove(&mut self, channels: &RoaringBitmap) {
         self.channels -= channels;
         self.causes.remove(channels);
     }
 
+    pub(super) fn cancel(&mut self, channels: &RoaringBitmap, canceled: Canceled) {
+        match canceled {
+            Canceled::Everything => self.remove(channels),
+            Canceled::Entrance(entrance) => {
+                let is_meant = |number: &u32| self.causes.entrance(*number).is_none_or(|one| one == entrance);
+                let meant: RoaringBitmap = (&self.channels & channels).iter().filter(is_meant).collect();
+                self.remove(&meant);
+            }
+        }
+    }
+
     /// Removes the channels that are not among `others`; the rest stays.
     pub(super) fn take_all_but(&mut self, others: &RoaringBitmap) -> Self {
-        let channels = &self.channels - others;
+        self.take(&self.channels - others)
+    }
+
+    /// Removes some of the channels.
+    fn take(&mut self, channels: RoaringBitmap) -> Self {
         let causes = self.causes.within(&channels);
         self.remove(&channels);
         Self { channels, causes }
@@ -96,49 +161,84 @@ impl Canceling {
 }
 
 impl Campaigns {
-    /// Lets channels wait for an instant.
+    /// Lets channels wait for an instant, or for one that stands in for it.
     pub(super) fn add_waiting(
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
         (list, canceling): (WaitingList, Canceling),
-        due: UtcMillis,
+        (due, stand_ins): (UtcMillis, StandIns),
         Waiting { channels, causes }: &Waiting,
     ) -> Result<()> {
         let key = list.key();
+        let mut instants = BTreeSet::new();
         for (block, channels) in blocks(channels) {
-            match canceling {
-                Canceling::Possible => spans::add(tx, app, key, due, block.0, &channels)?,
-                Canceling::Never => {}
+            let new = Waiting { causes: causes.within(&channels), channels };
+            for (due, waiting) in joined(tx, app, (key, block.0), (due, stand_ins), new)? {
+                match canceling {
+                    Canceling::Possible => spans::add(tx, app, key, due, block.0, &waiting.channels)?,
+                    Canceling::Never => {}
+                }
+                let (members, causes) = (codec::encode(&waiting.channels), waiting.causes.encode()?);
+                pipeline_timers::put(tx, app, key, &TimerPart { due, block: block.0, members, causes })?;
+                instants.insert(due);
             }
-            let before = pipeline_timers::get(tx, app, key, due, block.0)?;
-            let mut waiting = before.as_ref().map(Waiting::decode).transpose()?.unwrap_or_default();
-            waiting.add(&Waiting { causes: causes.within(&channels), channels });
-            let (members, causes) = (codec::encode(&waiting.channels), waiting.causes.encode()?);
-            pipeline_timers::put(tx, app, key, &TimerPart { due, block: block.0, members, causes })?;
         }
-        jobs::enqueue_as(tx, app, list.job_at(due), due, &FirePipeline { pipeline: list.pipeline, due })
+        for due in instants {
+            jobs::enqueue_as(tx, app, list.job_at(due), due, &FirePipeline { pipeline: list.pipeline, due })?;
+        }
+        Ok(())
     }
 
-    /// Removes channels from everything they wait for that is due by an instant. A job whose channels have all left finds none.
+    /// Removes channels from what they wait for that is due by an instant. A job whose channels have all left finds none.
     pub(super) fn remove_waiting(
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
         list: WaitingList,
-        last: UtcMillis,
+        (last, canceled): (UtcMillis, Canceled),
         channels: &RoaringBitmap,
     ) -> Result<()> {
         let key = list.key();
         for (block, channels) in blocks(channels) {
-            for (within, channels) in spans::with(tx, app, key, last, block.0, &channels)? {
+            for (within, channels) in spans::with(tx, app, key, (last, canceled), block.0, &channels)? {
                 for part in pipeline_timers::between(tx, app, key, block.0, within)? {
-                    leave(tx, app, key, &part, &channels)?;
+                    leave(tx, app, key, &part, &channels, canceled)?;
                 }
             }
         }
         Ok(())
     }
+}
+
+/// What waits in a block for an instant and those that stand in for it once channels have joined, as far as that changes.
+fn joined(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (key, block): (PipelineId, u16),
+    (due, stand_ins): (UtcMillis, StandIns),
+    new: Waiting,
+) -> Result<BTreeMap<UtcMillis, Waiting>> {
+    let before = pipeline_timers::get(tx, app, key, due, block)?;
+    let mut there = before.as_ref().map(Waiting::decode).transpose()?.unwrap_or_default();
+    let mut apart = there.join(new);
+    let mut joined = BTreeMap::from([(due, there)]);
+    if apart.channels.is_empty() {
+        return Ok(joined);
+    }
+    let parts = pipeline_timers::between(tx, app, key, block, stand_ins.span(due))?;
+    let decode = |part: &TimerPart| -> Result<_> { Ok((part.due, Waiting::decode(part)?)) };
+    let mut parts: BTreeMap<UtcMillis, Waiting> = parts.iter().map(decode).collect::<Result<_>>()?;
+    for instant in stand_ins.with(due).skip(1) {
+        let mut there = parts.remove(&instant).unwrap_or_default();
+        apart = there.join(apart);
+        joined.insert(instant, there);
+        if apart.channels.is_empty() {
+            return Ok(joined);
+        }
+    }
+    joined.entry(due).or_default().add(&apart);
+    Ok(joined)
 }
 
 /// The channels that wait for an instant.
@@ -160,12 +260,20 @@ pub(super) fn take_waiting(tx: &mut Tx<'_>, app: AppId, list: WaitingList, due: 
     Ok(waiting)
 }
 
-fn leave(tx: &mut Tx<'_>, app: AppId, key: PipelineId, part: &TimerPart, channels: &RoaringBitmap) -> Result<()> {
+fn leave(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    key: PipelineId,
+    part: &TimerPart,
+    channels: &RoaringBitmap,
+    canceled: Canceled,
+) -> Result<()> {
     let mut waiting = Waiting::decode(part)?;
-    if waiting.channels.is_disjoint(channels) {
+    let n_before = waiting.channels.len();
+    waiting.cancel(channels, canceled);
+    if waiting.channels.len() == n_before {
         return Ok(());
     }
-    waiting.remove(channels);
     if waiting.channels.is_empty() {
         pipeline_timers::delete_part(tx, app, key, part.due, part.block)?;
     } else {
