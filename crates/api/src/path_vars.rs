@@ -2,6 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
+use model::contact::ContactName;
 use model::content_template::ContentTemplateKind;
 use model::ids::{
     AccountKind, ChannelKind, ContactKind, DraftKind, ExperimentKind, Id, PipelineKind, PrivacyKind, PushKind,
@@ -20,6 +21,9 @@ pub(crate) struct PathVars<T>(pub(crate) T);
 /// The only variable of a path, which is an id. A malformed id is answered with 404.
 pub(crate) struct PathId<Kind>(pub(crate) Id<Kind>);
 
+/// The only variable of a path, which names a contact. What cannot name one is answered with 404.
+pub(crate) struct PathContact(pub(crate) ContactName);
+
 /// A type whose objects a path can name by an id.
 pub(crate) trait Named {
     /// As in "There is no such segment."
@@ -29,6 +33,11 @@ pub(crate) trait Named {
 /// An id that is one of several variables.
 pub(crate) fn id_in_path<Kind: Named>(text: &str) -> Result<Id<Kind>> {
     text.parse().map_err(|_| Error::NotFound(format!("There is no such {}.", Kind::NOUN)))
+}
+
+/// A contact that one of several variables names.
+pub(crate) fn contact_in_path(text: &str) -> Result<ContactName> {
+    ContactName::new(text).map_err(|_| Error::NotFound(format!("There is no such {}.", ContactKind::NOUN)))
 }
 
 impl<T: DeserializeOwned + Send> FromRequestParts<Edge> for PathVars<T> {
@@ -46,6 +55,15 @@ impl<Kind: Named> FromRequestParts<Edge> for PathId<Kind> {
     async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
         let PathVars(text) = PathVars::<String>::from_request_parts(parts, edge).await?;
         id_in_path(&text).map(Self)
+    }
+}
+
+impl FromRequestParts<Edge> for PathContact {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
+        let PathVars(text) = PathVars::<String>::from_request_parts(parts, edge).await?;
+        contact_in_path(&text).map(Self)
     }
 }
 

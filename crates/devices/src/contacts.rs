@@ -13,7 +13,7 @@ pub(crate) use shown::RememberedUsers;
 use base::{Error, Result};
 use boxed::boxed;
 use model::channel::{ChannelRef, Profile};
-use model::contact::{ContactAction, ContactUpdate};
+use model::contact::{ContactAction, ContactName, ContactUpdate};
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, ContactId, NamedUserId};
 use model::subscription::{Scope, ScopedSubscriptions};
@@ -45,6 +45,13 @@ enum Person {
     NamedUser(NamedUserId),
     /// The user of an installed channel without a named user.
     UserOf(Channel),
+}
+
+/// A contact that a caller names.
+struct Named {
+    person: Person,
+    /// The id that it is named by, unless that is the id of a named user.
+    id: Option<ContactId>,
 }
 
 #[boxed]
@@ -93,13 +100,13 @@ impl Devices {
     pub async fn update_contact(
         &self,
         app: AppId,
-        contact: ContactId,
+        contact: ContactName,
         update: ContactUpdate,
         rights: Rights,
         refused_for_named: Option<String>,
     ) -> Result<()> {
-        let shown = self.users_shown(app, &[contact]).await?;
-        self.change_audience(app, move |tx, context| match person(tx, app, contact, &shown)? {
+        let (shown, author) = (self.users_shown(app, contact.id.as_slice()).await?, self.1);
+        self.change_audience(app, move |tx, context| match named(tx, app, &contact, &shown, author)?.person {
             Person::NamedUser(user) => {
                 if let Some(why) = &refused_for_named {
                     return Err(Error::Forbidden(why.clone()));
@@ -120,15 +127,15 @@ impl Devices {
     }
 
     /// The subscriptions of a contact.
-    pub async fn contact_subscriptions(&self, app: AppId, contact: ContactId) -> Result<ScopedSubscriptions> {
-        let shown = self.users_shown(app, &[contact]).await?;
+    pub async fn contact_subscriptions(&self, app: AppId, contact: ContactName) -> Result<ScopedSubscriptions> {
+        let (shown, author) = (self.users_shown(app, contact.id.as_slice()).await?, self.1);
         let index = self.0.index.get(app).await?;
         let now = self.0.clock.now();
         self.0
             .store
             .read(move |tx| {
                 let context = ChangeContext::new(app, &index, now);
-                match person(tx, app, contact, &shown)? {
+                match named(tx, app, &contact, &shown, author)?.person {
                     Person::NamedUser(user) => {
                         let terms = named_users::get(tx, app, &user)?.map(|user| user.terms).unwrap_or_default();
                         Ok(Holdings::of(context.names(tx, &terms)?).scoped_subscriptions())
@@ -144,9 +151,9 @@ impl Devices {
     }
 
     /// Fails unless there is such a contact.
-    pub async fn check_contact(&self, app: AppId, contact: ContactId) -> Result<()> {
-        let shown = self.users_shown(app, &[contact]).await?;
-        self.0.store.read(move |tx| person(tx, app, contact, &shown).map(drop)).await
+    pub async fn check_contact(&self, app: AppId, contact: ContactName) -> Result<()> {
+        let (shown, author) = (self.users_shown(app, contact.id.as_slice()).await?, self.1);
+        self.0.store.read(move |tx| named(tx, app, &contact, &shown, author).map(drop)).await
     }
 
     /// Fails unless a channel is this contact's.
@@ -165,16 +172,29 @@ impl Devices {
         Err(Error::Forbidden(format!("The channel {channel} is not this contact's.")))
     }
 
-    /// Removes a channel from a contact; a channel of another contact is skipped.
-    pub async fn disassociate_from_contact(&self, app: AppId, contact: ContactId, channel: ChannelId) -> Result<()> {
-        let shown = self.users_shown(app, &[contact]).await?;
-        self.change_audience(app, move |tx, context| match person(tx, app, contact, &shown)? {
-            Person::NamedUser(user) => {
-                leave(tx, context, &ChannelRef { id: channel, claimed: None }, Some(&user)).map(drop)
+    /// Removes a channel from a contact, and answers the id of the contact; a channel of another contact is skipped.
+    pub async fn disassociate_from_contact(
+        &self,
+        app: AppId,
+        contact: ContactName,
+        channel: ChannelId,
+    ) -> Result<ContactId> {
+        let (shown, author) = (self.users_shown(app, contact.id.as_slice()).await?, self.1);
+        let found = self.change_audience(app, move |tx, context| {
+            let found = named(tx, app, &contact, &shown, author)?;
+            match &found.person {
+                Person::NamedUser(user) => {
+                    leave(tx, context, &ChannelRef { id: channel, claimed: None }, Some(user))?;
+                }
+                Person::UserOf(_) => {}
             }
-            Person::UserOf(_) => Ok(()),
-        })
-        .await
+            Ok(found)
+        });
+        match found.await? {
+            Named { id: Some(id), .. } => Ok(id),
+            Named { person: Person::NamedUser(user), id: None } => self.shown_contact(app, &user).await,
+            Named { person: Person::UserOf(_), id: None } => Err(Error::internal("an unknown user has no name")),
+        }
     }
 }
 
@@ -261,6 +281,25 @@ fn contact_of(row: &Channel) -> Result<Option<Contact>> {
         return Err(Error::Conflict("This channel id cannot have a contact; register a new channel.".to_owned()));
     }
     Ok(Some(Contact { id, is_anonymous, associated: profile.associated.unwrap_or_default() }))
+}
+
+/// The person whom a caller names: by an id, or else as a server has called a contact that it has made. Names are easy to guess, so a
+/// device says nothing by one.
+fn named(tx: &mut Tx<'_>, app: AppId, contact: &ContactName, shown: &ShownUsers, author: Author) -> Result<Named> {
+    let none = Error::NotFound("contact");
+    if let Some(id) = contact.id {
+        match person(tx, app, id, shown) {
+            Err(Error::NotFound(_)) => {}
+            found => return Ok(Named { person: found?, id: Some(id) }),
+        }
+    }
+    match author {
+        Author::Devices => Err(none),
+        Author::Servers => {
+            let user = named_users::get(tx, app, &contact.user)?.ok_or(none)?;
+            Ok(Named { person: Person::NamedUser(user.id), id: None })
+        }
+    }
 }
 
 fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId, shown: &ShownUsers) -> Result<Person> {

@@ -25,7 +25,7 @@ pub(super) fn variable(name: &'static str) -> Option<Parameter> {
         "apid" => (uuid(), "The id of the channel of an Android device."),
         "device_pin" => (text(), "The PIN of a BlackBerry device."),
         "region_id" => (text(), "The id of a region."),
-        "contact_id" => (uuid(), "The id of a contact."),
+        "contact_id" => (text(), "The id of a contact, a UUID. Servers may also give the id of a named user."),
         "segment_id" => (uuid(), "The id of a segment."),
         "schedule_id" => (uuid(), "The id of a schedule."),
         "draft_id" => (uuid(), "The id of a draft."),

@@ -4,7 +4,7 @@ use axum::extract::State;
 use devices::Contact;
 use model::channel::ChannelRef;
 use model::contact::{ContactAction, ContactChannel, ContactDisassociation, ContactIdentification, ContactUpdate};
-use model::ids::{ChannelId, ContactId, ContactKind, OperationId};
+use model::ids::{ChannelId, ContactId, OperationId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::{App, DeviceToken};
@@ -16,7 +16,7 @@ use crate::auth::{CallingApp, CallingChannel, CallingRights, UserRights};
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
-use crate::path_vars::PathId;
+use crate::path_vars::PathContact;
 
 /// For newer device libraries, which continue with the token.
 #[derive(Serialize, JsonSchema)]
@@ -133,13 +133,13 @@ pub(super) async fn update(
     CallingApp(app): CallingApp,
     rights: CallingRights,
     of_users: UserRights,
-    PathId(id): PathId<ContactKind>,
+    PathContact(contact): PathContact,
     input: Input,
 ) -> Result<Answer> {
     let update = input.parse(ContactUpdate::parse).await?;
     update.tags.iter().try_for_each(refuse_read_only)?;
     let refused_for_named = of_users.refusal_for_contact(&update);
-    rights.devices(&edge).update_contact(app.id, id, update, rights.0, refused_for_named).await?;
+    rights.devices(&edge).update_contact(app.id, contact, update, rights.0, refused_for_named).await?;
     Answer::done()
 }
 
@@ -147,9 +147,9 @@ pub(super) async fn subscriptions(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
-    PathId(id): PathId<ContactKind>,
+    PathContact(contact): PathContact,
 ) -> Result<Answer> {
-    let subscriptions = rights.devices(&edge).contact_subscriptions(app.id, id).await?;
+    let subscriptions = rights.devices(&edge).contact_subscriptions(app.id, contact).await?;
     let answer = Answer::ok(OfPerson { subscription_lists: scope_records(subscriptions) })?;
     Ok(answer.data_attribute("subscription_lists"))
 }
@@ -158,9 +158,9 @@ pub(super) async fn associated_types(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
-    PathId(id): PathId<ContactKind>,
+    PathContact(contact): PathContact,
 ) -> Result<Answer> {
-    rights.devices(&edge).check_contact(app.id, id).await?;
+    rights.devices(&edge).check_contact(app.id, contact).await?;
     Answer::ok(AssociatedTypes { channels: [] })
 }
 
@@ -169,13 +169,13 @@ pub(super) async fn disassociate(
     CallingApp(app): CallingApp,
     rights: CallingRights,
     of_users: UserRights,
-    PathId(id): PathId<ContactKind>,
+    PathContact(contact): PathContact,
     input: Input,
 ) -> Result<Answer> {
     let ContactDisassociation(channel_id) = input.parse(ContactDisassociation::parse).await?;
     of_users.need_leave(channel_id, None)?;
-    rights.devices(&edge).disassociate_from_contact(app.id, id, channel_id).await?;
-    Answer::changed(OperationId::random(), Disassociated { contact: id, channel_id })
+    let contact = rights.devices(&edge).disassociate_from_contact(app.id, contact, channel_id).await?;
+    Answer::changed(OperationId::random(), Disassociated { contact, channel_id })
 }
 
 impl From<Contact> for ContactRecord {

@@ -26,7 +26,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::path_vars::{PathVars, id_in_path};
+use crate::path_vars::{PathVars, contact_in_path};
 use crate::query::Params;
 
 /// For how long a device may keep the answer whether it may show a message, in seconds.
@@ -64,7 +64,7 @@ pub(super) async fn of_contact(
     headers: HeaderMap,
 ) -> Result<Response> {
     let request = request(&edge, DataSource::Contact, &platform, &links, &params)?;
-    rights.devices(&edge).check_contact(app.id, id_in_path(&contact)?).await?;
+    rights.devices(&edge).check_contact(app.id, contact_in_path(&contact)?).await?;
     let answer = edge.engine.remote_data().answer(&app, request).await?;
     respond(&edge, answer, &headers).await
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use model::contact::{ContactAssociation, ContactAttributeChanges, ContactTagging, ContactUpdate, ScopedContactUpdate};
-use model::ids::{ChannelKind, ContactId, ContactKind, NamedUserId, OperationId};
+use model::ids::{ChannelKind, ContactId, NamedUserId, OperationId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::auth::{CallingApp, CallingRights, UserRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::path_vars::{PathId, PathVars};
+use crate::path_vars::{PathContact, PathId, PathVars};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct OfChannel {
@@ -35,6 +35,20 @@ pub(super) struct Associated {
     /// Why the channel was passed over: it is of another device type than the request says.
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<String>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Tagged {
+    /// A sentence about each contact that was passed over, because it is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tag_warnings: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AttributesChanged {
+    /// A sentence about each contact that was passed over, because it is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<String>,
 }
 
 pub(super) async fn of_channel(
@@ -66,7 +80,8 @@ pub(super) async fn associate(State(edge): State<Edge>, CallingApp(app): Calling
 pub(super) async fn tag(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let ContactTagging { audience, operation } = input.parse(ContactTagging::parse).await?;
     refuse_read_only(&operation)?;
-    Answer::done_except(edge.engine.devices().update_contacts(app.id, vec![(audience, operation.into())]).await?)
+    let passed_over = edge.engine.devices().update_contacts(app.id, vec![(audience, operation.into())]).await?;
+    Answer::changed(OperationId::random(), Tagged { tag_warnings: one_text(&passed_over) })
 }
 
 pub(super) async fn change_attributes(
@@ -76,7 +91,13 @@ pub(super) async fn change_attributes(
 ) -> Result<Answer> {
     let ContactAttributeChanges(changes) = input.parse(ContactAttributeChanges::parse).await?;
     let changes = changes.into_iter().map(|change| (change.audience, ContactUpdate::from(change.operations)));
-    Answer::done_except(edge.engine.devices().update_contacts(app.id, changes.collect()).await?)
+    let passed_over = edge.engine.devices().update_contacts(app.id, changes.collect()).await?;
+    Answer::changed(OperationId::random(), AttributesChanged { warnings: one_text(&passed_over) })
+}
+
+/// Callers of these expect a text, where they expect an array of other calls.
+fn one_text(sentences: &[String]) -> Option<String> {
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// Devices may call this as they may change a contact in other ways.
@@ -85,12 +106,12 @@ pub(super) async fn change_scoped(
     CallingApp(app): CallingApp,
     rights: CallingRights,
     of_users: UserRights,
-    PathId(id): PathId<ContactKind>,
+    PathContact(contact): PathContact,
     input: Input,
 ) -> Result<Answer> {
     let update = ContactUpdate::from(input.parse(ScopedContactUpdate::parse).await?);
     update.tags.iter().try_for_each(refuse_read_only)?;
     let refused_for_named = of_users.refusal_for_contact(&update);
-    rights.devices(&edge).update_contact(app.id, id, update, rights.0, refused_for_named).await?;
+    rights.devices(&edge).update_contact(app.id, contact, update, rights.0, refused_for_named).await?;
     Answer::done()
 }

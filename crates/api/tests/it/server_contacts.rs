@@ -39,10 +39,16 @@ async fn contacts_are_found_and_changed_by_the_ids_that_events_show() {
         let master = app.master();
         let tagging = json!({"audience": {"contact_id": [contact, NOBODY]}, "add": {"loyalty": ["gold"]}});
         let tagged = master.post("/api/contacts/tags/", tagging).await.expect(200);
-        assert_eq!(tagged["warnings"], json!([format!("There is no contact {NOBODY}; it is passed over.")]));
+        let passed_over = format!("There is no contact {NOBODY}; it is passed over.");
+        assert_eq!((&tagged["tag_warnings"], tagged.get("warnings")), (&json!(passed_over), None));
         let plan = json!([{"action": "set", "key": "plan", "value": "a"}]);
-        let attributes = json!([{"audience": {"contact_id": contact}, "attributes": plan}]);
-        master.post("/api/contacts/attributes", attributes).await.expect(200);
+        let attributes = json!([
+            {"audience": {"contact_id": contact}, "attributes": plan},
+            {"audience": {"contact_id": [NOBODY, "crm-1"]}, "attributes": plan},
+        ]);
+        let changed = master.post("/api/contacts/attributes", attributes).await.expect(200);
+        let of_both = format!("{passed_over} There is no contact crm-1; it is passed over.");
+        assert_eq!(changed["warnings"], json!(of_both));
         let scoped = json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["weekly"]}}]});
         master.post(&format!("/api/contacts/scoped/{contact}"), scoped).await.expect(200);
         let kim = user(&app, "kim").await;
@@ -90,13 +96,69 @@ async fn contacts_that_are_not_there_are_made() {
             assert_eq!(answers[0], answers[1]);
             assert_eq!(user(&app, name).await["channels"].as_array().unwrap().len(), 2);
         }
-        let tagging = json!({"audience": {"contact_id": [NOBODY]}, "add": {"loyalty": ["gold"]}});
-        assert_eq!(master.post("/api/contacts/tags", tagging).await.expect(200).get("tag_warnings"), None);
-        assert_eq!(user(&app, NOBODY).await["tags"], json!({"loyalty": ["gold"]}));
         for wrong in [json!(""), json!("x".repeat(129)), json!(7)] {
             let association = json!({"contact_id": wrong, "channel_id": channel(&app, "ios", "ABCDEF77").await});
             master.post("/api/contacts/associate", association).await.expect(400);
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn contacts_are_named_as_the_server_has_named_them() {
+    on_each_database(async |app| {
+        let master = app.master();
+        let upper = "9C36E8C7-5A73-47C0-9716-99FD3D4197D5";
+        let names = ["crm-17", "ann lee@example.com", NOBODY, upper, "0123456789abcdef0123456789abcdef", "7"];
+        for (n, name) in names.into_iter().enumerate() {
+            let own = channel(&app, "ios", &format!("ABCDEF{n:02}")).await;
+            let path = |call: &str| format!("/api/{call}/{}", name.replace(' ', "%20"));
+            let lists = path("subscription_lists/contacts");
+            let scoped = json!({"scoped": [{"scope": ["app"], "subscription_lists": {"subscribe": ["weekly"]}}]});
+            let leave = json!({"channel_type": "ios", "channel_id": own});
+            let tagging = json!({"audience": {"contact_id": [name]}, "add": {"loyalty": ["gold"]}});
+            let plan = json!([{"action": "set", "key": "plan", "value": "a"}]);
+            let attributes = json!({"audience": {"contact_id": name}, "attributes": plan});
+            // It is not there yet.
+            assert!(
+                master.post("/api/contacts/tags", &tagging).await.expect(200)["tag_warnings"].is_string(),
+                "{name}"
+            );
+            master.post(&path("contacts/scoped"), &scoped).await.expect(404);
+            master.post(&path("contacts/disassociate"), &leave).await.expect(404);
+            master.get(&lists).await.expect(404);
+
+            let association = json!({"contact_id": name, "channel_id": own});
+            let contact = master.post("/api/contacts/associate", association).await.expect(200)["contact_id"].clone();
+            assert_eq!(master.post("/api/contacts/tags", &tagging).await.expect(200).get("tag_warnings"), None);
+            assert_eq!(master.post("/api/contacts/attributes", attributes).await.expect(200).get("warnings"), None);
+            master.post(&path("contacts/scoped"), &scoped).await.expect(200);
+            master.post(&path("contacts"), json!({"tags": {"add": {"loyalty": ["new"]}}})).await.expect(200);
+            master.get(&path("contacts/associated_types")).await.expect(200);
+            let subscribed = master.get(&lists).await.expect(200);
+            assert_eq!(subscribed["subscription_lists"], json!([{"scope": "app", "list_ids": ["weekly"]}]));
+            let found = user(&app, &name.replace(' ', "%20")).await;
+            assert_eq!(found["named_user_id"], name);
+            assert_eq!(found["tags"], json!({"loyalty": ["gold", "new"]}));
+            assert_eq!(found["attributes"], json!({"plan": "a"}));
+            let left = master.post(&path("contacts/disassociate"), &leave).await.expect(200);
+            assert_eq!((&left["contact"], &left["channel_id"]), (&contact, &json!(own)));
+            assert_eq!(user(&app, &name.replace(' ', "%20")).await["channels"], json!([]));
+
+            // A device that guesses the name says nothing by it.
+            let device = app.device();
+            device.post(&path("contacts/scoped"), &scoped).await.expect(404);
+            device.post(&path("contacts/disassociate"), &leave).await.expect(404);
+            device.post(&path("contacts"), json!({"tags": {"add": {"loyalty": ["x"]}}})).await.expect(404);
+            device.get(&lists).await.expect(404);
+            device.get(&path("contacts/associated_types")).await.expect(404);
+        }
+        for odd in ["%20a", &"x".repeat(129)] {
+            master.get(&format!("/api/subscription_lists/contacts/{odd}")).await.expect(404);
+        }
+        let tagging = json!({"audience": {"contact_id": ["a", ""]}, "add": {"loyalty": ["gold"]}});
+        let refused = master.post("/api/contacts/tags", tagging).await.expect(400);
+        assert_eq!(refused["details"]["path"], "audience.contact_id[1]");
     })
     .await;
 }

@@ -8,11 +8,11 @@ use store::channels::{self, Channel};
 use store::{Tx, named_users};
 
 use super::shown::ShownUsers;
-use super::{Contact, Person, contact_of, person, update_user};
-use crate::Devices;
+use super::{Contact, Named, Person, contact_of, named, person, update_user};
 use crate::channels::stored_profile;
 use crate::named_users::join;
 use crate::room::Batch;
+use crate::{Author, Devices};
 
 #[boxed]
 impl Devices {
@@ -51,11 +51,7 @@ impl Devices {
         association: ContactAssociation,
     ) -> Result<(ContactId, Vec<String>)> {
         let ContactAssociation { contact, channel } = association;
-        let ids = match &contact {
-            ContactName::Id(id) => vec![*id],
-            ContactName::User(_) => Vec::new(),
-        };
-        let shown = self.users_shown(app, &ids).await?;
+        let shown = self.users_shown(app, contact.id.as_slice()).await?;
         let id = channel.id;
         let (user, warnings) = self
             .change_audience(app, move |tx, context| {
@@ -90,19 +86,21 @@ impl Devices {
     pub async fn update_contacts(
         &self,
         app: AppId,
-        changes: Vec<(Vec<ContactId>, ContactUpdate)>,
+        changes: Vec<(Vec<ContactName>, ContactUpdate)>,
     ) -> Result<Vec<String>> {
-        let ids: Vec<ContactId> = changes.iter().flat_map(|(ids, _)| ids).copied().collect();
+        let ids: Vec<ContactId> = changes.iter().flat_map(|(contacts, _)| contacts).filter_map(|one| one.id).collect();
         let shown = self.users_shown(app, &ids).await?;
         self.change_audience(app, move |tx, context| {
             let mut unknown = Vec::new();
-            for (ids, update) in &changes {
-                for id in ids {
-                    match known(tx, app, *id, &shown) {
-                        Ok(Person::NamedUser(user)) => update_user(tx, context, &user, update)?,
-                        Ok(Person::UserOf(row)) => context.change_unknown_user(tx, row, update)?,
+            for (contacts, update) in &changes {
+                for contact in contacts {
+                    match named(tx, app, contact, &shown, Author::Servers) {
+                        Ok(Named { person: Person::NamedUser(user), .. }) => update_user(tx, context, &user, update)?,
+                        Ok(Named { person: Person::UserOf(row), .. }) => {
+                            context.change_unknown_user(tx, row, update)?
+                        }
                         Err(Error::NotFound(_)) => {
-                            unknown.push(format!("There is no contact {id}; it is passed over."))
+                            unknown.push(format!("There is no contact {}; it is passed over.", contact.user.as_str()))
                         }
                         Err(error) => return Err(error),
                     }
@@ -122,29 +120,11 @@ enum Addressed {
 }
 
 fn addressed(tx: &mut Tx<'_>, app: AppId, contact: &ContactName, shown: &ShownUsers) -> Result<Addressed> {
-    let id = match contact {
-        ContactName::User(user) => return Ok(Addressed::User(user.clone())),
-        ContactName::Id(id) => *id,
-    };
+    let Some(id) = contact.id else { return Ok(Addressed::User(contact.user.clone())) };
     match person(tx, app, id, shown) {
         Ok(Person::NamedUser(user)) => Ok(Addressed::User(user)),
         Ok(Person::UserOf(row)) => Ok(Addressed::UnknownUserOf(row)),
-        Err(Error::NotFound(_)) => Ok(Addressed::User(user_called(id)?)),
+        Err(Error::NotFound(_)) => Ok(Addressed::User(contact.user.clone())),
         Err(error) => Err(error),
     }
-}
-
-/// A contact that is there, also one that a server has made by associating a channel with an id of its own.
-fn known(tx: &mut Tx<'_>, app: AppId, id: ContactId, shown: &ShownUsers) -> Result<Person> {
-    match person(tx, app, id, shown) {
-        Err(Error::NotFound(what)) => {
-            let user = named_users::get(tx, app, &user_called(id)?)?;
-            user.map(|user| Person::NamedUser(user.id)).ok_or(Error::NotFound(what))
-        }
-        found => found,
-    }
-}
-
-fn user_called(id: ContactId) -> Result<NamedUserId> {
-    NamedUserId::new(&id.to_string()).map_err(Error::internal)
 }

@@ -21,12 +21,13 @@ pub struct ContactAssociation {
     pub channel: ChannelRef,
 }
 
-/// A contact as a server names it: by its id, or by a name of the server's own, which is that of a named user.
+/// A contact as a server names it: by its id, or by a name of the server's own, which is that of a named user. Such a name may look
+/// like an id.
 #[derive(Clone, Debug, PartialEq, Eq, Read)]
 #[body(schema = NamedUserId::json_schema(schemas))]
-pub enum ContactName {
-    Id(ContactId),
-    User(NamedUserId),
+pub struct ContactName {
+    pub id: Option<ContactId>,
+    pub user: NamedUserId,
 }
 
 /// A change of the tags of contacts.
@@ -34,7 +35,7 @@ pub enum ContactName {
 #[body(not_printed)]
 pub struct ContactTagging {
     #[body(read = |at| ContactAudience::parse(at).map(|audience| audience.0), like = ContactAudience)]
-    pub audience: Vec<ContactId>,
+    pub audience: Vec<ContactName>,
     #[body(flatten, take = TagOperation::read)]
     pub operation: TagOperation,
 }
@@ -49,7 +50,7 @@ pub struct ContactAttributeChanges(pub Vec<ContactAttributes>);
 #[body(not_printed)]
 pub struct ContactAttributes {
     #[body(read = |at| ContactAudience::parse(at).map(|audience| audience.0), like = ContactAudience)]
-    pub audience: Vec<ContactId>,
+    pub audience: Vec<ContactName>,
     #[body(
         rename = "attributes",
         read = clear_operations,
@@ -64,11 +65,11 @@ pub struct ContactAttributes {
 struct ContactAudience(
     #[body(
         rename = "contact_id",
-        read = |at| Some(at.one_or_many(1..=limits::IDS_PER_AUDIENCE, ContactId::parse)?.into_vec()),
+        read = |at| Some(at.one_or_many(1..=limits::IDS_PER_AUDIENCE, ContactName::parse)?.into_vec()),
         length = 1..=limits::IDS_PER_AUDIENCE,
-        like = OneOrMany<ContactId>
+        like = OneOrMany<ContactName>
     )]
-    Vec<ContactId>,
+    Vec<ContactName>,
 );
 
 impl ContactAttributeChanges {
@@ -116,11 +117,18 @@ pub struct ScopedContactChange {
 }
 
 impl ContactName {
+    pub fn new(text: &str) -> Result<Self, &'static str> {
+        NamedUserId::new(text).map(Self::from)
+    }
+
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        match at.string()?.parse() {
-            Ok(id) => Some(Self::Id(id)),
-            Err(_) => NamedUserId::parse(at).map(Self::User),
-        }
+        NamedUserId::parse(at).map(Self::from)
+    }
+}
+
+impl From<NamedUserId> for ContactName {
+    fn from(user: NamedUserId) -> Self {
+        Self { id: user.as_str().parse().ok(), user }
     }
 }
 

@@ -10,7 +10,7 @@ use super::channels::READ_ONLY;
 use super::devices::channel_id;
 use crate::openapi::{Area, body};
 use crate::routes::contacts::{Acted, AssociatedTypes, Disassociated, Resolved};
-use crate::routes::server_contacts::{Associated, OfChannel, OfNamedUser};
+use crate::routes::server_contacts::{Associated, AttributesChanged, OfChannel, OfNamedUser, Tagged};
 
 const SERVERS_ONLY: &str =
     "A rule of the app about named users does not allow this to devices, or the caller may not do this (40300).";
@@ -100,7 +100,7 @@ fn by_servers(area: &mut Area) {
     .refuses(409, "Somebody unknown has one channel; identify the user first (40900).");
     area.post("/api/contacts/tags", "Tag contacts", "Up to 1,000. Contacts that are not there are passed over.")
         .body(body::of::<ContactTagging>, json!({"audience": {"contact_id": [contact]}, "add": {"loyalty": ["gold"]}}))
-        .done_except()
+        .changed::<Tagged>("Done for all but those that `tag_warnings` names.")
         .refuses(403, READ_ONLY);
     area.post(
         "/api/contacts/attributes",
@@ -111,7 +111,7 @@ fn by_servers(area: &mut Area) {
         body::of::<ContactAttributeChanges>,
         json!([{"audience": {"contact_id": contact}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]}]),
     )
-    .done_except();
+    .changed::<AttributesChanged>("Done for all but those that `warnings` names.");
     area.post(
         "/api/contacts/scoped/{contact_id}",
         "Subscribe and tag a contact",
