@@ -9,7 +9,7 @@ mod versions;
 #[cfg(test)]
 mod tests;
 
-pub use attribute::DeviceAttribute;
+pub use attribute::{DeviceAttribute, Source, Tellers};
 pub use locale::{COUNTRIES, LANGUAGES, country_tag, language_tag};
 pub(crate) use locale::{is_same_country, is_same_language};
 pub use models::{IOS_MODELS, ios_model_name};

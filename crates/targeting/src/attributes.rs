@@ -7,18 +7,17 @@ use base::{Error, Result};
 use devices::parse_stored_attribute as parse;
 use model::attribute::{AttributeValue, matches};
 use model::ids::Ordinal;
-use model::property::DeviceAttribute;
+use model::property::{DeviceAttribute, Source};
 use model::selector::{Atomic, Attribute, Selector};
-use model::tag::{Tag, TagGroup};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::attributes;
 
-use crate::plan::{OneChannel, Planner};
+use crate::plan::Planner;
 
 /// A selector by attribute that is being answered.
-struct Question<'s> {
-    selector: &'s Attribute,
+pub(crate) struct Question<'s> {
+    pub(crate) selector: &'s Attribute,
     /// Whether channels without the attribute are meant. They have no row to be found by, so that the others are collected.
     selects_without: bool,
     /// Those with a value that is meant, and, where it matters, those with one that is not.
@@ -29,11 +28,6 @@ struct Question<'s> {
 impl Planner<'_, '_> {
     /// The attribute of a channel is its own, or else that of its named user.
     pub(crate) fn attribute(&mut self, selector: &Attribute) -> Result<Plan> {
-        // A segment from before such selectors were refused.
-        if DeviceAttribute::refusal(&selector.attribute).is_some() {
-            self.unknown.meet(format!("attribute {}", selector.attribute));
-            return Ok(Plan::Nobody);
-        }
         let asked = self.attributes.get(&selector.attribute).into_iter().flatten();
         let found = asked.into_iter().find(|(known, _)| known == selector).map(|(_, plan)| plan.clone());
         found.ok_or_else(|| Error::internal("a selector by attribute was not prepared"))
@@ -51,53 +45,31 @@ impl Planner<'_, '_> {
                 }
             }
         }
+        let mut told = Vec::new();
         for (name, mut questions) in by_name {
-            let plans: Vec<(Attribute, Plan)> = match DeviceAttribute::named(name) {
-                Some(own) => {
-                    questions.iter().map(|one| (one.selector.clone(), self.of_devices(own, one.selector))).collect()
+            let of_device = DeviceAttribute::named(name).map(|attribute| (attribute, &attribute.source));
+            let plans: Vec<(Attribute, Plan)> = match of_device {
+                Some((attribute, Source::Tags(groups))) => {
+                    let plan = |one: &Question<'_>| self.of_device_tags(attribute, groups, one.selector);
+                    questions.iter().map(|one| (one.selector.clone(), plan(one))).collect()
+                }
+                Some((attribute, Source::Profiles { .. })) => {
+                    told.push((attribute, questions));
+                    continue;
                 }
                 None => {
                     self.answer(name, &mut questions)?;
-                    questions.into_iter().map(|question| (question.selector.clone(), question.plan())).collect()
+                    questions.into_iter().map(Question::answered).collect()
                 }
             };
             self.attributes.entry(name.to_owned()).or_default().extend(plans);
         }
+        self.ask_profiles(&mut told)?;
+        for (attribute, questions) in told {
+            let plans = questions.into_iter().map(Question::answered);
+            self.attributes.entry(attribute.name.to_owned()).or_default().extend(plans);
+        }
         Ok(())
-    }
-
-    /// The values of what devices tell about themselves are tags.
-    fn of_devices(&self, attribute: &DeviceAttribute, selector: &Attribute) -> Plan {
-        if let Some(only) = &self.only {
-            let own = self.own_value(attribute, only);
-            let is_meant = attribute.satisfies(selector, own.as_deref(), self.now);
-            return if is_meant { Plan::Everyone } else { Plan::Nobody };
-        }
-        let selects_without = attribute.satisfies(selector, None, self.now);
-        let mut otherwise = Vec::new();
-        for group in attribute.groups {
-            for tag in self.index.tags(group) {
-                if attribute.satisfies(selector, Some(&tag), self.now) != selects_without
-                    && let (Ok(group), Ok(tag)) = (TagGroup::new(group), Tag::new(&tag))
-                {
-                    otherwise.push(self.tag(&group, &tag));
-                }
-            }
-        }
-        complement_if(selects_without, Plan::Or(otherwise))
-    }
-
-    /// What one channel has told about itself. Devices make up values, so that all of them together are many.
-    fn own_value(&self, attribute: &DeviceAttribute, only: &OneChannel) -> Option<String> {
-        let mut own = None;
-        self.index.visit_names(&only.terms, |_, name| {
-            if let Some((group, tag)) = name
-                && attribute.groups.contains(&group)
-            {
-                own = Some(tag.to_owned());
-            }
-        });
-        own
     }
 
     fn answer(&mut self, name: &str, questions: &mut [Question<'_>]) -> Result<()> {
@@ -152,11 +124,28 @@ impl<'s> Question<'s> {
     }
 
     fn ask(&mut self, number: u32, value: &AttributeValue, now: UtcMillis) {
-        if matches(self.selector, Some(value), now) {
+        self.note(number, matches(self.selector, Some(value), now));
+    }
+
+    /// A channel has a value, which is meant or not.
+    pub(crate) fn note(&mut self, number: u32, is_meant: bool) {
+        if is_meant {
             self.meant.insert(number);
         } else if self.selects_without {
             self.having.insert(number);
         }
+    }
+
+    pub(crate) fn note_all(&mut self, channels: &RoaringBitmap, are_meant: bool) {
+        if are_meant {
+            self.meant |= channels;
+        } else if self.selects_without {
+            self.having |= channels;
+        }
+    }
+
+    fn answered(self) -> (Attribute, Plan) {
+        (self.selector.clone(), self.plan())
     }
 
     /// Of several instances one is enough.
@@ -168,6 +157,6 @@ impl<'s> Question<'s> {
     }
 }
 
-fn complement_if(is_complement: bool, plan: Plan) -> Plan {
+pub(crate) fn complement_if(is_complement: bool, plan: Plan) -> Plan {
     if is_complement { Plan::Not(Box::new(plan)) } else { plan }
 }

@@ -2,7 +2,6 @@
 
 use geo::Code;
 use model::problem::{Problem, ProblemKind};
-use model::property::DeviceAttribute;
 use model::selector::{self, Atomic, Location, Selector};
 
 use crate::places::find_place;
@@ -23,10 +22,6 @@ fn unsupported_atom(path: &str, atom: &Atomic) -> Option<Problem> {
     if let Atomic::Activity(activity) = atom {
         let message = activity.question().err()?.to_owned();
         return Some(Problem { path: format!("{path}.activity"), message, kind: ProblemKind::Invalid });
-    }
-    if let Atomic::Attribute(attribute) = atom {
-        let message = DeviceAttribute::refusal(&attribute.attribute)?;
-        return Some(Problem { path: format!("{path}.attribute"), message, kind: ProblemKind::Invalid });
     }
     let selector::Place::Alias { kind, .. } = &atom.location()?.place else { return None };
     let known: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();

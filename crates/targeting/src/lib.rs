@@ -3,6 +3,7 @@
 mod attributes;
 mod channels_of;
 mod check;
+mod device_attributes;
 mod device_types;
 mod explain;
 mod lifecycle;

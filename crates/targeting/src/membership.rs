@@ -47,12 +47,12 @@ impl Targeting {
         let (known, now) = (index.clone(), self.0.clock.now());
         let read = move |tx: &mut Tx<'_>| -> Result<Option<(Plan, Vec<Option<Plan>>)>> {
             let found = channels::by_id(tx, app, channel)?.filter(|row| row.installed);
-            let Some(Channel { ordinal, terms, .. }) = found else { return Ok(None) };
+            let Some(Channel { ordinal, terms, profile, .. }) = found else { return Ok(None) };
             let mut attributes = attributes::of_channel(tx, app, ordinal)?;
             apply_overrides(&mut attributes, &overrides)?;
             let planner = Planner::new(tx, app, &known, now, Vec::new());
             let mut planner = Planner {
-                only: Some(OneChannel { ordinal, terms, attributes, overrides: overrides.clone() }),
+                only: Some(OneChannel { ordinal, terms, profile, attributes, overrides: overrides.clone() }),
                 ..planner
             };
             let plans = audiences.iter().map(|audience| audience.as_ref().map(|one| planner.audience(one)).transpose());

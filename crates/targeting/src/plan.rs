@@ -54,6 +54,8 @@ pub struct Planner<'a, 'c> {
 pub(crate) struct OneChannel {
     pub(crate) ordinal: Ordinal,
     pub(crate) terms: Vec<TermId>,
+    /// What its device has told, as it is stored.
+    pub(crate) profile: String,
     /// Its attributes, and those of its named user.
     pub(crate) attributes: [Values; 2],
     /// What its device has changed and not uploaded yet; the attributes are with that.

@@ -1,4 +1,4 @@
-//! What devices tell about themselves: selected by in audiences, filled in in texts, and refused where no tag says what it is.
+//! What devices tell about themselves: selected by in audiences, and filled in in texts.
 
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
@@ -45,15 +45,78 @@ async fn audiences_by_what_devices_tell() {
         for (selector, expected) in table {
             assert_eq!(crowd.reached(&app, &selector).await, expected, "{selector}");
         }
-        for name in
-            ["ua_sdk_version", "ua_device_model", "ua_device_os", "ua_carrier", "ua_local_tz", "ua_browser_name"]
-        {
-            let selector = json!({"not": {"attribute": name, "operator": "equals", "value": "1"}});
-            let push = json!({"audience": selector, "device_types": "all", "notification": {"alert": "Hi"}});
-            let refused = app.master().post("/api/push", push).await.expect(400);
-            assert_eq!(refused["details"]["path"], "audience.not.attribute", "{refused}");
-            assert!(refused["error"].as_str().unwrap().contains("ua_app_version"), "{refused}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn audiences_by_what_no_tag_says() {
+    on_each_database(async |app| {
+        let members = [("a", "ios"), ("b", "android"), ("c", "amazon"), ("d", "web"), ("e", "ios"), ("k", "open::kiosk")];
+        let crowd = Crowd::register(&app, &members).await;
+        let phone = |os: &str, sdk: &str, model: &str, carrier: Value, zone: &str| {
+            json!({"device_os": os, "sdk_version": sdk, "device_model": model, "carrier": carrier, "timezone": zone})
+        };
+        tell(&app, &crowd, "a", "ios", phone("17.4.1", "20.6.3", "iPhone15,2", json!("Telia"), "Europe/Oslo")).await;
+        tell(&app, &crowd, "b", "android", phone("14", "20.10.0", "Pixel 8", json!(null), "Europe/Oslo")).await;
+        tell(&app, &crowd, "c", "amazon", phone("17.4 Fire", "17.8.1", "KFTRWI", json!("Telenor"), "Asia/Tokyo")).await;
+        tell(&app, &crowd, "e", "ios", phone("17.10", "20.6.10-beta", "iPhone15,3", json!("Telia"), "Mars/Base")).await;
+        let web = json!({"browser_name": "chrome", "browser_type": "desktop", "browser_version": "chrome-141",
+                         "web_sdk_version": "2.5.0"});
+        tell(&app, &crowd, "d", "web", json!({"web": web, "timezone": "Europe/Berlin"})).await;
+        let by = |name: &str, operator: &str, value: &str| match value {
+            "" => json!({"attribute": format!("ua_{name}"), "operator": operator}),
+            value => json!({"attribute": format!("ua_{name}"), "operator": operator, "value": value}),
+        };
+        let table = [
+            (by("device_os", "equals", "17.4.1"), "a"),
+            (by("device_os", "less", "17.4.1"), "b c"),
+            (by("device_os", "greater", "17.4.1"), "e"),
+            (by("device_os", "greater", "17"), "a c e"),
+            (by("device_os", "contains", "Fire"), "c"),
+            (by("device_os", "is_empty", ""), "d k"),
+            (by("sdk_version", "equals", "2.5"), "d"),
+            (by("sdk_version", "equals", "20.6.10"), "e"),
+            (by("sdk_version", "less", "20.6.4"), "a c d"),
+            (by("sdk_version", "greater", "20.6.3"), "b e"),
+            (by("sdk_version", "is_empty", ""), "k"),
+            (by("device_model", "equals", "Pixel 8"), "b"),
+            (by("device_model", "contains", "iPhone15"), "a e"),
+            (by("device_model", "is_empty", ""), "d k"),
+            (by("carrier", "equals", "Telia"), "a e"),
+            (json!({"not": by("carrier", "equals", "Telia")}), "b c d k"),
+            (by("carrier", "is_empty", ""), "b d k"),
+            (by("local_tz", "equals", "Europe/Oslo"), "a b"),
+            (by("local_tz", "equals", "Mars/Base"), "e"),
+            (by("local_tz", "contains", "Europe"), "a b d"),
+            (by("local_tz", "is_empty", ""), "k"),
+            (by("browser_name", "equals", "chrome"), "d"),
+            (by("browser_type", "equals", "mobile"), ""),
+            (by("browser_version", "equals", "chrome-141"), "d"),
+            (by("browser_version", "greater", "140"), "d"),
+            (by("browser_version", "less", "firefox-150"), ""),
+            (by("browser_name", "is_empty", ""), "a b c e k"),
+            (json!({"and": [by("device_os", "greater", "17"), {"not": by("sdk_version", "less", "20")}]}), "a e"),
+        ];
+        for (selector, expected) in &table {
+            assert_eq!(crowd.reached(&app, selector).await, *expected, "{selector}");
         }
+        // One device that asks is answered the same.
+        for (selector, expected) in &table {
+            let segment = json!({"display_name": "Devices", "criteria": selector});
+            let id = app.master().post("/api/segments", segment).await.expect(201)["segment_id"].clone();
+            for (name, _) in members.iter().filter(|(_, device_type)| *device_type != "open::kiosk") {
+                let check = json!({"channel_id": crowd.id(name), "context": {"segment_id": id}});
+                let path = format!("/api/remote-audience-check/app/{}", app.app.key);
+                let answer = app.device().post(&path, check).await.expect(200);
+                assert_eq!(answer["allowed"], expected.split(' ').any(|one| one == *name), "{name}: {selector}");
+            }
+        }
+        // It counts at once when a device tells something else, and not any more once it is gone.
+        tell(&app, &crowd, "e", "ios", json!({"device_os": "17.4.1"})).await;
+        assert_eq!(crowd.reached(&app, &by("device_os", "equals", "17.4.1")).await, "a e");
+        crowd.uninstall(&app, "a").await;
+        assert_eq!(crowd.reached(&app, &by("device_os", "equals", "17.4.1")).await, "e");
     })
     .await;
 }
