@@ -5,9 +5,9 @@ export interface InitOptions {
   url: string;
   /** The key of the app. It is public. */
   appKey: string;
-  /** The service worker of the page, on its own origin; `/aerogram-sw.js` unless told. */
-  worker?: string;
-  /** The scope of the service worker. */
+  /** The service worker of the page, on its own origin, to be registered; `/aerogram-sw.js` unless told. Or its registration. */
+  worker?: string | ServiceWorkerRegistration | Promise<ServiceWorkerRegistration>;
+  /** The scope of a service worker that is to be registered; that of its folder unless told. */
   scope?: string;
   /** Whether pages that are open get messages over a connection; true unless told. */
   live?: boolean;

@@ -56,6 +56,15 @@ const basic = (name, secret) => `Basic ${btoa(`${name}:${secret}`)}`;
 const backOff = (tries, least = 1000) => Math.random() * Math.min(LONGEST_WAIT, least * 2 ** tries) + least / 2;
 const lost = ({ message: text }) => { throw Object.assign(new Error(text), { status: 0 }); };
 const uuid = () => crypto.randomUUID();
+// Only a worker that is active can subscribe, and one that cannot be installed never is.
+const active = async (registration) => {
+  while (!registration.active) {
+    const worker = registration.installing ?? registration.waiting;
+    if (!worker || worker.state === 'redundant') throw new Error('The service worker could not be installed.');
+    await new Promise((changed) => worker.addEventListener('statechange', changed, { once: true }));
+  }
+  return registration;
+};
 const forgotten = () => new Error('This channel was forgotten.');
 const one = (id) => `/message/${encodeURIComponent(id)}`;
 const message = ({ message_id: id, title, message: body, content_type: type, message_sent: sent, unread, extra }) => (
@@ -187,7 +196,7 @@ export class Aerogram extends EventTarget {
 
   async #facts() {
     const [language, country] = navigator.language.split('-');
-    const { endpoint, keys } = ((await this.#state.get('push')) ? await this.#subscription() : null)?.toJSON() ?? {};
+    const { endpoint, keys } = (await this.#subscription())?.toJSON() ?? {};
     const { live } = this.#options;
     return {
       device_type: 'web', opt_in: Boolean(endpoint) || live, live, push_address: endpoint ?? null,
@@ -261,17 +270,35 @@ export class Aerogram extends EventTarget {
 
   // Notifications of this browser
 
-  async #worker() {
+  // The script and the scope of a worker that the SDK registers.
+  #place() {
     const { worker, scope, appKey } = this.#options;
     const script = new URL(worker, location.href);
     script.searchParams.set('app', appKey);
-    trusted ??= globalThis.trustedTypes?.createPolicy('aerogram', { createScriptURL: (url) => url });
-    await navigator.serviceWorker.register(trusted?.createScriptURL(script.href) ?? script.href, { scope, updateViaCache: 'none' });
-    return navigator.serviceWorker.ready;
+    return { script, scope: new URL(scope ?? './', scope ? location.href : script).href };
   }
 
+  // That of the page, or the one with just the scope of a worker of the SDK: others may cover the page.
+  async #registration() {
+    const worker = await this.#options.worker;
+    if (!worker || worker.scope) return worker;
+    const { scope } = this.#place();
+    const found = await navigator.serviceWorker?.getRegistration(scope);
+    return found?.scope === scope ? found : undefined;
+  }
+
+  async #worker() {
+    const given = await this.#options.worker;
+    if (given.scope) return active(given);
+    const { script, scope } = this.#place();
+    trusted ??= globalThis.trustedTypes?.createPolicy('aerogram', { createScriptURL: (url) => url });
+    const url = trusted?.createScriptURL(script.href) ?? script.href;
+    return active(await navigator.serviceWorker.register(url, { scope, updateViaCache: 'none' }));
+  }
+
+  // The one that enablePush has made, and nobody else's.
   async #subscription() {
-    return (await navigator.serviceWorker?.getRegistration(this.#options.scope))?.pushManager?.getSubscription();
+    return await this.#state.get('push') ? (await this.#registration())?.pushManager?.getSubscription() : null;
   }
 
   async enablePush() {
@@ -285,7 +312,7 @@ export class Aerogram extends EventTarget {
     const asked = { userVisibleOnly: true, applicationServerKey: key };
     await pushManager.subscribe(asked).catch(async () => {
       // One that was made with another key is in the way.
-      await (await this.#subscription())?.unsubscribe();
+      await (await pushManager.getSubscription())?.unsubscribe();
       return pushManager.subscribe(asked);
     });
     // The worker subscribes with it when the browser drops the subscription.

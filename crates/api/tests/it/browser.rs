@@ -11,6 +11,7 @@ mod recipes;
 mod site;
 mod tabs;
 mod tasks;
+mod workers;
 
 use std::path::PathBuf;
 

@@ -15,7 +15,7 @@ async fn a_push_is_encrypted_decrypted_and_shown() {
         preferences.push(("permissions.default.desktop-notification", "1".to_owned()));
         preferences.push(("dom.webnotifications.requireuserinteraction", "false".to_owned()));
         let firefox = Firefox::start(&preferences).await;
-        play(&app, &sim, &site, Page::Firefox(&firefox)).await;
+        play(&app, &sim, &site, Page::Firefox(&firefox), "/").await;
     })
     .await;
 }

@@ -12,10 +12,11 @@ use testkit::site::{File, Site};
 use crate::devices::{push, status};
 use crate::provider::{configure, n_installed, simulator};
 
-const FILES: [File; 4] = [
+const FILES: [File; 5] = [
     ("/", "text/html", include_bytes!("web_push_story/page.html")),
     ("/page.js", "text/javascript", include_bytes!("web_push_story/page.js")),
     ("/worker.js", "text/javascript", include_bytes!("web_push_story/worker.js")),
+    ("/other.js", "text/javascript", include_bytes!("web_push_story/other.js")),
     ("/picture.svg", "image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/>"),
 ];
 
@@ -34,15 +35,17 @@ pub(crate) async fn push_service(app: &TestApp) -> Simulator {
     simulator(app, Faults::default()).await
 }
 
-/// Plays the whole story, and returns what the browser has shown of the first push.
-pub(crate) async fn play(app: &TestApp, sim: &Simulator, site: &Site, page: Page<'_>) -> Value {
+/// Plays the whole story with the worker at a scope of the site, and returns what the browser has shown of the first push. Beside a
+/// worker that has a part of the site only, there is another one, which covers the page.
+pub(crate) async fn play(app: &TestApp, sim: &Simulator, site: &Site, page: Page<'_>, scope: &str) -> Value {
     let endpoint = json!({"url": sim.url(Protocol::WebPush), "ca": sim.ca_pem()});
     let mut platform = json!({"subject": "mailto:push@example.com", "endpoint": endpoint});
     configure(app, "webpush", &platform).await;
-    page.open(&format!("{}/?service={}&key={}", site.origin(), app.url(""), app.app.key)).await;
+    page.open(&format!("{}/?service={}&key={}&scope={scope}", site.origin(), app.url(""), app.app.key)).await;
     let channel = page.enable().await;
     let registered = look_up(app, &channel).await;
     assert_eq!((&registered["opt_in"], sim.stats().subscriptions), (&json!(true), 1), "{registered}");
+    assert_eq!(page.run("subscribed()").await, json!([scope]));
 
     let picture = format!("{}/picture.svg", site.origin());
     let web = json!({

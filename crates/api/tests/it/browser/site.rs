@@ -42,11 +42,14 @@ const read = (store, look) => new Promise((resolve) => {
 });
 window.kept = (key) => read('state', (state) => state.get(key));
 window.queued = () => read('queue', (queue) => queue.count());
+const policy = trustedTypes.createPolicy('page', { createScriptURL: (url) => url });
+window.register = (path) => navigator.serviceWorker.register(policy.createScriptURL(path));
 window.registerWorker = async (more = '') => {
-  const policy = trustedTypes.createPolicy('page', { createScriptURL: (url) => url });
-  await navigator.serviceWorker.register(policy.createScriptURL(`/aerogram-sw.js?app={key}${more}`));
+  await register(`/aerogram-sw.js?app={key}${more}`);
   await navigator.serviceWorker.ready;
 };
+// Another one of this browser.
+window.start = (more) => Aerogram.init({ url: '{service}', appKey: '{key}', ...more });
 window.push = push;
 ";
 const PAGE: &str = "<!doctype html><html lang=en><title>Shop</title><meta name=viewport content='width=device-width'>\
@@ -54,6 +57,9 @@ const PAGE: &str = "<!doctype html><html lang=en><title>Shop</title><meta name=v
     <aerogram-bell></aerogram-bell></main></html>";
 const WORKER_PATH: &str = "/aerogram-sw.js";
 const WORKER: &str = "importScripts('{service}/sdk/1/aerogram-sw.js');";
+/// A worker that the site has anyway, and registers itself.
+const OWN_WORKER_PATH: &str = "/own.js";
+const OWN_WORKER: &str = "self.aerogramApp = '{key}'; importScripts('{service}/sdk/1/aerogram-sw.js');";
 
 pub(super) struct Site {
     origin: String,
@@ -81,6 +87,7 @@ impl Site {
             ("/", "text/html", PAGE.to_owned()),
             ("/page.js", "text/javascript", filled(SCRIPT)),
             (WORKER_PATH, "text/javascript", filled(WORKER)),
+            (OWN_WORKER_PATH, "text/javascript", filled(OWN_WORKER)),
         ];
         Self::serve(Files { policy, files }).await
     }
@@ -141,7 +148,8 @@ impl Files {
             None => ("404 Not Found", "text/plain", ""),
         };
         // A worker has a policy of its own.
-        let policy = if path == WORKER_PATH { "default-src *" } else { &self.policy };
+        let is_worker = [WORKER_PATH, OWN_WORKER_PATH].contains(&path);
+        let policy = if is_worker { "default-src *" } else { &self.policy };
         let n_bytes = text.len();
         let answer = format!(
             "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Security-Policy: {policy}\r\n\

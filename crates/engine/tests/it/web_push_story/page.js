@@ -2,17 +2,25 @@
 
 const asked = new URLSearchParams(location.search);
 const service = asked.get("service");
+const scope = asked.get("scope");
 
 // What the SDK has told, until a function takes it.
 const told = { push: [], click: [] };
 
 const starting = import(`${service}/sdk/1/aerogram.js`).then(async ({ Aerogram }) => {
+  // Where the worker of the SDK has a part of the site only, another one covers the page.
+  if (scope !== "/") {
+    await navigator.serviceWorker.register("/other.js");
+    await navigator.serviceWorker.ready;
+  }
   // Without a connection, so that all there is comes by web push.
   const worker = `/worker.js?service=${encodeURIComponent(service)}`;
-  const push = await Aerogram.init({ url: service, appKey: asked.get("key"), live: false, worker });
+  const push = await Aerogram.init({ url: service, appKey: asked.get("key"), live: false, worker, scope });
   for (const type of Object.keys(told)) push.addEventListener(type, ({ detail }) => told[type].push(detail));
   return push;
 });
+
+const registration = () => navigator.serviceWorker.getRegistration(scope);
 
 async function next(type) {
   while (!told[type].length) await new Promise((done) => setTimeout(done, 20));
@@ -31,13 +39,13 @@ async function disable() {
 // What the worker has shown of the next push.
 async function shown() {
   const { push } = await next("push");
-  const all = await (await navigator.serviceWorker.ready).getNotifications();
+  const all = await (await registration()).getNotifications();
   const { title, body, image, actions, data } = all.find((notification) => notification.data.push_id === push.push_id);
   return { title, body, image, actions: (actions ?? []).map((one) => [one.action, one.title]), data };
 }
 
 async function inWorker(name, detail) {
-  (await navigator.serviceWorker.ready).active.postMessage({ name, detail });
+  (await registration()).active.postMessage({ name, detail });
 }
 
 async function click(button) {
@@ -48,6 +56,13 @@ async function click(button) {
 
 // The browser alone, without the SDK.
 async function unsubscribe() {
-  const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
+  const subscription = await (await registration()).pushManager.getSubscription();
   return subscription.unsubscribe();
+}
+
+// The scopes of the workers that have a subscription.
+async function subscribed() {
+  const all = await navigator.serviceWorker.getRegistrations();
+  const found = await Promise.all(all.map(async ({ scope: of, pushManager }) => (await pushManager.getSubscription()) && of));
+  return found.filter(Boolean).map((of) => of.replace(location.origin, ""));
 }

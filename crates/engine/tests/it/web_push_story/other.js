@@ -1,0 +1,1 @@
+// A worker of the site that has nothing to do with notifications.
