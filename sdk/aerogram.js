@@ -7,6 +7,10 @@ const MOST_AT_ONCE = 100;
 const MOST_SEEN = 100;
 const LONGEST_WAIT = 300_000;
 const LONGEST_REQUEST = 30_000;
+// In seconds, until the service has told how often it pings.
+const PING = 45;
+// A connection on which so many questions are not answered is dead.
+const MOST_UNANSWERED = 2;
 // For what is under way when the channel is forgotten.
 const LAST_WAIT = 2000;
 // The service's own numbers: a proxy in between answers 401, 404 and 409 as well, which say nothing about a channel.
@@ -72,7 +76,7 @@ const message = ({ message_id: id, title, message: body, content_type: type, mes
 );
 
 export class Aerogram extends EventTarget {
-  #options; #name; #state; #url; #consent; #start; #timer; #tries = 0; #tabs; #socket; #line;
+  #options; #name; #state; #url; #consent; #start; #timer; #tries = 0; #tabs; #socket; #line; #drop;
   #stop; #requests = new Set(); #session = uuid(); #fail = (error) => this.#emit('error', { error });
 
   channelId;
@@ -126,6 +130,7 @@ export class Aerogram extends EventTarget {
     this.#start.catch(this.#fail);
     navigator.serviceWorker?.addEventListener('message', ({ data }) => data?.aerogram && this.#hear(data.aerogram), { signal });
     addEventListener('online', () => this.#flush(), { signal });
+    addEventListener('offline', () => this.#drop?.(), { signal });
     addEventListener('pagehide', () => this.#leave(), { signal });
     addEventListener('pageshow', ({ persisted }) => persisted && this.#line && this.#follow(), { signal });
     return this.#state.put('service', { url: this.#url, appKey: this.#options.appKey });
@@ -494,20 +499,39 @@ export class Aerogram extends EventTarget {
     const socket = new WebSocket(`${this.#url.replace(/^http/, 'ws')}/live${query}`, ['aerogram.live.1', `token.${token}`]);
     this.#socket = socket;
     const began = Date.now();
-    let [retry, work, acked] = [undefined, Promise.resolve(), false];
+    let [retry, work, acked, watch, silence] = [undefined, Promise.resolve(), false, undefined, 0];
     const ack = () => {
       acked = false;
       this.#state.get('at').then((ack) => socket.readyState === 1 && socket.send(JSON.stringify({ ack })));
     };
-    socket.onmessage = ({ data }) => {
-      const told = JSON.parse(data);
-      if (told.type === 'hello') this.#status(true, told.complete);
-      if (told.type === 'bye') retry = told.retry;
-      if (told.at) work = work.then(() => this.#take(told)).then(() => { acked ||= setTimeout(ack, 1000); });
-      // What could not be kept is told again, and what comes after it is left until then.
-      work.catch(() => socket.close());
-    };
-    const { code } = await new Promise((resolve) => { socket.onclose = resolve; });
+    const { code } = await new Promise((end) => {
+      socket.onclose = end;
+      // The end of a dead connection is not waited for.
+      this.#drop = () => { socket.onmessage = null; socket.close(); end({}); };
+      // Pages cannot see the pings of the service, so they ask for themselves.
+      const check = () => {
+        if (silence++ === MOST_UNANSWERED) this.#drop();
+        else if (socket.readyState === 1) socket.send('{}');
+      };
+      const checkEvery = (seconds) => {
+        clearInterval(watch);
+        watch = setInterval(check, seconds * 1000);
+      };
+      checkEvery(PING);
+      socket.onmessage = ({ data }) => {
+        const told = JSON.parse(data);
+        silence = 0;
+        if (told.type === 'hello') {
+          checkEvery(told.ping);
+          this.#status(true, told.complete);
+        }
+        if (told.type === 'bye') retry = told.retry;
+        if (told.at) work = work.then(() => this.#take(told)).then(() => { acked ||= setTimeout(ack, 1000); });
+        // What could not be kept is told again, and what comes after it is left until then.
+        work.catch(() => socket.close());
+      };
+    });
+    clearInterval(watch);
     await work;
     return { code, retry, lasted: Date.now() - began, id };
   }
@@ -562,7 +586,7 @@ export class Aerogram extends EventTarget {
 
   #hangUp() {
     this.#line?.abort();
-    this.#socket?.close();
+    this.#drop?.();
     this.connected = false;
   }
 

@@ -79,6 +79,9 @@ pub(crate) fn position(at: Offset) -> String {
     format!(r#"{{"type":"at","at":"{}"}}"#, at.0)
 }
 
+/// The answer to a device that says nothing.
+pub(crate) const PONG: &str = r#"{"type":"pong"}"#;
+
 /// The first message of a connection.
 pub(crate) fn hello(channel: ChannelId, at: Offset, ping: u32, is_complete: bool) -> String {
     format!(r#"{{"type":"hello","channel":"{channel}","at":"{}","ping":{ping},"complete":{is_complete}}}"#, at.0)

@@ -12,6 +12,7 @@ use websocket::frame::{self, Frame};
 
 use crate::hub::Hub;
 use crate::line::Line;
+use crate::message::PONG;
 use crate::socket::Socket;
 use crate::{End, Live};
 
@@ -114,6 +115,9 @@ impl Connection {
 
     async fn hear(&self, text: &str) -> Result<(), End> {
         let said = LiveSaid::read(text).ok_or(End::Fault(1007))?;
+        if said.is_empty() && !self.answer() {
+            return Err(End::TooSlow);
+        }
         if let Some(at) = said.ack {
             self.hub.acknowledge(self.line.ordinal, at, self.live.0.clock.now());
         }
@@ -121,6 +125,11 @@ impl Connection {
             self.renew(&token).await?;
         }
         Ok(())
+    }
+
+    /// Shows the device that the connection works. Returns whether there was room for it.
+    fn answer(&self) -> bool {
+        self.line.socket.as_ref().is_some_and(|socket| socket.send(&frame::text(PONG)))
     }
 
     async fn renew(&self, token: &str) -> Result<(), End> {

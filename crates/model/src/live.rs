@@ -40,6 +40,11 @@ impl LiveSaid {
         };
         Some(Self { ack, token })
     }
+
+    /// Whether it says nothing, and so asks for an answer: pages cannot see pings, and could not tell that a connection is dead.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self { ack: None, token: None })
+    }
 }
 
 /// A position in the log as clients of live messages write it; `None` for any other text.
@@ -76,6 +81,11 @@ mod tests {
             assert_eq!(said(bad), None, "{bad}");
         }
         assert_eq!((at("{}"), LiveSaid::read("[]")), (None, None));
+        for (text, is_empty) in
+            [("{}", true), (r#"{"more": 1}"#, true), (r#"{"ack": "1"}"#, false), (r#"{"token": ""}"#, false)]
+        {
+            assert_eq!(LiveSaid::read(text).as_ref().map(LiveSaid::is_empty), Some(is_empty), "{text}");
+        }
         assert_eq!(at(r#"{"at": "99999999999999999999"}"#), None);
     }
 }

@@ -2,6 +2,7 @@
 //! `cargo test -p api --test it -- --ignored browser::`.
 
 mod adversity;
+mod connection;
 mod demo;
 mod identity;
 mod parts;

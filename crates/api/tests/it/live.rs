@@ -307,6 +307,26 @@ async fn received_is_told(app: &TestApp, ids: &[String; 2], devices: &[Device; 2
     }
 }
 
+/// Pages cannot see the pings of the service.
+#[tokio::test]
+async fn a_device_that_asks_whether_anybody_is_there_is_answered() {
+    on_each_database(async |app| {
+        let device = Device::register(&app, json!({"device_type": "web", "live": true})).await;
+        let mut socket = Socket::open(&app, &device, None).await;
+        let at = socket.next().await["at"].clone();
+        socket.say(&json!({})).await;
+        assert_eq!(socket.next().await, json!({"type": "pong"}));
+        // Who says something has no question.
+        socket.say(&json!({"ack": at})).await;
+        socket.say(&json!({"token": device.token})).await;
+        socket.say(&json!({})).await;
+        assert_eq!(socket.next().await, json!({"type": "pong"}));
+        push(&app, json!("all"), "still here").await;
+        assert_eq!(socket.next().await["push"]["alert"], "still here");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_push_that_is_not_kept_does_not_wait_in_the_log() {
     on_each_database(async |app| {

@@ -11,9 +11,15 @@ const SCRIPT: &str = "
 import { Aerogram } from '{service}/sdk/1/aerogram.js';
 const query = new URLSearchParams(location.search);
 Object.assign(window, { messages: [], shown: [], clicks: [], errors: [], permissions: [], asked: [] });
-Object.assign(window, { prompts: 0, sockets: 0, lists: 0 });
+Object.assign(window, { prompts: 0, sockets: 0, lists: 0, pongs: 0, lives: [] });
 const Real = window.WebSocket;
-window.WebSocket = class extends Real { constructor(...all) { super(...all); window.sockets += 1; } };
+window.WebSocket = class extends Real {
+  constructor(...all) {
+    super(...all);
+    window.sockets += 1;
+    this.addEventListener('message', ({ data }) => { window.pongs += JSON.parse(data).type === 'pong'; });
+  }
+};
 const realFetch = window.fetch;
 window.fetch = (url, options) => {
   asked.push(String(url));
@@ -27,6 +33,7 @@ const push = await Aerogram.init({ url: '{service}', appKey: '{key}', consent: q
 push.addEventListener('message', ({ detail }) => messages.push(detail.push));
 push.addEventListener('push', ({ detail }) => shown.push(detail.push));
 push.addEventListener('click', ({ detail }) => clicks.push(detail));
+push.addEventListener('live', ({ detail }) => lives.push(detail.connected));
 push.addEventListener('error', ({ detail }) => errors.push(detail.error.message));
 push.addEventListener('permission', ({ detail }) => permissions.push(detail.permission));
 push.addEventListener('prompt', () => { window.prompts += 1; });

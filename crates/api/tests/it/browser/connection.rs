@@ -1,0 +1,49 @@
+//! The live connection of a page: one that is dead without a word is noticed.
+
+use serde_json::{Value, json};
+use testkit::app::on_each_database;
+use testkit::browser::Browser;
+
+use super::site::Site;
+use super::{come, send};
+
+/// What a page does again and again, it does when the test says so.
+const CLOCK: &str = "
+{ const intervals = new Map();
+  let last = 0;
+  window.setInterval = (work, time) => { intervals.set(last += 1, { work, time }); return last; };
+  window.clearInterval = (number) => void intervals.delete(number);
+  window.periods = () => [...intervals.values()].map(({ time }) => time);
+  window.tick = () => [...intervals.values()].forEach(({ work }) => work()); }";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_dead_connection_is_noticed() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let site = Site::start(&app).await;
+        let tab = browser.tab().await;
+        tab.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": CLOCK })).await;
+        come(&site, &tab, "").await;
+        tab.wait_for("push.connected").await;
+        assert_eq!(tab.run("periods()").await, json!([45_000]), "as often as the service has said");
+        for n in 1..=5 {
+            tab.run("tick()").await;
+            tab.wait_for(&format!("pongs === {n}")).await;
+        }
+        // Nothing that the page says arrives any more.
+        tab.run("void (WebSocket.prototype.send = () => {})").await;
+        tab.run("tick(); tick()").await;
+        assert_eq!(tab.run("[push.connected, sockets]").await, json!([true, 1]), "an answer may be on its way");
+        tab.run("tick(); delete WebSocket.prototype.send").await;
+        tab.wait_for("sockets === 2 && push.connected").await;
+        assert_eq!(tab.run("lives.slice(-2)").await, json!([false, true]));
+        assert_eq!(tab.run("periods()").await, json!([45_000]));
+        send(&app, json!({"alert": "Back"}), Value::Null).await;
+        tab.wait_for("messages.length === 1").await;
+        assert_eq!(tab.run("errors").await, json!([]));
+        assert_eq!(tab.complaints(), [""; 0]);
+        app.stop().await;
+    })
+    .await;
+}
