@@ -1,8 +1,10 @@
 // The service worker of Aerogram: shows what a push brings, tells the service what became of it, and opens pages. A page registers
-// it with the key of the app as ?app=…; a worker of your own takes it in with importScripts('https://…/sdk/aerogram-sw.js').
+// it with the key of the app as ?app=…; a worker of your own says self.aerogramApp = 'KEY' before it takes this file in.
 
 (() => {
-  const key = new URL(self.location).searchParams.get('app') ?? self.aerogramApp;
+  // A worker of the site has other pushes and notifications as well, and takes over when the site wants.
+  const isShared = Boolean(self.aerogramApp);
+  const key = self.aerogramApp ?? new URL(self.location).searchParams.get('app');
   const [MOST_SEEN, MOST_QUEUED, NO_PATH] = [100, 500, 40400];
   const done = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -65,7 +67,8 @@
     // The browser shows a notice of its own if nothing is shown, so a push that a page has shown already is shown quietly.
     await self.registration.showNotification(push.title ?? self.aerogramTitle ?? self.location.hostname, {
       body: push.alert ?? '', icon: push.icon?.url, image: push.image?.url,
-      tag: push.push_id, requireInteraction: push.require_interaction ?? false, silent: isSeen || undefined, data: push,
+      tag: push.push_id, requireInteraction: push.require_interaction ?? false, silent: isSeen || undefined,
+      data: { ...push, aerogram: key },
       actions: (push.buttons ?? []).slice(0, 2).map(({ id, label }) => ({ action: id, title: label })),
     });
     await Promise.all([tell('push_received', push), toPages({ type: 'push', push, isSeen })]);
@@ -97,12 +100,20 @@
     await Promise.all([told, shown]);
   };
 
-  self.addEventListener('push', (event) => event.waitUntil(show(read(event.data))));
-  self.addEventListener('notificationclick', (event) => {
-    event.notification.close();
-    event.waitUntil(click(event.notification.data ?? {}, event.action));
+  const onNotification = (type, act) => self.addEventListener(type, (event) => {
+    const { aerogram, ...push } = event.notification.data ?? {};
+    if (aerogram === key) event.waitUntil(act(push, event));
   });
-  self.addEventListener('notificationclose', (event) => event.waitUntil(tell('push_dismiss', event.notification.data ?? {})));
+
+  self.addEventListener('push', (event) => {
+    const push = read(event.data);
+    if (push.push_id || !isShared) event.waitUntil(show(push));
+  });
+  onNotification('notificationclick', (push, { notification, action }) => {
+    notification.close();
+    return click(push, action);
+  });
+  onNotification('notificationclose', (push) => tell('push_dismiss', push));
   self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil((async () => {
     // The page has kept the key of the service: not every browser says how the old subscription was made.
     const applicationServerKey = await get('push');
@@ -113,6 +124,7 @@
     await send('PUT', '/api/channels/{id}', { channel });
     await put('registered', undefined);
   })()));
+  if (isShared) return;
   self.addEventListener('install', () => self.skipWaiting());
   self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 })();

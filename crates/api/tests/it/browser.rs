@@ -277,7 +277,7 @@ async fn a_click_opens_a_page_before_it_is_told() {
                     self.clients.openWindow = async (url) => { self.opened = String(url); }; null";
         worker.run(slow).await;
         let click = "self.registration.showNotification('Sale', { data: { push_id: crypto.randomUUID(),
-                       actions: { '^u': 'https://example.com/sale' } } })
+                       aerogram: new URL(self.location).searchParams.get('app'), actions: { '^u': 'https://example.com/sale' } } })
                      .then(() => self.registration.getNotifications())
                      .then(([notification]) => {
                        self.dispatchEvent(new NotificationEvent('notificationclick', { notification })); })";

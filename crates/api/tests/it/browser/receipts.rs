@@ -8,7 +8,7 @@ use super::identity::connected;
 use super::send;
 
 /// Notes which transactions read and write the list of pushes that were told.
-const WATCH: &str = "
+pub(super) const WATCH: &str = "
 self.touched = [];
 for (const name of ['get', 'put']) {
   const real = IDBObjectStore.prototype[name];
@@ -65,7 +65,11 @@ async fn receipts_wait_for_the_service_and_end_with_the_channel() {
         worker.run("self.fetch = async () => new Response('<h1>Forbidden</h1>', { status: 403 }); null").await;
         let id = send(&app, json!({"alert": "Shoes"}), Value::Null).await;
         tab.wait_for("messages.length === 1").await;
-        worker.run(&format!("self.registration.showNotification('Shoes', {{ data: {{ push_id: '{id}' }} }})")).await;
+        let show = format!(
+            "self.registration.showNotification('Shoes', {{ data: {{ push_id: '{id}', aerogram: '{}' }} }})",
+            app.app.key
+        );
+        worker.run(&show).await;
         let click = "self.registration.getNotifications()
             .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
         worker.run(click).await;
@@ -76,7 +80,7 @@ async fn receipts_wait_for_the_service_and_end_with_the_channel() {
             tokio::task::yield_now().await;
         }
         tab.run("push.forget()").await;
-        worker.run(&format!("self.registration.showNotification('Shoes', {{ data: {{ push_id: '{id}' }} }})")).await;
+        worker.run(&show).await;
         worker.run(click).await;
         assert_eq!(
             tab.run("Promise.all([queued(), kept('click')]).then(([n, click]) => [n, click ?? null])").await,
@@ -96,7 +100,8 @@ self.clients.openWindow = async (url) => { opened.push(String(url)); };
 self.act = async (action) => {
   const buttons = [{ id: 'later', background: true }, { id: 'plain' },
     { id: 'own', background: true, actions: { '^u': 'https://example.com/own' } }];
-  const data = { push_id: crypto.randomUUID(), actions: { '^u': 'https://example.com/sale' }, buttons };
+  const aerogram = new URL(self.location).searchParams.get('app');
+  const data = { aerogram, push_id: crypto.randomUUID(), actions: { '^u': 'https://example.com/sale' }, buttons };
   await self.registration.showNotification('Sale', { tag: 'sale', data });
   const [notification] = await self.registration.getNotifications();
   await happens(new NotificationEvent('notificationclick', { notification, action }));

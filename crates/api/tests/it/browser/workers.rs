@@ -4,13 +4,28 @@ use serde_json::json;
 use testkit::app::on_each_database;
 use testkit::browser::Browser;
 
+use super::come;
 use super::identity::connected;
+use super::receipts::WATCH;
 
 /// No push service is asked; who subscribes is noted.
 const SUBSCRIBE: &str = "
 window.subscribers = [];
 PushManager.prototype.subscribe = async function () { subscribers.push(this); return {}; };
 null";
+
+/// Notes what is fetched and opened, and acts on a notification with some data.
+const ACT: &str = "
+self.reached = [];
+self.fetch = async (url) => { reached.push(url); return new Response('{}'); };
+self.clients.openWindow = async (url) => { reached.push(url); };
+self.act = async (type, data) => {
+  await self.registration.showNotification('Sale', { tag: 'sale', data });
+  const [notification] = await self.registration.getNotifications();
+  await happens(new NotificationEvent(type, { notification }));
+};
+null";
+const N_NOTIFICATIONS: &str = "self.registration.getNotifications().then(({ length }) => length)";
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
@@ -30,6 +45,69 @@ async fn a_worker_that_the_page_registers_stays_as_it_is() {
                        [active.scriptURL.replace(location.origin, ''), waiting]))";
         assert_eq!(tab.run(scripts).await, json!([["/own.js", null]]));
         assert_eq!(tab.complaints(), [""; 0]);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn notifications_of_others_are_left_to_them() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, _) = connected(&app, &browser).await;
+        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+        tab.run("registerWorker()").await;
+        let worker = browser.worker_of(&tab).await;
+        for script in [WATCH, ACT] {
+            worker.run(script).await;
+        }
+        for kind in ["notificationclick", "notificationclose"] {
+            for data in
+                ["undefined", "'/theirs'", "{ push_id: 'theirs' }", "{ push_id: 'theirs', aerogram: 'another' }"]
+            {
+                worker.run(&format!("act('{kind}', {data})")).await;
+                assert_eq!(worker.run(N_NOTIFICATIONS).await, 1, "{kind} {data}");
+            }
+        }
+        assert_eq!(worker.run("reached").await, json!([]));
+        assert_eq!(tab.run("kept('click').then((click) => [click ?? null, clicks.length])").await, json!([null, 0]));
+        let own = format!("act('notificationclick', {{ push_id: 'ours', aerogram: '{}' }})", app.app.key);
+        worker.run(&own).await;
+        while worker.run(N_NOTIFICATIONS).await != json!(0) {}
+        assert_eq!(tab.run("kept('click').then(({ push }) => push)").await, "ours");
+        tab.wait_for("clicks.length === 1 && !('aerogram' in clicks[0].push)").await;
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_worker_of_the_site_keeps_its_pushes_and_its_own_time() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, _) = connected(&app, &browser).await;
+        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+        tab.run("register('/own.js').then((own) => { window.own = own; })").await;
+        tab.wait_for("own.active?.state === 'activated'").await;
+        assert_eq!(tab.run("navigator.serviceWorker.controller").await, json!(null), "the page is not taken over");
+        let worker = browser.worker_of(&tab).await;
+        worker.run(WATCH).await;
+        let push = |data: &str| format!("happens(new PushEvent('push', {{ data: {} }}))", json!(data));
+        let shown = "self.registration.getNotifications().then((all) => all.map(({ body }) => body))";
+        for theirs in [r#"{"alert": "Theirs"}"#, "Theirs"] {
+            worker.run(&push(theirs)).await;
+        }
+        assert_eq!(worker.run(shown).await, json!([]));
+        worker.run(&push(r#"{"push_id": "00000000-0000-4000-8000-000000000000", "alert": "Ours"}"#)).await;
+        assert_eq!(worker.run(shown).await, json!(["Ours"]));
+        // A newer one waits until no page has the old one.
+        come(&site, &tab, "").await;
+        tab.run("register('/own.js?version=2').then((own) => { window.own = own; })").await;
+        tab.wait_for("own.waiting?.state === 'installed'").await;
+        let script = "navigator.serviceWorker.controller.scriptURL.replace(location.origin, '')";
+        assert_eq!(tab.run(script).await, "/own.js");
         app.stop().await;
     })
     .await;
