@@ -11,7 +11,7 @@ export interface InitOptions {
   scope?: string;
   /** Whether pages that are open get messages over a connection; true unless told. */
   live?: boolean;
-  /** When to suggest notifications, by the event `prompt`; never without it. */
+  /** When to suggest notifications, by the event `prompt`: from which session on; never without it. */
   prompt?: { visits?: number; seconds?: number; againAfterDays?: number };
   /** With `required` nothing is sent before `consent(true)`. */
   consent?: 'required';

@@ -1,7 +1,7 @@
 // Aerogram for web pages: makes a browser a channel, keeps what it says about itself until the service has it, and tells what it is
 // sent. No dependencies, no build step. State is in IndexedDB, where the service worker (aerogram-sw.js) reads it. See docs/sdk.md.
 
-const DAY = 86_400_000;
+const [DAY, HALF_AN_HOUR, MINUTE] = [86_400_000, 1_800_000, 60_000];
 const MOST_QUEUED = 500;
 const MOST_AT_ONCE = 100;
 const MOST_SEEN = 100;
@@ -77,7 +77,7 @@ const message = ({ message_id: id, title, message: body, content_type: type, mes
 
 export class Aerogram extends EventTarget {
   #options; #name; #state; #url; #consent; #start; #timer; #tries = 0; #tabs; #socket; #line; #drop;
-  #stop; #requests = new Set(); #session = uuid(); #fail = (error) => this.#emit('error', { error });
+  #prompting; #stop; #requests = new Set(); #session = uuid(); #fail = (error) => this.#emit('error', { error });
 
   channelId;
   namedUser;
@@ -132,21 +132,46 @@ export class Aerogram extends EventTarget {
     addEventListener('online', () => this.#flush(), { signal });
     addEventListener('offline', () => this.#drop?.(), { signal });
     addEventListener('pagehide', () => this.#leave(), { signal });
-    addEventListener('pageshow', ({ persisted }) => persisted && this.#line && this.#follow(), { signal });
     return this.#state.put('service', { url: this.#url, appKey: this.#options.appKey });
   }
 
   async #begin() {
-    if (this.#stop.signal.aborted) throw forgotten();
-    const visits = (await this.#state.get('visits') ?? 0) + 1;
-    await this.#state.put('visits', visits);
+    const { signal } = this.#stop;
+    if (signal.aborted) throw forgotten();
     if (this.#options.worker && (await this.#state.get('push'))) await this.#worker().catch(this.#fail);
     await this.#ready(true).then(() => this.#register()).catch(this.#fail);
-    const click = await this.#state.get('click');
-    const tapped = click && Date.now() - click.at < 60_000 ? { push_id: click.push } : {};
-    await this.#event('app_foreground', { ...tapped, time_zone: String(-new Date().getTimezoneOffset() * 60) });
+    await this.#visit(true);
+    const look = () => (document.hidden ? this.#state.put('active', Date.now()) : this.#visit()).catch(this.#fail);
+    document.addEventListener('visibilitychange', look, { signal });
+    addEventListener('pageshow', ({ persisted }) => {
+      if (!persisted) return;
+      if (this.#line) this.#follow();
+      look();
+    }, { signal });
     if (this.#options.live) this.#follow();
-    this.#prompt(visits);
+  }
+
+  // A session goes on over pages and tabs until nobody has looked at one for half an hour, or a notification was clicked. Its end is
+  // told by the next one: nobody knows before.
+  #visit(isStart) {
+    return this.#alone('visit', async () => {
+      if (this.#stop.signal.aborted) return;
+      const keys = ['session', 'active', 'click', 'visits'];
+      let [id, active, click, visits = 0] = await Promise.all(keys.map((key) => this.#state.get(key)));
+      const now = Date.now();
+      const tapped = now - click?.at < MINUTE && { push_id: click.push };
+      const isNew = tapped || !(Math.abs(now - active) < HALF_AN_HOUR);
+      if (isNew) {
+        if (id) await this.#event('app_background', { session_id: id }, active);
+        // What a page has said before is of its first session.
+        id = isStart ? this.#session : uuid();
+        await Promise.all([this.#state.put('session', id), this.#state.put('visits', visits += 1), this.#state.put('click')]);
+      }
+      await this.#state.put('active', now);
+      this.#session = id;
+      if (isNew) await this.#event('app_foreground', { ...tapped, time_zone: String(-new Date().getTimezoneOffset() * 60) });
+      if (isNew || isStart) this.#prompt(visits);
+    });
   }
 
   async #ready(isStart) {
@@ -339,7 +364,8 @@ export class Aerogram extends EventTarget {
     const { visits: least = 1, seconds = 0, againAfterDays = 30 } = prompt;
     const isLate = Date.now() - (await this.#state.get('dismissed') ?? 0) > againAfterDays * DAY;
     if (visits < least || this.permission !== 'default' || !isLate) return;
-    setTimeout(() => this.#emit('prompt', {
+    clearTimeout(this.#prompting);
+    this.#prompting = setTimeout(() => this.#emit('prompt', {
       accept: () => this.enablePush(), dismiss: () => this.#state.put('dismissed', Date.now()),
     }), seconds * 1000);
   }
@@ -397,8 +423,8 @@ export class Aerogram extends EventTarget {
     });
   }
 
-  #event(type, data) {
-    const time = (Date.now() / 1000).toFixed(3);
+  #event(type, data, at = Date.now()) {
+    const time = (at / 1000).toFixed(3);
     return this.#queue({ event: { type, event_id: uuid(), time, data: { session_id: this.#session, ...data } } });
   }
 
@@ -592,14 +618,16 @@ export class Aerogram extends EventTarget {
 
   #leave() {
     this.#hangUp();
-    if (this.channelId) this.#event('app_background', {}).then(() => this.#flush(true)).catch(() => {});
+    if (this.channelId) this.#flush(true);
   }
 
   #end() {
     this.#stop.abort();
     this.#hangUp();
     this.channelId = this.namedUser = undefined;
+    this.#session = uuid();
     this.#timer = clearTimeout(this.#timer);
+    clearTimeout(this.#prompting);
   }
 
   async consent(given) {

@@ -9,6 +9,7 @@ mod parts;
 mod queue;
 mod receipts;
 mod recipes;
+mod sessions;
 mod site;
 mod tabs;
 mod tasks;

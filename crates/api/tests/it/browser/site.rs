@@ -41,13 +41,14 @@ if (query.has('ui')) {
   for (const part of document.querySelectorAll('aerogram-bell, aerogram-prompt')) part.push = push;
 }
 // What the SDK keeps in this browser.
-const read = (store, look) => new Promise((resolve) => {
+const read = (store, look, mode) => new Promise((resolve) => {
   indexedDB.open('aerogram-{key}').onsuccess = ({ target }) => {
-    const found = look(target.result.transaction(store).objectStore(store));
+    const found = look(target.result.transaction(store, mode).objectStore(store));
     found.onsuccess = () => { target.result.close(); resolve(found.result); };
   };
 });
 window.kept = (key) => read('state', (state) => state.get(key));
+window.keep = (key, value) => read('state', (state) => state.put(value, key), 'readwrite');
 window.queued = () => read('queue', (queue) => queue.count());
 const policy = trustedTypes.createPolicy('page', { createScriptURL: (url) => url });
 window.register = (path) => navigator.serviceWorker.register(policy.createScriptURL(path));
