@@ -97,6 +97,10 @@ export class Aerogram extends EventTarget {
   setAttributes(values: Record<string, string | number | Date | null>): Promise<void>;
   subscribe(list: string): Promise<void>;
   unsubscribe(list: string): Promise<void>;
+  /** Somebody has clicked a push that the page shows itself, or a button of it: a direct response to it, once. */
+  clicked(pushId: string, options?: { button?: string }): Promise<void>;
+  /** Somebody has closed a push that the page shows itself. */
+  dismissed(pushId: string): Promise<void>;
   track(name: string, properties?: { value?: number; [key: string]: unknown }): Promise<void>;
   consent(given: boolean): Promise<void>;
   /** Uninstalls the channel, or has the next page do it, and forgets everything about it in this browser. */

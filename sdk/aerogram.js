@@ -423,6 +423,10 @@ export class Aerogram extends EventTarget {
     });
   }
 
+  // What becomes of a push that a page shows itself. The worker tells of its notifications.
+  clicked(push, { button } = {}) { return this.#event('push_click', { push_id: push, ...(button && { button_id: button }) }); }
+  dismissed(push) { return this.#event('push_dismiss', { push_id: push }); }
+
   #event(type, data, at = Date.now()) {
     const time = (at / 1000).toFixed(3);
     return this.#queue({ event: { type, event_id: uuid(), time, data: { session_id: this.#session, ...data } } });

@@ -27,7 +27,7 @@ const stage = (name) => {
   shown.querySelector('b').textContent = Math.round(performance.now() - began);
 };
 
-const show = (push) => {
+const show = (push, clicked) => {
   const item = line('shown', '');
   const title = document.createElement('b');
   title.textContent = push.title ?? 'Aerogram';
@@ -37,14 +37,17 @@ const show = (push) => {
   for (const { id, label } of push.buttons ?? []) {
     const button = document.createElement('button');
     button.textContent = label;
-    button.onclick = () => { note(`button ${id}`); item.remove(); };
+    button.onclick = () => {
+      clicked(push.push_id, id).then(() => note(`button ${id}: a direct response`), (error) => trouble(error.message));
+      item.remove();
+    };
     buttons.append(button);
   }
   item.append(buttons);
 };
 
-const call = async (path, body) => {
-  const answer = await fetch(path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
+const call = async (path, body, more) => {
+  const answer = await fetch(path, { method: body ? 'POST' : 'GET', headers: { ...headers, ...more }, body: body && JSON.stringify(body) });
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.error);
   return told;
@@ -61,10 +64,10 @@ const follow = async (id) => {
   }
 };
 
-const receive = (push) => {
+const receive = (push, clicked) => {
   // What is here was delivered, whether or not the service has been asked meanwhile.
   ['accepted', 'chosen', 'delivered', 'received'].forEach(stage);
-  show(push);
+  show(push, clicked);
   note(`received "${push.alert}"`);
 };
 
@@ -73,11 +76,13 @@ const phone = async (type, changed) => {
   const { channel_id: id, token } = await call(`/demo/phones/${type}`, {});
   const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/live`, ['aerogram.live.1', `token.${token}`]);
   let isLive = false;
+  const own = { Authorization: `Bearer ${token}` };
+  const clicked = (push, button) => call('/warp9', [{ type: 'push_click', data: { push_id: push, button_id: button } }], own);
   socket.onmessage = ({ data }) => {
     const { type: told, at: position, push } = JSON.parse(data);
     if (told === 'hello') changed(isLive = true);
     if (told === 'push') {
-      receive(push);
+      receive(push, clicked);
       socket.send(JSON.stringify({ ack: position }));
     }
   };
@@ -85,7 +90,6 @@ const phone = async (type, changed) => {
   const end = () => {
     socket.close();
     removeEventListener('pagehide', end);
-    const own = { Authorization: `Bearer ${token}` };
     fetch(`/api/channels/${id}`, { method: 'DELETE', keepalive: true, headers: own }).catch(() => {});
   };
   addEventListener('pagehide', end);
@@ -122,7 +126,7 @@ const begin = async () => {
     for (const { title, unread } of messages.reverse()) line('inbox', `${title}${unread ? ' (unread)' : ''}`);
   };
   push.addEventListener('live', live);
-  push.addEventListener('message', ({ detail }) => receive(detail.push));
+  push.addEventListener('message', ({ detail }) => receive(detail.push, (id, button) => push.clicked(id, { button })));
   push.addEventListener('inbox', refresh);
   push.addEventListener('push', ({ detail }) => note(`notification "${detail.push.alert}"`));
   push.addEventListener('click', ({ detail }) => note(`click ${detail.button ?? ''}`));

@@ -1,8 +1,8 @@
 //! `/demo`: the page that is a device, plays phones and sends itself pushes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
-use testkit::browser::Browser;
+use testkit::browser::{Browser, Tab};
 
 use super::{channel_named, folder, text};
 
@@ -35,6 +35,7 @@ async fn the_demo_sends_itself_a_push() {
             let judged = "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.map((one) => \
                           [one.id, one.nodes.map((node) => node.html).slice(0, 3)]))";
             assert_eq!(tab.run(judged).await, json!([]), "at {width}");
+            is_answered(&app, &tab).await;
         }
         app.stop().await;
     })
@@ -65,6 +66,7 @@ async fn the_demo_plays_phones() {
             tab.wait_for("document.querySelectorAll('[data-stage].done').length === 4").await;
             tab.wait_for(&format!("document.getElementById('shown').innerText.includes('To {device_type}')")).await;
             tab.wait_for("document.querySelectorAll('#shown li:first-child button').length === 2").await;
+            is_answered(&app, &tab).await;
             if let Some(former) = former.replace(id) {
                 is_uninstalled(&app, &former).await;
             }
@@ -104,6 +106,18 @@ async fn the_demo_waits_for_a_push_that_takes_long() {
 async fn link(app: &TestApp) -> String {
     let shown = app.operator().get(&format!("/operator/apps/{}/demo", app.app.key)).await.expect(200);
     text(&shown["link"])
+}
+
+/// A button of the push that was sent last is a direct response to it.
+async fn is_answered(app: &TestApp, tab: &Tab) {
+    let sent = app.master().get("/api/events?follow=false&types=SEND").await;
+    let last: Value = serde_json::from_str(sent.text().lines().last().unwrap()).unwrap();
+    let path = format!("/api/reports/responses/{}", text(&last["body"]["push_id"]));
+    tab.click("#shown li:first-child button").await;
+    while app.master().get(&path).await.expect(200)["direct_responses"] != json!(1) {
+        tokio::task::yield_now().await;
+    }
+    tab.wait_for("document.getElementById('events').innerText.includes('a direct response')").await;
 }
 
 async fn is_uninstalled(app: &TestApp, channel: &str) {

@@ -51,6 +51,45 @@ async fn a_push_is_noted_in_one_transaction() {
     .await;
 }
 
+/// Notes the events that a page sends.
+const LISTEN: &str = "
+{ const fetch = window.fetch;
+  window.sent = [];
+  window.fetch = (url, options) => {
+    if (String(url).endsWith('/api/web-events')) sent.push(...JSON.parse(options.body).map(({ type, data }) => [type, data]));
+    return fetch(url, options);
+  };
+  null; }";
+
+/// A page that shows a push itself tells what became of it. A click counts once, whatever else is told.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_page_tells_of_pushes_that_it_shows_itself() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (_site, tab, _) = connected(&app, &browser).await;
+        while tab.run("queued()").await != 0 {}
+        tab.run(LISTEN).await;
+        let id = send(&app, json!({"alert": "Shoes"}), Value::Null).await;
+        tab.wait_for("messages.length === 1").await;
+        // Somebody answers in a tunnel.
+        tab.offline(true).await;
+        tab.run("push.clicked(messages[0].push_id, { button: 'yes' })").await;
+        tab.run("push.clicked(messages[0].push_id)").await;
+        tab.run("push.dismissed(messages[0].push_id)").await;
+        tab.offline(false).await;
+        tab.run("window.dispatchEvent(new Event('online'))").await;
+        while tab.run("queued()").await != 0 {}
+        let report = app.master().get(&format!("/api/reports/responses/{id}")).await.expect(200);
+        assert_eq!(report["direct_responses"], 1, "{report}");
+        let told = "sent.slice(-3).map(([type, { push_id, button_id }]) => [type, push_id, button_id ?? null])";
+        let clicked = json!([["push_click", id, "yes"], ["push_click", id, null], ["push_dismiss", id, null]]);
+        assert_eq!(tab.run(told).await, clicked);
+        app.stop().await;
+    })
+    .await;
+}
+
 /// A receipt is kept when a proxy refuses it, and not when the browser was forgotten.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
