@@ -31,20 +31,24 @@
     return fetch(service.url + path.replace('{id}', channel.id), { method, headers, body: JSON.stringify(body), keepalive: true });
   };
 
-  // A receipt that cannot be sent waits in the queue of the page. An answer without a number of the service is a proxy's.
-  const tell = async (type, { push_id: push }, more) => {
-    if (!push) return;
-    const event = { type, event_id: crypto.randomUUID(), time: (Date.now() / 1000).toFixed(3), data: { push_id: push, ...more } };
-    const answer = await send('POST', '/api/web-events', [event]).catch(() => undefined);
-    if (answer?.ok) return;
-    const { error_code: code } = await answer?.json().catch(() => {}) ?? {};
-    if (code && code !== NO_PATH && answer.status < 500 && answer.status !== 429) return;
+  // In the queue of the page.
+  const keep = async (event) => {
     const both = (await open()).transaction(['state', 'queue'], 'readwrite');
     const queue = both.objectStore('queue');
     // Of a browser that was forgotten nothing is kept.
     if (!await done(both.objectStore('state').get('channel'))) return;
     await done(queue.add({ event }));
     if (await done(queue.count()) > MOST_QUEUED) (await done(queue.openCursor())).delete();
+  };
+
+  // A receipt that cannot be sent waits. An answer without a number of the service is a proxy's.
+  const tell = async (type, { push_id: push }, more) => {
+    if (!push) return;
+    const event = { type, event_id: crypto.randomUUID(), time: (Date.now() / 1000).toFixed(3), data: { push_id: push, ...more } };
+    const answer = await send('POST', '/api/web-events', [event]).catch(() => undefined);
+    if (answer?.ok) return;
+    const { error_code: code } = await answer?.json().catch(() => {}) ?? {};
+    if (!code || code === NO_PATH || answer.status >= 500 || answer.status === 429) await keep(event).catch(() => {});
   };
 
   const pages = () => self.clients.matchAll({ type: 'window', includeUncontrolled: true });
@@ -59,11 +63,18 @@
     return { alert: data.text() };
   };
 
-  const show = async (push) => {
+  // Whether a page was told of a push. It is noted for the next time.
+  const isTold = async (id) => {
     const state = (await open()).transaction('state', 'readwrite').objectStore('state');
     const seen = await done(state.get('seen')) ?? [];
-    const isSeen = seen.includes(push.push_id);
-    if (push.push_id && !isSeen) await done(state.put([...seen, push.push_id].slice(-MOST_SEEN), 'seen'));
+    if (seen.includes(id)) return true;
+    if (id) await done(state.put([...seen, id].slice(-MOST_SEEN), 'seen'));
+    return false;
+  };
+
+  // What cannot be stored is shown, and opened, all the same.
+  const show = async (push) => {
+    const isSeen = await isTold(push.push_id).catch(() => false);
     // The browser shows a notice of its own if nothing is shown, so a push that a page has shown already is shown quietly.
     await self.registration.showNotification(push.title ?? self.aerogramTitle ?? self.location.hostname, {
       body: push.alert ?? '', icon: push.icon?.url, image: push.image?.url,
@@ -90,7 +101,8 @@
   };
 
   const click = async (push, action) => {
-    if (await get('channel')) await put('click', { push: push.push_id, at: Date.now() });
+    const noted = { push: push.push_id, at: Date.now() };
+    await get('channel').then((channel) => channel && put('click', noted)).catch(() => {});
     // Told first, because a browser may refuse to open a page; not waited for, because it refuses soon after the click.
     const told = tell('push_click', push, action ? { button_id: action } : {});
     const shown = toPages({ type: 'click', push, button: action || undefined });

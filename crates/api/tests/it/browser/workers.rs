@@ -17,8 +17,8 @@ null";
 /// Notes what is fetched and opened, and acts on a notification with some data.
 const ACT: &str = "
 self.reached = [];
-self.fetch = async (url) => { reached.push(url); return new Response('{}'); };
-self.clients.openWindow = async (url) => { reached.push(url); };
+self.fetch = async (url) => { reached.push(String(url)); return new Response('{}'); };
+self.clients.openWindow = async (url) => { reached.push(String(url)); };
 self.act = async (type, data) => {
   await self.registration.showNotification('Sale', { tag: 'sale', data });
   const [notification] = await self.registration.getNotifications();
@@ -108,6 +108,33 @@ async fn a_worker_of_the_site_keeps_its_pushes_and_its_own_time() {
         tab.wait_for("own.waiting?.state === 'installed'").await;
         let script = "navigator.serviceWorker.controller.scriptURL.replace(location.origin, '')";
         assert_eq!(tab.run(script).await, "/own.js");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_storage_that_fails_keeps_nothing_from_being_shown_and_opened() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, _) = connected(&app, &browser).await;
+        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+        tab.run("registerWorker()").await;
+        let worker = browser.worker_of(&tab).await;
+        for script in [WATCH, ACT] {
+            worker.run(script).await;
+        }
+        worker.run("IDBFactory.prototype.open = () => { throw new Error('The disk is full.'); }; null").await;
+        let push = json!({"push_id": "00000000-0000-4000-8000-000000000000", "alert": "Shoes",
+            "actions": {"^u": "https://example.com/sale"}});
+        worker.run(&format!("happens(new PushEvent('push', {{ data: {} }}))", json!(push.to_string()))).await;
+        tab.wait_for("shown.length === 1").await;
+        let click = "self.registration.getNotifications()
+            .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
+        worker.run(click).await;
+        tab.wait_for("clicks.length === 1").await;
+        assert_eq!(worker.run("reached").await, json!(["https://example.com/sale"]), "a page is opened");
         app.stop().await;
     })
     .await;
