@@ -94,7 +94,10 @@ export class Aerogram extends EventTarget {
     remove: async (id) => void await this.#ask('DELETE', one(id)),
   };
 
-  static async init(options) { return new Aerogram(options).#open(); }
+  static async init(options) {
+    if (!isSecureContext) throw new Error('Aerogram needs https: browsers have what it uses on https:// pages, and on http://localhost, only.');
+    return new Aerogram(options).#open();
+  }
 
   constructor(options) {
     super();

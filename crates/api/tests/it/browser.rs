@@ -5,6 +5,7 @@ mod adversity;
 mod connection;
 mod demo;
 mod identity;
+mod insecure;
 mod parts;
 mod queue;
 mod receipts;

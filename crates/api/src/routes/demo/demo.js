@@ -164,8 +164,16 @@ const begin = async () => {
 
 at('copy').addEventListener('click', async () => {
   const tell = (text) => () => { at('copied').textContent = text; };
-  await navigator.clipboard.writeText(at('curl').textContent).then(tell('Copied.'), tell('Not copied; mark it by hand.'));
+  // There is no clipboard without https.
+  const copying = navigator.clipboard?.writeText(at('curl').textContent) ?? Promise.reject();
+  await copying.then(tell('Copied.'), tell('Not copied; mark it by hand.'));
 });
 at('clock').textContent = new Date().toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
-if (key) begin().catch((error) => trouble(error.message));
-else trouble('This link has no code. Open the one that the first start has printed; "aerogram app demo KEY" prints it again.');
+
+const fail = (text) => {
+  trouble(text);
+  for (const control of document.querySelectorAll('fieldset, #allow')) control.disabled = true;
+};
+if (!key) fail('This link has no code. Open the one that the first start has printed; "aerogram app demo KEY" prints it again.');
+else if (isSecureContext) begin().catch((error) => fail(error.message));
+else fail('This page needs https, as a page and as a phone that it plays. Browsers take it over http only from http://localhost.');

@@ -103,7 +103,7 @@ async fn the_demo_waits_for_a_push_that_takes_long() {
     .await;
 }
 
-async fn link(app: &TestApp) -> String {
+pub(super) async fn link(app: &TestApp) -> String {
     let shown = app.operator().get(&format!("/operator/apps/{}/demo", app.app.key)).await.expect(200);
     text(&shown["link"])
 }
