@@ -85,7 +85,7 @@ impl Campaigns {
         with: WithPortion,
     ) -> Result<OperationId> {
         let (channels, ids) = self.installed(app, channels).await?;
-        let Entering { entrances, values, .. } = entering.clone();
+        let Entering { entrances, values } = entering.clone();
         let happened = entrances.iter().flat_map(|entrance| {
             let event = entrance.entered(&values);
             ids.iter().map(move |id| about(*id, event.clone()))

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::{Error, Result, readable, stored_body};
+use base::{Error, Result, readable};
 use jobs::{ClaimedJob, Job, JobId, LEASE, Left, Stop};
 use model::ids::{AppId, Id, OperationId, Ordinal};
 use model::journey::{Entrance, JourneyTrigger};
-use model::selector::{Audience, Purpose};
 use roaring::RoaringBitmap;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::Tx;
 use store::documents::{self, Document, DocumentKind, Order};
@@ -30,24 +29,17 @@ const EVENT_BYTES: usize = 512;
 /// Who enters which journeys, and with which values.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Entering {
-    #[serde(deserialize_with = "stored_audience")]
-    pub(super) audience: Audience,
     pub(super) entrances: Vec<Entrance>,
     pub(super) values: BTreeMap<String, Value>,
 }
 
-/// A request that waits, and how far it has got.
+/// A request that waits, and how far it has got. The channels of its audience are kept with it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Waiting {
     Enter {
         entering: Entering,
         /// All channels of the audience up to this one have entered.
         after: Option<Ordinal>,
-        /// Channels after this one are newer than the request; `None` if the audience is kept, and for an empty one.
-        last: Option<Ordinal>,
-        /// Whether the audience is kept as it was. If not, it is evaluated when the request has its turn.
-        #[serde(default)]
-        is_kept: bool,
     },
     Leave {
         /// The entrances that are not done yet.
@@ -128,12 +120,7 @@ impl Campaigns {
         let end: EndPortion = Arc::new(end);
         let read = serde_json::from_str(&body).map_err(Error::internal);
         match readable(KIND, &id, read) {
-            Some(Waiting::Enter { entering, after, is_kept: true, .. }) => {
-                self.enter_some(app, id, entering, after, end).await
-            }
-            Some(Waiting::Enter { entering, after, last, is_kept: false }) => {
-                self.keep_audience(app, id, entering, after, last, end).await
-            }
+            Some(Waiting::Enter { entering, after }) => self.enter_some(app, id, entering, after, end).await,
             Some(Waiting::Leave { entrances }) => self.leave_some(app, entrances, end).await,
             // It would hold up all that come after it.
             None => self.end_request(app, end).await,
@@ -153,42 +140,12 @@ impl Campaigns {
         let Some(mut next) = next else { return self.end_request(app, end).await };
         let channels = std::mem::take(&mut next.channels);
         let after = channels.last().copied().or(after);
-        let left = Waiting::Enter { entering: entering.clone(), after, last: None, is_kept: true };
+        let left = Waiting::Enter { entering: entering.clone(), after };
         let with = move |tx: &mut Tx<'_>| -> Result<()> {
             next.end(tx, app)?;
             end(tx, Some(&left))
         };
         self.enter(app, &entering, channels, None, Arc::new(with)).await?;
-        Ok(Left::More)
-    }
-
-    /// Evaluates the audience of a request that came without.
-    async fn keep_audience(
-        &self,
-        app: AppId,
-        id: String,
-        entering: Entering,
-        after: Option<Ordinal>,
-        last: Option<Ordinal>,
-        end: EndPortion,
-    ) -> Result<Left> {
-        let mut found = match self.0.targeting.channels_of(app, entering.audience.clone()).await {
-            Ok(found) => found,
-            // A segment or a list of the audience is gone: nobody else enters, and the next request has its turn.
-            Err(Error::Invalid(_)) => return self.end_request(app, end).await,
-            Err(other) => return Err(other),
-        };
-        let newer = last.map_or(Some(0), |Ordinal(last)| last.checked_add(1));
-        if let Some(newer) = newer {
-            found.remove_range(newer..);
-        }
-        let now = self.0.clock.now();
-        let left = Waiting::Enter { entering, after, last: None, is_kept: true };
-        let keep = move |tx: &mut Tx<'_>| -> Result<()> {
-            audience::keep(tx, app, &id, &found, now)?;
-            end(tx, Some(&left))
-        };
-        self.0.store.write(app, keep).await?;
         Ok(Left::More)
     }
 
@@ -211,8 +168,7 @@ impl Campaigns {
 
 impl Entering {
     pub(super) fn new(trigger: JourneyTrigger) -> Self {
-        let entrances = trigger.entrances();
-        Self { audience: trigger.audience, entrances, values: trigger.global_attributes }
+        Self { entrances: trigger.entrances(), values: trigger.global_attributes }
     }
 
     /// How many channels enter in one transaction.
@@ -224,18 +180,13 @@ impl Entering {
 }
 
 impl Waiting {
-    /// A request whose audience is kept with it.
     pub(super) fn entering(entering: Entering) -> Self {
-        Self::Enter { entering, after: None, last: None, is_kept: true }
+        Self::Enter { entering, after: None }
     }
 
     fn body(&self) -> Result<String> {
         serde_json::to_string(self).map_err(Error::internal)
     }
-}
-
-fn stored_audience<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Audience, D::Error> {
-    stored_body(deserializer, |at| Audience::parse(at, Purpose::Stored))
 }
 
 /// The id of a document that sorts after another, and that no other request has.
