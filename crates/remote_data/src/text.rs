@@ -1,5 +1,5 @@
-//! The text of an answer, packed in pieces. Between them belongs the address of the service, which is put in on the way to a device:
-//! so nothing is packed or kept for an address, of which callers can make up any number.
+//! The text of an answer, packed in pieces. Between them belongs the URL of the service, which is put in on the way to a device: so
+//! nothing is packed or kept for a URL that a caller may have made up, of which there is no end.
 
 use std::io::Read;
 use std::mem;
@@ -22,7 +22,7 @@ const STEP_BYTES: usize = 32 * 1024;
 const KEPT_BYTES: usize = 1024;
 
 pub(crate) struct Text {
-    /// Of the whole text, with a mark instead of the address.
+    /// Of the whole text, with a mark instead of the URL.
     pub(crate) hash: Vec<u8>,
     /// When its data changed last.
     pub(crate) changed: UtcMillis,
@@ -150,7 +150,7 @@ impl Iterator for DataText {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {
-        // The head, the pieces with the address between them, and the tail.
+        // The head, the pieces with the URL between them, and the tail.
         let last = 2 * self.text.pieces.len();
         while self.n_done <= last {
             let next = match self.n_done {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn any_address_stands_between_the_pieces() {
+    fn any_url_stands_between_the_pieces() {
         for sizes in [vec![0], vec![1], vec![200_000], vec![3, 0, 70_000, 1, 40_000]] {
             let pieces: Vec<String> = sizes.into_iter().map(letters).collect();
             let text = text(&pieces);
