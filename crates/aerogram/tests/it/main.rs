@@ -21,9 +21,13 @@ mod crash_story;
 #[cfg(test)]
 mod doctor_story;
 #[cfg(test)]
+mod event_names;
+#[cfg(test)]
 mod examples_story;
 #[cfg(test)]
 mod file_story;
+#[cfg(test)]
+mod following_story;
 #[cfg(test)]
 mod import_story;
 #[cfg(test)]

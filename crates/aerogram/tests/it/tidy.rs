@@ -358,7 +358,7 @@ fn dependencies(name: &str) -> Vec<String> {
 }
 
 /// Every Rust file of the workspace with its path from the root.
-fn sources() -> Vec<(String, String)> {
+pub(crate) fn sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join("crates"), root().join("fuzz")];
     while let Some(folder) = folders.pop() {

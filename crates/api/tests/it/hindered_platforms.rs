@@ -12,14 +12,11 @@ use testkit::receiver::OpenReceiver;
 
 use crate::logs::Log;
 
-const TAKES_NOTHING: &str = "a platform takes nothing";
-const GOES_ON: &str = "deliveries to a platform go on";
-
-fn path(app: &TestApp, platform: &str) -> String {
+pub(crate) fn path(app: &TestApp, platform: &str) -> String {
     format!("/operator/apps/{}/platforms/{platform}", app.app.key)
 }
 
-async fn kiosk(app: &TestApp) -> OpenReceiver {
+pub(crate) async fn kiosk(app: &TestApp) -> OpenReceiver {
     let receiver = OpenReceiver::start().await;
     let config = json!({"url": receiver.url(), "validate": false});
     app.operator().put(&path(app, "open::kiosk"), config).await.expect(200);
@@ -34,77 +31,25 @@ async fn phone(app: &TestApp) {
     app.device().post("/api/channels", device).await.expect(201);
 }
 
-async fn push(app: &TestApp, device_type: &str, options: Value) -> String {
+pub(crate) async fn push(app: &TestApp, device_type: &str, options: Value) -> String {
     let body = json!({
         "audience": "all", "device_types": [device_type], "notification": {"alert": "Hi"}, "options": options,
     });
     app.master().post("/api/push", body).await.expect(200)["push_ids"][0].as_str().unwrap().to_owned()
 }
 
-async fn state(app: &TestApp, push: &str) -> Value {
+pub(crate) async fn state(app: &TestApp, push: &str) -> Value {
     app.master().get(&format!("/api/push/{push}")).await.expect(200)["push"]["state"].clone()
 }
 
-async fn notices(app: &TestApp) -> Value {
+pub(crate) async fn notices(app: &TestApp) -> Value {
     app.operator().get("/operator/platforms/notices").await.expect(200)["notices"].clone()
 }
 
 /// The first line of the metrics that begins so.
-async fn metric(app: &TestApp, begins: &str) -> Option<String> {
+pub(crate) async fn metric(app: &TestApp, begins: &str) -> Option<String> {
     let text = app.operator().get("/metrics").await.text().to_owned();
     text.lines().find(|line| line.starts_with(begins)).map(str::to_owned)
-}
-
-#[tokio::test]
-async fn a_provider_that_is_down_is_told_of_once_and_once_more_when_it_is_back() {
-    on_each_database(async |app| {
-        let receiver = kiosk(&app).await;
-        let log = Log::begin();
-        receiver.answer_with([503; 6]);
-        let id = push(&app, "open::kiosk", json!({})).await;
-        app.step_all().await;
-        app.advance(Duration::from_secs(2));
-        app.step_all().await;
-        assert_eq!(notices(&app).await, json!([]), "two failures are a hiccup");
-        for wait in [4, 8, 16] {
-            app.advance(Duration::from_secs(wait));
-            app.step_all().await;
-        }
-        let told = log.saying(TAKES_NOTHING);
-        assert_eq!(told.len(), 1, "{told:?}");
-        let fields = &told[0]["fields"];
-        assert_eq!((&told[0]["level"], &fields["app"]), (&json!("WARN"), &json!(app.app.key)));
-        assert_eq!(fields["platform"], "open::kiosk");
-        assert!(fields["reason"].as_str().unwrap().contains("503"), "{fields}");
-        assert_eq!(log.saying(GOES_ON).len(), 0);
-
-        let app = app.restart().await;
-        let waiting = notices(&app).await[0].clone();
-        assert_eq!((&waiting["type"], &waiting["platform"]), (&json!("waiting"), &json!("open::kiosk")));
-        assert_eq!((&waiting["app"], &waiting["since"]), (&json!(app.app.key), &json!("2024-05-01T12:00:06")));
-        let shown = app.operator().get(&path(&app, "open::kiosk")).await.expect(200);
-        assert_eq!((&shown["waiting"]["since"], &shown["paused"]), (&waiting["since"], &Value::Null));
-        let gauge = format!(
-            "aerogram_platform_waiting_since_timestamp_seconds{{app=\"{}\",platform=\"open::kiosk\"}} 1714564806",
-            app.app.key
-        );
-        assert_eq!(metric(&app, "aerogram_platform_waiting_since").await, Some(gauge));
-
-        app.advance(Duration::from_secs(32));
-        app.step_all().await;
-        let retried = "aerogram_deliveries_total{device_type=\"open\",transport=\"open\",outcome=\"retried\"}";
-        assert_eq!(metric(&app, retried).await, Some(format!("{retried} 1")), "since the restart");
-        app.advance(Duration::from_secs(64));
-        app.step_all().await;
-        assert_eq!(state(&app, &id).await, "done");
-        assert_eq!(notices(&app).await, json!([]));
-        assert_eq!(metric(&app, "aerogram_platform_waiting_since").await, None);
-        let back = log.saying(GOES_ON);
-        assert_eq!(back.len(), 1, "{back:?}");
-        assert_eq!((&back[0]["level"], &back[0]["fields"]["after_s"]), (&json!("INFO"), &json!(120)));
-        assert_eq!(log.saying(TAKES_NOTHING).len(), 1);
-    })
-    .await;
 }
 
 #[tokio::test]
@@ -136,9 +81,13 @@ async fn a_platform_that_the_operator_holds_gets_nothing_until_it_is_let_go() {
     on_each_database(async |app| {
         let receiver = kiosk(&app).await;
         phone(&app).await;
-        let kiosk = path(&app, "open::kiosk");
+        let (kiosk, log) = (path(&app, "open::kiosk"), Log::begin());
         app.operator().post(&format!("{kiosk}/pause"), json!({"reason": "Wrong text."})).await.expect(200);
         app.operator().post(&format!("{}/pause", path(&app, "apns")), "").await.expect(200);
+        let told = log.events("platform.held");
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!((&told[0]["level"], &told[0]["fields"]["platform"]), (&json!("INFO"), &json!("open::kiosk")));
+        assert_eq!(told[0]["fields"]["reason"], "Wrong text.");
         let waits = push(&app, "open::kiosk", json!({})).await;
         let canceled = push(&app, "open::kiosk", json!({})).await;
         let expires = push(&app, "open::kiosk", json!({"expiry": 600})).await;
@@ -188,6 +137,11 @@ async fn a_platform_that_the_operator_holds_gets_nothing_until_it_is_let_go() {
         app.step_all().await;
         assert_eq!(state(&app, &to_phones).await, "done");
         assert_eq!(notices(&app).await, json!([]));
+        assert_eq!(
+            (log.events("platform.held").len(), log.events("platform.resumed").len()),
+            (2, 2),
+            "what changes nothing is not told"
+        );
     })
     .await;
 }

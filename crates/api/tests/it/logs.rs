@@ -52,19 +52,26 @@ impl Log {
         String::from_utf8(KEPT.with_borrow(|kept| kept.clone().unwrap())).unwrap()
     }
 
+    fn lines(&self) -> Vec<Value> {
+        self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
     /// The lines that say this.
     pub(crate) fn saying(&self, message: &str) -> Vec<Value> {
-        let text = self.text();
-        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        lines.filter(|line| line["fields"]["message"].as_str().is_some_and(|text| text.contains(message))).collect()
+        let says = |line: &Value| line["fields"]["message"].as_str().is_some_and(|text| text.contains(message));
+        self.lines().into_iter().filter(says).collect()
+    }
+
+    /// The lines with this name, by which operators find them.
+    pub(crate) fn events(&self, name: &str) -> Vec<Value> {
+        self.lines().into_iter().filter(|line| line["fields"]["event"] == name).collect()
     }
 
     /// The line about an answer to the request with this id.
     fn answered(&self, id: &str) -> Value {
-        let text = self.text();
-        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let mut found = lines.filter(|line| line["fields"]["id"] == id && line["fields"]["message"] == "answered");
-        found.next().unwrap_or_else(|| panic!("{id} in {text}"))
+        let mut lines = self.lines().into_iter();
+        let found = lines.find(|line| line["fields"]["id"] == id && line["fields"]["message"] == "answered");
+        found.unwrap_or_else(|| panic!("{id} in {}", self.text()))
     }
 }
 

@@ -123,6 +123,7 @@ mod templates;
 mod test_pushes;
 mod timelines;
 mod tls;
+mod told_platforms;
 mod unread_bodies;
 mod user_rules;
 mod web_channels;

@@ -41,7 +41,7 @@ pub(crate) fn body(sim: &Simulator, platform: &str) -> Value {
     }
 }
 
-fn certificate(year: i32, month: u8) -> (String, String) {
+pub(crate) fn certificate(year: i32, month: u8) -> (String, String) {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(["com.example.app".to_owned()]).unwrap();
     (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(year, month, 1));

@@ -20,6 +20,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::crowd::Crowd;
 use crate::live::push;
+use crate::logs::Log;
 use crate::webhooks;
 
 const HTTP2: &[u8] = b"h2";
@@ -122,14 +123,20 @@ async fn a_new_certificate_is_taken_and_a_bad_one_is_not() {
             let stream = authority.connect(&address(&app), &[HTTP2]).await.unwrap();
             stream.get_ref().1.peer_certificates().unwrap()[0].clone()
         };
+        let log = Log::begin();
         let renewed = authority.renew(&THIS_MACHINE);
         app.reload_tls().await;
         assert_eq!(shown().await, renewed);
+        let told = log.events("tls.reloaded");
+        assert_eq!(told[0]["level"], "INFO");
         // Half of a pair, which has its place in every renewal.
         let (_, key) = authority.issue(&THIS_MACHINE);
         std::fs::write(&authority.server_files().key, key).unwrap();
         app.reload_tls().await;
         assert_eq!(shown().await, renewed);
+        let told = log.events("tls.unusable");
+        assert_eq!(told[0]["level"], "ERROR");
+        assert!(told[0]["fields"]["reason"].is_string(), "{told:?}");
         std::fs::remove_file(&authority.server_files().certificate).unwrap();
         app.reload_tls().await;
         assert_eq!(shown().await, renewed);

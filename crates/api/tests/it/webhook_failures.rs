@@ -8,6 +8,7 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::event_receiver::{EventReceiver, Reaction};
 
 use crate::crowd::Crowd;
+use crate::logs::Log;
 use crate::webhooks::{DEVICES, create, show, tag, told};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -24,6 +25,7 @@ async fn a_channel_waits_for_its_own_events_only() {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
+        let log = Log::begin();
         let bad = crowd.id("a").to_owned();
         let refused = bad.clone();
         receiver
@@ -41,6 +43,12 @@ async fn a_channel_waits_for_its_own_events_only() {
         let shown = show(&app, &webhook).await;
         assert_eq!((&shown["state"], &shown["delivered"]), (&json!("failing"), &json!(6)));
         assert!(shown["reason"].as_str().unwrap().contains("500"), "{shown}");
+        let told = log.events("webhook.failing");
+        assert!(!told.is_empty() && log.events("webhook.recovered").is_empty(), "{told:?}");
+        let fields = &told[0]["fields"];
+        assert_eq!((&told[0]["level"], &fields["app"]), (&json!("WARN"), &json!(app.app.key)));
+        assert!(webhook.ends_with(fields["webhook"].as_str().unwrap()), "{fields}");
+        assert!(fields["why"].as_str().unwrap().contains("500"), "{fields}");
 
         // What waits survives a restart, others go on meanwhile, and nothing is sent twice.
         let app = app.restart().await;
@@ -59,6 +67,10 @@ async fn a_channel_waits_for_its_own_events_only() {
         assert_eq!(receiver.received().len(), 11);
         let shown = show(&app, &webhook).await;
         assert_eq!((&shown["state"], &shown["records_behind"]), (&json!("live"), &json!(0)));
+        let back = log.events("webhook.recovered");
+        assert!(!back.is_empty(), "nobody is told");
+        assert_eq!((&back[0]["level"], &back[0]["fields"]["app"]), (&json!("INFO"), &json!(app.app.key)));
+        assert!(webhook.ends_with(back[0]["fields"]["webhook"].as_str().unwrap()), "{back:?}");
         let history = app.operator().get(&format!("{webhook}/history?limit=3")).await.expect(200);
         assert_eq!(history["attempts"][2]["attempt"], 2);
     })

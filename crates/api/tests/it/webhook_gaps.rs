@@ -7,6 +7,7 @@ use testkit::app::on_each_database;
 use testkit::event_receiver::{EventReceiver, Reaction};
 
 use crate::crowd::Crowd;
+use crate::logs::Log;
 use crate::webhooks::{DEVICES, create, show, tag, told};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -26,6 +27,7 @@ async fn what_was_deleted_while_a_webhook_was_disabled_is_counted_and_shown() {
         app.step_all().await;
         assert_eq!(show(&app, &webhook).await["missed_records"], 0);
 
+        let log = Log::begin();
         app.operator().patch(&webhook, json!({"enabled": true})).await.expect(200);
         app.step_all().await;
         let tags: Vec<String> = receiver.taken().iter().map(|event| told(event).1).collect();
@@ -33,6 +35,12 @@ async fn what_was_deleted_while_a_webhook_was_disabled_is_counted_and_shown() {
         let shown = show(&app, &webhook).await;
         let n_missed = shown["missed_records"].as_i64().unwrap();
         assert!(n_missed >= 2 && shown["records_behind"] == 0, "{shown}");
+        let logged = log.events("webhook.missed");
+        let n_logged: i64 = logged.iter().map(|line| line["fields"]["records"].as_i64().unwrap()).sum();
+        assert_eq!(n_logged, n_missed, "{logged:?}");
+        let fields = &logged[0]["fields"];
+        assert_eq!((&logged[0]["level"], &fields["app"]), (&json!("WARN"), &json!(app.app.key)));
+        assert!(webhook.ends_with(fields["webhook"].as_str().unwrap()), "{fields}");
         let history = app.operator().get(&format!("{webhook}/history")).await.expect(200)["attempts"].clone();
         assert_eq!(history[0]["type"], "TAG_CHANGE");
         assert_eq!(history[1]["missed_records"], n_missed);

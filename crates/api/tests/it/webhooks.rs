@@ -5,6 +5,7 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::event_receiver::{EventReceiver, Reaction, ReceivedEvent};
 
 use crate::crowd::Crowd;
+use crate::logs::Log;
 
 pub(crate) const DEVICES: [(&str, &str); 3] = [("a", "ios"), ("b", "android"), ("c", "ios")];
 
@@ -179,12 +180,19 @@ async fn a_disabled_webhook_goes_on_where_it_stopped() {
         assert_eq!(receiver.received()[2].headers["x-new"], "1");
 
         // A webhook that says it is gone is disabled, and loses nothing either.
+        let log = Log::begin();
         receiver.react(|_| Reaction::Status(410));
         tag(&app, crowd.id("a"), "four").await;
         app.step_all().await;
         let shown = show(&app, &webhook).await;
         assert_eq!((&shown["enabled"], &shown["state"]), (&json!(false), &json!("disabled")));
         assert!(shown["reason"].as_str().unwrap().contains("410"), "{shown}");
+        let logged = log.events("webhook.disabled");
+        assert_eq!(logged.len(), 1, "{logged:?}");
+        let fields = &logged[0]["fields"];
+        assert_eq!((&logged[0]["level"], &fields["app"]), (&json!("ERROR"), &json!(app.app.key)));
+        assert!(webhook.ends_with(fields["webhook"].as_str().unwrap()), "{fields}");
+        assert!(fields["why"].as_str().unwrap().contains("410"), "{fields}");
         receiver.react(|_| Reaction::Status(204));
         app.operator().patch(&webhook, json!({"enabled": true})).await.expect(200);
         app.advance(std::time::Duration::from_secs(2));
