@@ -114,11 +114,14 @@ impl Template {
 
     /// What of it is the same for everybody, as one text.
     pub fn constant_parts(&self) -> String {
-        let text = |node: &Node| match node {
-            Node::Text(text) => Some(text.as_str()),
-            Node::Value { .. } | Node::Block(_) => None,
-        };
-        self.nodes.iter().filter_map(text).collect()
+        let mut parts = String::new();
+        for node in &self.nodes {
+            match node {
+                Node::Text(text) => parts.push_str(text),
+                Node::Value { .. } | Node::Block(_) => {}
+            }
+        }
+        parts
     }
 
     /// The names under which it looks for values of a recipient. A path with several segments may mean an instance of an attribute
