@@ -1,5 +1,8 @@
 //! Every documented call of Airship is served, or refused with a sentence that says why; docs/compatibility.md lists them. The page
-//! is made of the answers to requests that are meant to succeed, so that it cannot say otherwise.
+//! is made of the answers to requests that are meant to succeed, and of those to parts of bodies that are not, so that it cannot
+//! say otherwise.
+
+mod parts;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -42,16 +45,11 @@ const GROUPS: [(&str, &str, &str); 6] = [
 
 const HEAD: &str = "# Compatibility
 
-Which documented calls of Airship this service has. *Served* means that the call does here what it does there, as far as
-[the API](api.md) says: a test makes it with a request that is good, and sees it succeed. *Nothing there* is said of calls about things of
-which there are none here: they are understood and answered with 404. Everything else is answered with the status 404, the code
-40402 and the sentence in this table, or with the status that stands before it. The test writes this page.
-
-Calls that are served may refuse parts of their bodies, with the status 400, the path of the part and a sentence. In a push these are
-`frequency_limits` below `audience_limits` (the `constraint` of a pipeline says how many pushes a device gets), an `orchestration` other
-than `fan_out`, feeds and snippets in texts, and `open` with a scene. Audiences cannot ask for `ua_device_os`, `ua_device_model`,
-`ua_sdk_version`, `ua_local_tz`, `ua_carrier` and `ua_browser_…`, of which no index is kept. Preference forms have no `contact_management`
-and no conditions about email and SMS.
+Which documented calls of Airship this service has. *Served* means that a test makes the call with a request that is good, and sees it
+succeed: it does here what it does there, but for the [parts of bodies](#parts-of-bodies) at the end of this page, which are refused or
+without effect, and for what [the API](api.md) says of it. *Nothing there* is said of calls about things of which there are none here:
+they are understood and answered with 404. Everything else is answered with the status 404, the code 40402 and the sentence in this
+table, or with the status that stands before it. The test writes this page.
 ";
 
 /// Of the operations of the API.
@@ -274,6 +272,7 @@ async fn every_documented_call_is_served_or_refused_with_a_reason() {
             write!(page, "\n## {heading}\n\n{about} {n_served} of {n_calls} are served.\n\n| call | here |\n|---|---|\n{rows}")
                 .unwrap();
         }
+        page += &parts::table(&app).await;
         if std::env::var_os("UPDATE_COMPATIBILITY").is_some() {
             fs::write(file(), &page).unwrap();
         }
