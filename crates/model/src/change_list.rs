@@ -126,7 +126,7 @@ impl EmptyCells {
     }
 }
 
-/// The change of an attribute by a cell. Its type follows from the text: a number as JSON writes it, a date with a time, or text.
+/// The change of an attribute by a cell. Its type follows from the text: a number, a date with a time, or text.
 pub fn attribute_change(column: &str, cell: &str, empty: EmptyCells) -> Result<Option<AttributeOperation>, String> {
     let key = AttributeKey::new(column)?;
     let action = match cell {

@@ -131,6 +131,33 @@ async fn an_attribute_list_sets_attributes_and_a_snapshot_removes_them_too() {
 }
 
 #[tokio::test]
+async fn codes_that_look_like_numbers_stay_as_they_are() {
+    on_each_database(async |app| {
+        let master = app.master();
+        master.post("/api/attribute-lists", json!({"name": "crm"})).await.expect(201);
+        let file = "named_user,code,version,card,price,n\nkim,12E5,1.10,12345678901234567890123,19.90,12\n";
+        upload(&app, "attribute-lists/crm", file).await.expect(202);
+        app.step_all().await;
+        let kim = master.get("/api/named_users?id=kim").await.expect(200)["named_user"]["attributes"].clone();
+        let expected =
+            json!({"code": "12E5", "version": "1.10", "card": "12345678901234567890123", "price": "19.90", "n": 12});
+        assert_eq!(kim, expected);
+        // They are compared with numbers all the same.
+        let own = channel(&app, "one").await;
+        master.post("/api/named_users/associate", json!({"channel_id": own, "named_user_id": "kim"})).await.expect(200);
+        let asks = [("code", "12E5", true), ("code", "1200000.0", false), ("version", "1.1", false)];
+        let equal = asks.map(|(name, value, is_meant)| (name, "equals", json!(value), is_meant));
+        let less = [("price", "less", json!(20), true), ("price", "greater", json!("19.9"), false)];
+        for (attribute, operator, value, is_meant) in equal.into_iter().chain(less) {
+            let audience = json!({"attribute": attribute, "operator": operator, "value": value});
+            let explained = master.post("/api/audience/explain", json!({"audience": audience})).await.expect(200);
+            assert_eq!(explained["matched"], u32::from(is_meant), "{audience}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn files_that_cannot_be_used_are_refused_and_change_nothing() {
     on_each_database(async |app| {
         let master = app.master();

@@ -89,11 +89,13 @@ impl AttributeValue {
         }
     }
 
-    /// The value of a cell of a file: a number as JSON writes it, or a text, which may be a date.
+    /// The value of a cell of a file: a number, or a text, which may be a date. What would be printed in another way may be a code,
+    /// which must stay as it is; as a text it is compared with numbers all the same.
     pub(crate) fn from_cell(cell: &str) -> Self {
-        match serde_json::from_str(cell) {
-            Ok(number) => AttributeValue::Number(number),
-            Err(_) => Self::from_text(cell.to_owned()),
+        let is_exact = |number: &Number| number.to_string() == cell.trim() && (number.is_i64() || number.is_f64());
+        match serde_json::from_str::<Number>(cell).ok().filter(is_exact) {
+            Some(number) => AttributeValue::Number(number),
+            None => Self::from_text(cell.to_owned()),
         }
     }
 

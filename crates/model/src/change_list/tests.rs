@@ -67,7 +67,16 @@ fn cells_become_numbers_dates_and_texts() {
         |cell: &str| attribute_change("plan", cell, EmptyCells::Stay).unwrap().map(|operation| operation.action);
     let set = |value: AttributeValue| Some(AttributeAction::Set(value));
     assert_eq!(change("12.5"), set(AttributeValue::Number(serde_json::Number::from_f64(12.5).unwrap())));
-    assert_eq!(change("007"), set(AttributeValue::Text("007".to_owned())));
+    for number in ["0", "-7", "12", "9223372036854775807", "0.1", "-12.25", "100.0"] {
+        let Some(AttributeAction::Set(AttributeValue::Number(read))) = change(number) else { panic!("{number}") };
+        assert_eq!(read.to_string(), number);
+    }
+    assert_eq!(change(" 12 "), change("12"));
+    let codes =
+        ["007", "12E5", "1e3", "1.10", "-0", "12345678901234567890123", "9223372036854775808", "0.1000000000000000055"];
+    for code in codes {
+        assert_eq!(change(code), set(AttributeValue::Text(code.to_owned())), "it may be a code");
+    }
     assert!(matches!(change("2030-05-01T08:00:00"), Some(AttributeAction::Set(AttributeValue::Date(_)))));
     assert_eq!(change(""), None);
     assert_eq!(attribute_change("plan", "", EmptyCells::Remove).unwrap().unwrap().action, AttributeAction::Remove);
