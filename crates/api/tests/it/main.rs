@@ -4,6 +4,7 @@
 mod accepted_is_done;
 mod access;
 mod activity_audiences;
+mod activity_report;
 mod address_forms;
 mod associations;
 mod attribute_selectors;

@@ -42,6 +42,11 @@ const COUNTED: [Metric; 20] = [
     Metric::InAppExclusions,
 ];
 
+/// Pushes that are read at once for a page of the activity, and that are looked at for it in all: where most go to single devices,
+/// a page may have fewer than it could.
+const LOOKED_AT_ONCE: u32 = 1000;
+const LOOKED_AT: usize = 10_000;
+
 /// One push and its counts over all time.
 #[derive(Clone, Debug)]
 pub struct PushReport {
@@ -126,6 +131,42 @@ impl Events {
             .await
     }
 
+    /// As [`Events::newest_pushes`], without those to one device or one person, unless they are of a group.
+    pub async fn newest_activities(
+        &self,
+        app: AppId,
+        accepted: Range<UtcMillis>,
+        start: Option<PushId>,
+        at_most: u32,
+    ) -> Result<(Vec<PushReport>, Option<PushId>)> {
+        let at_most = at_most as usize;
+        self.0
+            .store
+            .read(move |tx| {
+                let mut found: Vec<Listed> = Vec::new();
+                let (mut next, mut n_looked_at) = (start, 0);
+                loop {
+                    let mut some = pushes::newest(tx, app, &accepted, next, LOOKED_AT_ONCE + 1)?;
+                    next = match some.len() > LOOKED_AT_ONCE as usize {
+                        true => some.pop().map(|push| push.id),
+                        false => None,
+                    };
+                    n_looked_at += some.len();
+                    found.extend(some.into_iter().filter(is_activity));
+                    if let Some(beyond) = found.get(at_most) {
+                        next = Some(beyond.id);
+                        found.truncate(at_most);
+                        break;
+                    }
+                    if next.is_none() || n_looked_at >= LOOKED_AT {
+                        break;
+                    }
+                }
+                Ok((with_counts(tx, app, found)?, next))
+            })
+            .await
+    }
+
     /// A push as it was submitted, as JSON; `None` when it is not to be kept, also while it is still needed for sending.
     pub async fn push_body(&self, app: AppId, push: PushId) -> Result<Option<String>> {
         let found = self.0.store.read(move |tx| pushes::by_id(tx, app, push)).await?;
@@ -169,6 +210,10 @@ impl Events {
             })
             .await
     }
+}
+
+fn is_activity(push: &Listed) -> bool {
+    push.push_type != PushType::UnicastPush || push.origin.and_then(Origin::group).is_some()
 }
 
 const fn usual_buckets(precision: Precision) -> i32 {

@@ -1,4 +1,4 @@
-//! The pushes of a period, each with its reach and its responses, in apps and in browsers.
+//! The pushes of a period but for those to one device, each with its reach and its responses, in apps and in browsers.
 
 use axum::extract::State;
 use events::{Counts, Metric, PushReport};
@@ -112,7 +112,7 @@ pub(in crate::routes) async fn activity(
     let limit = params.limit(PageSize::REPORTED_PUSHES);
     let start = params.id("push_id_start");
     let dates = params.finish_with(dates)?;
-    let (pushes, next) = edge.engine.events().newest_pushes(app.id, dates.clone(), start, limit).await?;
+    let (pushes, next) = edge.engine.events().newest_activities(app.id, dates.clone(), start, limit).await?;
     let next_page = next.map(|next| {
         let (start, end) = (percent_encoded(&dates.start.to_iso()), percent_encoded(&dates.end.to_iso()));
         let path = "/api/reports/activity/details";
