@@ -2,6 +2,7 @@
 
 use csv_core::{ReadFieldResult, Reader};
 
+use crate::byte_order_mark::ByteOrderMark;
 use crate::limits;
 
 /// A row of a file and the line it begins on, counted from 1.
@@ -18,6 +19,8 @@ pub struct TooLong;
 /// The records of one file.
 pub struct CsvRecords {
     reader: Reader,
+    /// The reader knows marks that come in one piece, and a chunk may end within one.
+    mark: ByteOrderMark,
     /// Line ends that were read.
     n_lines: u64,
     row: Row,
@@ -36,13 +39,20 @@ struct Row {
 impl Default for CsvRecords {
     /// The default of the reader itself has no table to read by.
     fn default() -> Self {
-        Self { reader: Reader::new(), n_lines: 0, row: Row::default() }
+        Self { reader: Reader::new(), mark: ByteOrderMark::default(), n_lines: 0, row: Row::default() }
     }
 }
 
 impl CsvRecords {
     /// The records that end in this chunk.
-    pub fn feed(&mut self, mut chunk: &[u8]) -> Result<Vec<CsvRecord>, TooLong> {
+    pub fn feed(&mut self, chunk: &[u8]) -> Result<Vec<CsvRecord>, TooLong> {
+        let (held, rest) = self.mark.skip(chunk);
+        let mut records = self.read(held)?;
+        records.extend(self.read(rest)?);
+        Ok(records)
+    }
+
+    fn read(&mut self, mut chunk: &[u8]) -> Result<Vec<CsvRecord>, TooLong> {
         let mut records = Vec::new();
         while !chunk.is_empty() {
             if self.row.line.is_none() {
@@ -65,6 +75,9 @@ impl CsvRecords {
 
     /// The record that the file ended in, if it did not end with a line break.
     pub fn finish(&mut self) -> Result<Option<CsvRecord>, TooLong> {
+        let held = self.mark.finish();
+        // It has no end of a row.
+        self.read(held)?;
         let mut last = None;
         while self.row.line.is_some() {
             let mut text = [0; 1024];

@@ -8,6 +8,7 @@ pub mod account;
 pub mod app;
 pub mod attribute;
 pub mod bulk;
+mod byte_order_mark;
 pub mod change_list;
 pub mod channel;
 pub mod contact;

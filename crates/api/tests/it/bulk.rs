@@ -33,7 +33,7 @@ async fn everybody_in_a_file_gets_the_text_of_their_row() {
         let other = register(&app, "ios", "A3", json!({"name": "Other"})).await;
         let android = register(&app, "android", "F1", json!({})).await;
         let file = format!(
-            "name,ua_channel_id\r\nKim,{lee}\r\n\"Kim, K.\",{kim}\r\n,{lee}\r\nDroid,{android}\r\nNobody,{NOBODY}"
+            "\u{feff}name,ua_channel_id\r\nKim,{lee}\r\n\"Kim, K.\",{kim}\r\n,{lee}\r\nDroid,{android}\r\nNobody,{NOBODY}"
         );
         let reply = upload(&app, "/api/bulk/ios/", packed(file.as_bytes())).await;
         let bulk = reply.expect(200);

@@ -34,6 +34,19 @@ fn a_file_is_the_same_however_it_is_cut() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_the_first_column() {
+    for first in ["named_user", "\"named_user\""] {
+        for piece in [1, 2, 3, 4, 1000] {
+            let (rows, columns) =
+                read(ChangeKind::Attributes, &format!("\u{feff}{first},plan\nkim,gold\n"), piece).unwrap();
+            assert_eq!((columns, rows.len()), (vec!["plan".to_owned()], 1), "{first} in pieces of {piece}");
+            assert_eq!(rows[0].as_ref().unwrap().line, 2);
+        }
+    }
+    assert_eq!(read(ChangeKind::Tags, "\u{feff}", 2), Err(FileFault::Empty));
+}
+
+#[test]
 fn tag_lists_skip_other_columns_and_bad_rows_name_themselves() {
     let text = format!("channel_id,firstName\n{A},Kim\nnobody,Lee\n");
     let (rows, columns) = read(ChangeKind::Tags, &text, 5).unwrap();

@@ -6,10 +6,10 @@
 use csv_core::{ReadFieldResult, Reader};
 
 use super::{Member, RowError};
+use crate::byte_order_mark::ByteOrderMark;
 use crate::ids::ChannelId;
 use crate::limits;
 
-const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 const N_COLUMNS: usize = 2;
 
 /// A row and the line it begins on, counted from 1.
@@ -24,8 +24,7 @@ pub struct CsvRows {
     reader: Reader,
     most_rows: u64,
     n_rows: u64,
-    /// How much of a byte order mark the upload has begun with; `None` once that is settled.
-    n_mark: Option<usize>,
+    mark: ByteOrderMark,
     is_first: bool,
     line: u64,
     /// Whether the last byte was a carriage return, which ends a line together with a line feed after it.
@@ -56,7 +55,7 @@ impl CsvRows {
             reader: new_reader(),
             most_rows,
             n_rows: 0,
-            n_mark: Some(0),
+            mark: ByteOrderMark::default(),
             is_first: true,
             line: 1,
             is_after_return: false,
@@ -67,7 +66,8 @@ impl CsvRows {
     /// The rows that end in this chunk.
     pub fn feed(&mut self, chunk: &[u8]) -> Vec<ListRow> {
         let mut rows = Vec::new();
-        let rest = self.skip_mark(chunk, &mut rows);
+        let (held, rest) = self.mark.skip(chunk);
+        self.read(held, &mut rows);
         self.read(rest, &mut rows);
         rows
     }
@@ -75,25 +75,10 @@ impl CsvRows {
     /// The row that the upload ended in, if it did not end with a line break.
     pub fn finish(mut self) -> Option<ListRow> {
         let mut rows = Vec::new();
-        if let Some(n_mark) = self.n_mark.take() {
-            self.read(&BYTE_ORDER_MARK[..n_mark], &mut rows);
-        }
+        let held = self.mark.finish();
+        self.read(held, &mut rows);
         self.read(b"\n", &mut rows);
         rows.pop()
-    }
-
-    /// Skips a byte order mark, of which a chunk may hold any part.
-    fn skip_mark<'a>(&mut self, mut chunk: &'a [u8], rows: &mut Vec<ListRow>) -> &'a [u8] {
-        while let (Some(n_mark), [byte, rest @ ..]) = (self.n_mark, chunk) {
-            if *byte != BYTE_ORDER_MARK[n_mark] {
-                self.n_mark = None;
-                self.read(&BYTE_ORDER_MARK[..n_mark], rows);
-                break;
-            }
-            self.n_mark = (n_mark + 1 < BYTE_ORDER_MARK.len()).then_some(n_mark + 1);
-            chunk = rest;
-        }
-        chunk
     }
 
     fn read(&mut self, input: &[u8], rows: &mut Vec<ListRow>) {
