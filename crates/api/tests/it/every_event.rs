@@ -66,6 +66,7 @@ fn uploads() -> Value {
             about(json!({"forms": {"f": {
                 "type": "nps", "response_type": "nps", "score_id": "s1", "children": {
                     "s1": {"type": "score", "value": 9}, "q1": {"type": "text_input", "value": "Fine"},
+                    "q2": {"type": "toggle", "value": true}, "q3": {"type": "hologram", "value": 1},
                 },
             }}})),
         ),

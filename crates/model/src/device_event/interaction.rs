@@ -7,6 +7,9 @@ use super::loose::{self, Loose};
 use crate::event::{FlagInteraction, InAppEvent};
 use crate::limits;
 
+/// The words that customers know. Whatever a device says beyond them would be no event that they can read.
+const FORM_TYPES: [&str; 2] = ["form", "nps"];
+const RESPONSE_TYPES: [&str; 2] = ["nps", "user_feedback"];
 /// Codes of languages and countries are shorter.
 const LOCALE_CHARS: usize = 16;
 
@@ -119,10 +122,10 @@ fn summary(data: &Loose<'_>, mut details: Map<String, Value>) -> Map<String, Val
 
 /// The answers in a form. Of a form that asks how likely somebody recommends the app, the score is told apart.
 fn result(id: &str, form: &Value) -> Value {
-    let mut shown = Map::from_iter([("form_id".to_owned(), Value::from(id))]);
-    for key in ["type", "response_type"] {
-        shown.extend(form.get(key).map(|value| (key.to_owned(), value.clone())));
-    }
+    let kind = word(form.get("type"), &FORM_TYPES).unwrap_or(FORM_TYPES[0]);
+    let mut shown = Map::from_iter([("form_id".to_owned(), Value::from(id)), ("type".to_owned(), kind.into())]);
+    let response_type = word(form.get("response_type"), &RESPONSE_TYPES);
+    shown.extend(response_type.map(|word| ("response_type".to_owned(), word.into())));
     let children = form.get("children").and_then(Value::as_object);
     let score_id = form.get("score_id").and_then(Value::as_str);
     let score = score_id.zip(children).and_then(|(id, children)| loose::number(children.get(id)?.get("value")?));
@@ -136,10 +139,28 @@ fn result(id: &str, form: &Value) -> Value {
         shown.insert("nps".to_owned(), nps);
     }
     let responses = children.into_iter().flatten().filter(|(id, _)| Some(id.as_str()) != score_id);
-    let responses =
-        responses.map(|(id, child)| json!({"question_id": id, "type": child["type"], "value": child["value"]}));
+    let responses = responses.filter_map(|(id, child)| {
+        let kind = question_type(child.get("type")?.as_str()?)?;
+        Some(json!({"question_id": id, "type": kind, "value": child["value"]}))
+    });
     shown.insert("responses".to_owned(), responses.collect());
     shown.into()
+}
+
+/// The type of a question for customers, who know four. Devices have others that are answered alike.
+fn question_type(of_device: &str) -> Option<&'static str> {
+    match of_device {
+        "single_choice" | "toggle" | "score" => Some("single_choice"),
+        "multiple_choice" => Some("multiple_choice"),
+        "text_input" | "sms_input" => Some("text_input"),
+        "email_input" => Some("email_input"),
+        _ => None,
+    }
+}
+
+fn word(told: Option<&Value>, words: &[&'static str]) -> Option<&'static str> {
+    let told = told?.as_str()?;
+    words.iter().copied().find(|word| *word == told)
 }
 
 /// What customers see of where in a scene something happened.
@@ -148,15 +169,13 @@ fn context(context: &Value) -> Option<Value> {
         let part = context.get(key)?.as_object()?;
         Some((key.to_owned(), Value::Object(copied(|key| part.get(key).cloned(), keys))))
     };
-    let form = part(
-        "form",
-        &[
-            ("identifier", "form_identifier"),
-            ("submitted", "submitted"),
-            ("type", "type"),
-            ("response_type", "response_type"),
-        ],
-    );
+    let mut form = part("form", &[("identifier", "form_identifier"), ("submitted", "submitted")]);
+    if let Some((_, Value::Object(shown))) = &mut form {
+        for (key, words) in [("type", FORM_TYPES), ("response_type", RESPONSE_TYPES)] {
+            let word = word(context["form"].get(key), &words);
+            shown.extend(word.map(|word| (key.to_owned(), word.into())));
+        }
+    }
     let pager = part(
         "pager",
         &[
@@ -173,4 +192,30 @@ fn context(context: &Value) -> Option<Value> {
     shown.extend(reporting.map(|value| ("reporting_context".to_owned(), value.clone())));
     shown.extend((!state.is_empty()).then(|| ("state".to_owned(), Value::Object(state))));
     (!shown.is_empty()).then_some(Value::Object(shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_in_forms_are_told_in_the_words_that_customers_know() {
+        let form = json!({"type": "poll", "response_type": {"a": 1}, "children": {
+            "a": {"type": "toggle", "value": true}, "b": {"type": "sms_input", "value": "4791234567"},
+            "c": {"type": "score", "value": 3}, "d": {"type": "multiple_choice", "value": ["x", "y"]},
+            "e": {"type": "hologram", "value": 1}, "f": {"value": 1}, "g": 7,
+        }});
+        let answer = |id: &str, kind: &str, value: Value| json!({"question_id": id, "type": kind, "value": value});
+        let responses = [
+            answer("a", "single_choice", json!(true)),
+            answer("b", "text_input", json!("4791234567")),
+            answer("c", "single_choice", json!(3)),
+            answer("d", "multiple_choice", json!(["x", "y"])),
+        ];
+        assert_eq!(result("f", &form), json!({"form_id": "f", "type": "form", "responses": responses}));
+        let shown =
+            context(&json!({"form": {"identifier": "f", "submitted": true, "type": "nps", "response_type": "poll"}}));
+        let state = json!({"form": {"form_identifier": "f", "submitted": true, "type": "nps"}});
+        assert_eq!(shown, Some(json!({ "state": state })));
+    }
 }

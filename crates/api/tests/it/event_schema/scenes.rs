@@ -1,7 +1,7 @@
 //! The keys of events about in-app messages beyond their being shown, and about feature flags.
 
 use super::Shape::{Anything, Flag, List, Number, Object, OneOf, Own, Text, Uuid, WholeNumber};
-use super::{CAMPAIGNS, Key, PUSH, may, must};
+use super::{CAMPAIGNS, Key, PUSH, Shape, may, must};
 
 /// The keys of the bodies, by type.
 pub(super) const BODIES: &[(&str, &[&[Key]])] = &[
@@ -86,8 +86,8 @@ const STATE: &[Key] = &[
         Object(&[
             must("form_identifier", Text),
             must("submitted", Flag),
-            may("type", Text),
-            may("response_type", Text),
+            may("type", FORM_TYPE),
+            may("response_type", RESPONSE_TYPE),
         ]),
     ),
     may(
@@ -107,10 +107,13 @@ const PAGE: &[Key] = &[must("pager_identifier", Text), must("page_identifier", T
 const VIEWED_PAGE: &[Key] =
     &[must("page_identifier", Text), must("page_index", WholeNumber), must("display_time_ms", WholeNumber)];
 
+const FORM_TYPE: Shape = OneOf(&["form", "nps"]);
+const RESPONSE_TYPE: Shape = OneOf(&["nps", "user_feedback"]);
+
 const FORM: &[Key] = &[
     must("form_id", Text),
-    must("type", OneOf(&["form", "nps"])),
-    may("response_type", Text),
+    must("type", FORM_TYPE),
+    may("response_type", RESPONSE_TYPE),
     may(
         "nps",
         Object(&[
@@ -119,5 +122,7 @@ const FORM: &[Key] = &[
             must("audience_category", OneOf(&["PROMOTER", "PASSIVE", "DETRACTOR"])),
         ]),
     ),
-    must("responses", List(&[must("question_id", Text), must("type", Text), must("value", Anything)])),
+    must("responses", List(&[must("question_id", Text), must("type", QUESTION_TYPE), must("value", Anything)])),
 ];
+
+const QUESTION_TYPE: Shape = OneOf(&["single_choice", "multiple_choice", "text_input", "email_input"]);
