@@ -283,8 +283,8 @@ fn contact_of(row: &Channel) -> Result<Option<Contact>> {
     Ok(Some(Contact { id, is_anonymous, associated: profile.associated.unwrap_or_default() }))
 }
 
-/// The person whom a caller names: by an id, or else as a server has called a contact that it has made. Names are easy to guess, so a
-/// device says nothing by one.
+/// The person whom a caller names: by an id, or else as a server has called a contact that it has made. Names are easy to guess, so
+/// that a device says nothing by one.
 fn named(tx: &mut Tx<'_>, app: AppId, contact: &ContactName, shown: &ShownUsers, author: Author) -> Result<Named> {
     let none = Error::NotFound("contact");
     if let Some(id) = contact.id {

@@ -43,8 +43,8 @@ enum Kind {
     TimeZone,
 }
 
-/// All that [`crate::channel::Profile::device_attributes`] has. There is no end of some values, so that they are no tags: an app has
-/// devices of ten thousand models.
+/// All that [`crate::channel::Profile::device_attributes`] has. There is no end of some values, so that they are no tags: an app
+/// has devices of ten thousand models.
 static SELECTABLE: [DeviceAttribute; 12] = [
     DeviceAttribute {
         name: "ua_app_version",
