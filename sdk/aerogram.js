@@ -341,7 +341,7 @@ export class Aerogram extends EventTarget {
     if (permission !== 'granted') return permission;
     await this.#ready();
     const { pushManager } = await this.#worker();
-    const { public_key: key } = await this.#call('GET', '/api/platforms/web/vapid');
+    const { public_key: key, configured } = await this.#call('GET', '/api/platforms/web/vapid');
     const asked = { userVisibleOnly: true, applicationServerKey: key };
     await pushManager.subscribe(asked).catch(async () => {
       // One that was made with another key is in the way.
@@ -351,6 +351,10 @@ export class Aerogram extends EventTarget {
     // The worker subscribes with it when the browser drops the subscription.
     await this.#state.put('push', key);
     await this.#register();
+    if (configured === false) {
+      const command = `aerogram platform set ${this.#options.appKey} webpush --subject mailto:you@example.com`;
+      this.#fail(new Error(`Web push is not set up for this app, so no notification will come. Its operator does it by: ${command}`));
+    }
     return permission;
   }
 

@@ -31,6 +31,8 @@ pub(super) struct All {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct WebKey {
     public_key: String,
+    /// Whether messages to browsers are sent: without web push they stay in the sandbox, or fail in a production app.
+    configured: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -152,7 +154,9 @@ pub(super) async fn resume(
 
 /// The key with which a web page of the app subscribes.
 pub(super) async fn web_key(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    Answer::ok(WebKey { public_key: edge.engine.sending().web_public_key(app.id).await? })
+    let sending = edge.engine.sending();
+    let public_key = sending.web_public_key(app.id).await?;
+    Answer::ok(WebKey { public_key, configured: sending.has_web_push(app.id).await? })
 }
 
 fn name(name: &str) -> Result<PlatformName> {

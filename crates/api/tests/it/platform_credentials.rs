@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sim::{Protocol, SimSettings, Simulator, keys};
 use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_database};
+use testkit::client::Caller;
 
 const PLATFORMS: [&str; 5] = ["apns", "fcm", "adm", "wns", "webpush"];
 
@@ -245,6 +246,7 @@ async fn every_app_has_a_key_pair_for_browsers_from_the_beginning() {
     on_each_database(async |app| {
         const VAPID: &str = "/api/platforms/web/vapid";
         let public_key = async || app.device().get(VAPID).await.expect(200)["public_key"].as_str().unwrap().to_owned();
+        let is_configured = async |caller: &Caller| caller.get(VAPID).await.expect(200)["configured"] == true;
         let own = public_key().await;
         assert_eq!((own.len(), &own[..1]), (87, "B"), "an uncompressed point of P-256 in base64url");
         assert_eq!(public_key().await, own);
@@ -252,6 +254,7 @@ async fn every_app_has_a_key_pair_for_browsers_from_the_beginning() {
         let device = app.nobody().basic(&another.key, &another.app_secret);
         let of_another = device.get(VAPID).await.expect(200)["public_key"].clone();
         assert_ne!(of_another, own);
+        assert_eq!((is_configured(&app.device()).await, is_configured(&device).await), (false, false));
 
         // Another pair would be of no use to those who have subscribed, so that it has to be set on purpose.
         let another_pair =
@@ -269,6 +272,7 @@ async fn every_app_has_a_key_pair_for_browsers_from_the_beginning() {
         let contact = json!({"subject": "mailto:push@example.com"});
         let shown = app.operator().put(&path(&another.key, "webpush"), contact).await.expect(200);
         assert_eq!(shown["keys"][0]["public_key"], of_another);
+        assert_eq!((is_configured(&app.device()).await, is_configured(&device).await), (false, true));
         let set = app.operator().put(&webpush, json!({"subject": "mailto:push@example.com"})).await.expect(200);
         assert_eq!(
             (&set["keys"][0]["public_key"], &set["keys"][0]["subject"]),
@@ -283,8 +287,9 @@ async fn every_app_has_a_key_pair_for_browsers_from_the_beginning() {
         assert_eq!(public_key().await, brought);
         app.operator().put(&webpush, json!({"subject": "https://example.com"})).await.expect(200);
         assert_eq!(public_key().await, brought);
+        assert!(is_configured(&app.device()).await);
         app.operator().delete(&webpush).await.expect(204);
-        assert_eq!(public_key().await, own);
+        assert_eq!((public_key().await, is_configured(&app.device()).await), (own, false));
     })
     .await;
 }

@@ -22,6 +22,11 @@ impl Sending {
         }
     }
 
+    /// Whether messages to browsers are sent to push services. Otherwise they stay in the sandbox, or fail.
+    pub async fn has_web_push(&self, app: AppId) -> Result<bool> {
+        Ok(self.platform_config(app, &DeviceType::Web).await?.is_some())
+    }
+
     /// Web push of a production app works without configuration if the server has a contact for push services. Development apps
     /// deliver to the sandbox until the operator configures it, as on every platform.
     pub(super) async fn own_web_push(&self, app: AppId) -> Result<Option<Stored>> {

@@ -98,7 +98,8 @@ const phone = async (type, changed) => {
 
 const begin = async () => {
   const push = await Aerogram.init({ url: location.origin, appKey: key, worker: '/sdk/1/aerogram-sw.js', scope: '/demo' });
-  push.addEventListener('error', ({ detail }) => trouble(detail.error.message));
+  let problem;
+  push.addEventListener('error', ({ detail }) => trouble(problem = detail.error.message));
   const page = { type: 'web', end() {}, get id() { return push.channelId; }, get isLive() { return push.connected; } };
   let device = page;
   const live = () => {
@@ -157,8 +158,11 @@ const begin = async () => {
       turn = turn.then(() => become(kind.value)).catch((error) => trouble(error.message));
     });
   }
+  at('setup').textContent = `aerogram platform set ${key} webpush --subject mailto:you@example.com`;
   at('allow').addEventListener('click', async () => {
-    at('allowed').textContent = await push.enablePush().catch((error) => error.message);
+    problem = undefined;
+    const permission = await push.enablePush().catch((error) => error.message);
+    at('allowed').textContent = permission === 'granted' ? `granted. ${problem ?? 'Web push is set up.'}` : permission;
   });
 };
 

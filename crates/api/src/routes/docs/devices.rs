@@ -61,7 +61,7 @@ pub(super) fn area() -> Area {
         "Show the key for browsers",
         "The public key with which web pages of the app subscribe.",
     )
-    .ok::<WebKey>("The key.");
+    .ok::<WebKey>("The key, and whether messages are sent with it.");
     for (path, summary, text) in [
         (
             "/api/remote-data/app/{key}/{platform}",

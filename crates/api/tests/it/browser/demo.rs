@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 use testkit::browser::{Browser, Tab};
 
+use super::workers::SUBSCRIBE;
 use super::{channel_named, folder, text};
 
 /// From the first paint to a message that was received, at the width of a phone and of a desk, light and dark.
@@ -74,6 +75,32 @@ async fn the_demo_plays_phones() {
         tab.click("[value=web]").await;
         tab.wait_for(&format!("document.getElementById('channel').textContent === '{page}'")).await;
         is_uninstalled(&app, &former.unwrap()).await;
+        assert_eq!(tab.complaints(), [""; 0]);
+        app.stop().await;
+    })
+    .await;
+}
+
+/// Whoever allows notifications is told whether any can come.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn the_demo_says_whether_web_push_is_set_up() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let tab = browser.tab().await;
+        browser.permit(&tab, &app.url(""), "notifications", "granted").await;
+        tab.open(&link(&app).await).await;
+        tab.wait_for("document.getElementById('live').dataset.state === 'on'").await;
+        tab.run(SUBSCRIBE).await;
+        let command = format!("aerogram platform set {} webpush --subject mailto:", app.app.key);
+        tab.wait_for(&format!("document.getElementById('setup').innerText.includes('{command}')")).await;
+        tab.click("#allow").await;
+        let allowed = "document.getElementById('allowed').innerText";
+        tab.wait_for(&format!("{allowed}.includes('not set up') && {allowed}.includes('{command}')")).await;
+        let path = format!("/operator/apps/{}/platforms/webpush", app.app.key);
+        app.operator().put(&path, json!({"subject": "mailto:push@example.com"})).await.expect(200);
+        tab.click("#allow").await;
+        tab.wait_for(&format!("{allowed} === 'granted. Web push is set up.'")).await;
         assert_eq!(tab.complaints(), [""; 0]);
         app.stop().await;
     })

@@ -9,7 +9,7 @@ use super::identity::connected;
 use super::receipts::WATCH;
 
 /// No push service is asked; who subscribes is noted.
-const SUBSCRIBE: &str = "
+pub(super) const SUBSCRIBE: &str = "
 window.subscribers = [];
 PushManager.prototype.subscribe = async function () { subscribers.push(this); return {}; };
 null";
