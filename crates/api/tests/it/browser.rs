@@ -125,6 +125,15 @@ async fn a_page_is_a_device() {
     .await;
 }
 
+/// No connection can be opened until the network is back, and the browser says so.
+const CUT: &str = "
+{ const Real = window.WebSocket;
+  window.WebSocket = class { static OPEN = 1; constructor() { throw new Error('There is no network.'); } };
+  window.mend = () => { window.WebSocket = Real; window.dispatchEvent(new Event('online')); };
+  window.dispatchEvent(new Event('offline'));
+  null; }";
+
+/// What was sent meanwhile is told then, in order and each once, and what the page has said is kept.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
 async fn a_page_is_offline_and_comes_back() {
@@ -134,19 +143,28 @@ async fn a_page_is_offline_and_comes_back() {
         let tab = browser.tab().await;
         come(&site, &tab, "").await;
         tab.wait_for("push.connected").await;
+        send(&app, json!({"alert": "Before"}), Value::Null).await;
+        tab.wait_for("messages.length === 1").await;
         tab.offline(true).await;
+        tab.run(CUT).await;
+        tab.wait_for("!push.connected").await;
         tab.run("push.setAttributes({seat: 'window'})").await;
         tab.wait_for("errors.length > 0").await;
+        for alert in ["One", "Two", "Three"] {
+            send(&app, json!({"alert": alert}), Value::Null).await;
+        }
         assert_eq!(channel(&app, &tab).await["attributes"]["seat"], Value::Null);
-        // It has shown that it could not, which is what it should.
-        tab.complaints();
+        assert_eq!(tab.run("[push.connected, messages.length]").await, json!([false, 1]));
         tab.offline(false).await;
-        tab.run("window.dispatchEvent(new Event('online'))").await;
+        tab.run("mend()").await;
+        tab.wait_for("push.connected && messages.length === 4").await;
+        send(&app, json!({"alert": "After"}), Value::Null).await;
+        tab.wait_for("messages.length >= 5").await;
+        let told = tab.run("messages.map(({ alert }) => alert)").await;
+        assert_eq!(told, json!(["Before", "One", "Two", "Three", "After"]));
         while channel(&app, &tab).await["attributes"]["seat"] != json!("window") {
             tab.run("new Promise((done) => setTimeout(done, 50))").await;
         }
-        send(&app, json!({"alert": "Welcome back"}), Value::Null).await;
-        tab.wait_for("messages.length === 1").await;
         app.stop().await;
     })
     .await;

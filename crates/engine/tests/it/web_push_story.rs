@@ -2,12 +2,13 @@
 //! push is encrypted, decrypted by the browser and shown by the worker of the SDK, and a click counts. The page subscribes anew
 //! when the browser drops its subscription or the service changes its key, and is another channel when its own was uninstalled.
 
+use http::HeaderValue;
 use serde_json::{Value, json};
 use sim::{Faults, Protocol, Simulator};
 use testkit::app::TestApp;
 use testkit::browser::Tab;
 use testkit::firefox::Firefox;
-use testkit::site::{File, Site};
+use testkit::site::{File, Policies, Site};
 
 use crate::devices::{push, status};
 use crate::provider::{configure, n_installed, simulator};
@@ -26,8 +27,27 @@ pub(crate) enum Page<'a> {
     Firefox(&'a Firefox),
 }
 
-pub(crate) async fn site() -> Site {
-    Site::start(&FILES).await
+/// How the page uses the SDK.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    /// What the worker is registered for. Where it has a part of the site only, another one covers the page.
+    pub(crate) scope: &'static str,
+    /// Whether the page has a live connection as well.
+    pub(crate) live: bool,
+}
+
+/// Allows as little as possible.
+pub(crate) async fn site(app: &TestApp) -> Site {
+    let service = app.url("");
+    let live = service.replace("http://", "ws://");
+    let of_pages = format!(
+        "default-src 'none'; script-src 'self' {service}; connect-src {service} {live}; img-src data:; worker-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+         trusted-types aerogram page"
+    );
+    let of_workers = format!("default-src 'none'; script-src 'self' {service}; connect-src {service}; img-src 'self'");
+    let [of_pages, of_workers] = [of_pages, of_workers].map(|policy| HeaderValue::try_from(policy).unwrap());
+    Site::start(&FILES, Policies { of_pages, of_workers }).await
 }
 
 /// A simulator that tells the time as the service does, with nothing wrong.
@@ -35,13 +55,14 @@ pub(crate) async fn push_service(app: &TestApp) -> Simulator {
     simulator(app, Faults::default()).await
 }
 
-/// Plays the whole story with the worker at a scope of the site, and returns what the browser has shown of the first push. Beside a
-/// worker that has a part of the site only, there is another one, which covers the page.
-pub(crate) async fn play(app: &TestApp, sim: &Simulator, site: &Site, page: Page<'_>, scope: &str) -> Value {
+/// Plays the whole story, and returns what the browser has shown of the first push.
+pub(crate) async fn play(app: &TestApp, sim: &Simulator, site: &Site, page: Page<'_>, way: Way) -> Value {
+    let Way { scope, live } = way;
     let endpoint = json!({"url": sim.url(Protocol::WebPush), "ca": sim.ca_pem()});
     let mut platform = json!({"subject": "mailto:push@example.com", "endpoint": endpoint});
     configure(app, "webpush", &platform).await;
-    page.open(&format!("{}/?service={}&key={}&scope={scope}", site.origin(), app.url(""), app.app.key)).await;
+    let query = format!("service={}&key={}&scope={scope}&live={live}", app.url(""), app.app.key);
+    page.open(&format!("{}/?{query}", site.origin())).await;
     let channel = page.enable().await;
     let registered = look_up(app, &channel).await;
     assert_eq!((&registered["opt_in"], sim.stats().subscriptions), (&json!(true), 1), "{registered}");
@@ -78,18 +99,25 @@ pub(crate) async fn play(app: &TestApp, sim: &Simulator, site: &Site, page: Page
     page.run("disable()").await;
     sim.wait_until(|stats| stats.subscriptions == 0).await;
     let disabled = look_up(app, &channel).await;
-    assert_eq!((&disabled["opt_in"], &disabled["push_address"]), (&json!(false), &Value::Null), "{disabled}");
+    assert_eq!((&disabled["opt_in"], &disabled["push_address"]), (&json!(live), &Value::Null), "{disabled}");
+    if live {
+        let id = push(app, storm.clone()).await;
+        app.step_all().await;
+        assert_eq!(page.run("next('message').then(({ push }) => push.push_id)").await, json!(id));
+    }
+    assert_eq!(page.run("told.message").await, json!([]), "what the browser has shown came by web push alone");
     page.is_content();
 
-    // The browser unsubscribes, which the service learns from the next push: the channel ends, and the page gets another one.
+    // The browser unsubscribes, which the service learns from the next push: the channel ends, and the page gets another one, at
+    // once if it is connected.
     assert_eq!(page.enable().await, channel);
     assert_eq!(page.run("unsubscribe()").await, json!(true));
     sim.wait_until(|stats| stats.subscriptions == 0).await;
     let id = push(app, storm.clone()).await;
     app.step_all().await;
     assert_eq!(status(app, &id).await["total"]["gone"], 1);
-    let left = look_up(app, &channel).await;
-    assert_eq!((&left["installed"], n_installed(app).await), (&json!(false), 0), "{left}");
+    assert_eq!(look_up(app, &channel).await["installed"], false);
+    until(async || n_installed(app).await == i64::from(live)).await;
     assert_ne!(page.enable().await, channel);
     assert_eq!(n_installed(app).await, 1);
     shown(app, &page, &storm).await;

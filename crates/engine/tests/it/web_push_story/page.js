@@ -5,17 +5,19 @@ const service = asked.get("service");
 const scope = asked.get("scope");
 
 // What the SDK has told, until a function takes it.
-const told = { push: [], click: [] };
+const told = { push: [], click: [], message: [] };
 
 const starting = import(`${service}/sdk/1/aerogram.js`).then(async ({ Aerogram }) => {
   // Where the worker of the SDK has a part of the site only, another one covers the page.
   if (scope !== "/") {
-    await navigator.serviceWorker.register("/other.js");
+    const policy = globalThis.trustedTypes?.createPolicy("page", { createScriptURL: (url) => url });
+    await navigator.serviceWorker.register(policy?.createScriptURL("/other.js") ?? "/other.js");
     await navigator.serviceWorker.ready;
   }
-  // Without a connection, so that all there is comes by web push.
+  // Without a connection all there is comes by web push.
+  const live = asked.get("live") === "true";
   const worker = `/worker.js?service=${encodeURIComponent(service)}`;
-  const push = await Aerogram.init({ url: service, appKey: asked.get("key"), live: false, worker, scope });
+  const push = await Aerogram.init({ url: service, appKey: asked.get("key"), live, worker, scope });
   for (const type of Object.keys(told)) push.addEventListener(type, ({ detail }) => told[type].push(detail));
   return push;
 });
@@ -29,7 +31,9 @@ async function next(type) {
 
 async function enable() {
   const push = await starting;
-  return { permission: await push.enablePush(), channel: push.channelId };
+  const permission = await push.enablePush();
+  while (asked.get("live") === "true" && !push.connected) await new Promise((done) => setTimeout(done, 20));
+  return { permission, channel: push.channelId };
 }
 
 async function disable() {
