@@ -22,6 +22,8 @@ export async function use() {
   push.addEventListener('message', ({ detail }) => detail.push.alert?.length);
   push.addEventListener('click', ({ detail }) => detail.button?.length);
   await push.setAttributes({ plan: 'gold', since: new Date(), trial: null });
+  push.addEventListener('message', ({ detail }) => void push.clicked(detail.push.push_id, { button: 'yes' }));
+  await Written.init({ url: 'https://push.example.com', appKey: 'KEY', worker: navigator.serviceWorker.register('/sw.js') });
   // @ts-expect-error: the key is needed.
   await Written.init({ url: 'https://push.example.com' });
   // @ts-expect-error: an attribute is no list.

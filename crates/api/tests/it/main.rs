@@ -110,6 +110,7 @@ mod schedule_changes;
 mod schedules;
 mod sdk;
 mod sdk_files;
+mod sdk_types;
 mod search;
 mod segments;
 mod server_contacts;
