@@ -57,6 +57,7 @@ async fn each_entrance_of_a_channel_is_left_alone() {
             app.step_all().await;
         }
         exit(&app, Some("Boots")).await;
+        app.step_all().await;
         let app = app.restart().await;
         app.advance(HOUR);
         assert_eq!(alerts(&app).await, ["Your Coat", "Your Hat"]);
@@ -77,6 +78,7 @@ async fn each_entrance_of_a_channel_is_left_alone() {
         enter_for(&app, "Ring", true).await;
         app.step_all().await;
         exit(&app, Some("Ring")).await;
+        app.step_all().await;
         app.advance(HOUR);
         assert_eq!(alerts(&app).await, ["Your Coat", "Your Gloves", "Your Hat", "Your Scarf"]);
     })
