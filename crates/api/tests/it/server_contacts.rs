@@ -96,8 +96,9 @@ async fn contacts_that_are_not_there_are_made() {
             assert_eq!(answers[0], answers[1]);
             assert_eq!(user(&app, name).await["channels"].as_array().unwrap().len(), 2);
         }
+        let own = channel(&app, "ios", "ABCDEF77").await;
         for wrong in [json!(""), json!("x".repeat(129)), json!(7)] {
-            let association = json!({"contact_id": wrong, "channel_id": channel(&app, "ios", "ABCDEF77").await});
+            let association = json!({"contact_id": wrong, "channel_id": own});
             master.post("/api/contacts/associate", association).await.expect(400);
         }
     })
