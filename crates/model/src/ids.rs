@@ -42,6 +42,7 @@ pub enum SignInKind {}
 pub enum ServerTokenKind {}
 pub enum BulkKind {}
 pub enum JourneyKind {}
+pub enum EntranceKind {}
 
 /// One installation of an app on a device, or one address of an open platform.
 pub type ChannelId = Id<ChannelKind>;
@@ -79,8 +80,10 @@ pub type SignInId = Id<SignInKind>;
 pub type ServerTokenId = Id<ServerTokenKind>;
 /// One uploaded file of recipients.
 pub type BulkId = Id<BulkKind>;
-/// One entrance of one journey.
+/// One journey that servers let channels enter.
 pub type JourneyId = Id<JourneyKind>;
+/// One entrance of one journey.
+pub type EntranceId = Id<EntranceKind>;
 
 impl<Kind> Id<Kind> {
     pub const fn from_uuid(uuid: Uuid) -> Self {

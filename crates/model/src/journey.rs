@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::channel::name_text;
 use crate::event::{Custom, CustomSource};
-use crate::ids::{Id, JourneyId};
+use crate::ids::{EntranceId, Id, JourneyId};
 use crate::json::body::Body;
 use crate::json::{At, OneOrMany};
 use crate::limits;
@@ -64,24 +64,31 @@ pub struct Entrance {
     pub entrance: Option<String>,
 }
 
+/// An entrance and its journey, by ids that follow from their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EntranceIds {
+    pub journey: JourneyId,
+    pub entrance: EntranceId,
+}
+
 /// What a custom event does to its channel in a journey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Movement {
-    Enters(JourneyId),
-    Leaves(JourneyId),
+    Enters(EntranceIds),
+    Leaves(EntranceIds),
 }
 
 impl Movement {
     /// `None` if the event is about no journey.
     pub fn of(event: &Custom) -> Option<Self> {
-        let movement: fn(JourneyId) -> Self = match event.name.as_str() {
+        let movement: fn(EntranceIds) -> Self = match event.name.as_str() {
             ENTERED => Self::Enters,
             EXITED => Self::Leaves,
             _ => return None,
         };
         let text = |key: &str| event.properties.get(key).and_then(Value::as_str).map(str::to_owned);
         let entrance = Entrance { journey: text(TRIGGERING_ID)?, entrance: text(ENTRANCE_ID) };
-        Some(movement(entrance.id()))
+        Some(movement(entrance.ids()))
     }
 }
 
@@ -110,12 +117,15 @@ impl JourneyExit {
 
 impl Entrance {
     /// Follows from the names.
-    pub fn id(&self) -> JourneyId {
-        let text = match &self.entrance {
-            Some(entrance) => format!("{}\n{entrance}", self.journey),
-            None => self.journey.clone(),
-        };
-        Id::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes()))
+    pub fn id(&self) -> EntranceId {
+        match &self.entrance {
+            Some(entrance) => id_of(&format!("{}\n{entrance}", self.journey)),
+            None => id_of(&self.journey),
+        }
+    }
+
+    fn ids(&self) -> EntranceIds {
+        EntranceIds { journey: id_of(&self.journey), entrance: self.id() }
     }
 
     /// What happens to a channel that enters with some values.
@@ -147,6 +157,18 @@ impl Entrance {
             triggering_push: None,
         }
     }
+}
+
+impl EntranceIds {
+    /// Whether leaving by this entrance ends what `began` has begun. It ends everything but what other entrances of its journey
+    /// have begun.
+    pub fn ends(self, began: EntranceIds) -> bool {
+        self.journey != began.journey || self.entrance == began.entrance
+    }
+}
+
+fn id_of<Kind>(text: &str) -> Id<Kind> {
+    Id::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes()))
 }
 
 fn entrances(journeys: &OneOrMany<String>, entrance: Option<&String>) -> Vec<Entrance> {
@@ -183,13 +205,17 @@ mod tests {
         let event = a.entered(&trigger.global_attributes);
         assert_eq!(json!(event.properties), json!({"triggering_id": "a", "entrance_id": "e", "n": 1}));
         assert_eq!((event.name.as_str(), b.exited().name.as_str()), (ENTERED, EXITED));
-        assert_eq!(Movement::of(&event), Some(Movement::Enters(a.id())));
-        assert_eq!(Movement::of(&b.exited()), Some(Movement::Leaves(b.id())));
+        assert_eq!(Movement::of(&event), Some(Movement::Enters(a.ids())));
+        assert_eq!(Movement::of(&b.exited()), Some(Movement::Leaves(b.ids())));
         let nowhere = Custom { properties: Map::new(), ..event };
         assert_eq!(Movement::of(&nowhere), None, "it says of no journey");
         assert_eq!(Movement::of(&Custom { name: "bought".to_owned(), ..b.exited() }), None);
         let alone = Entrance { journey: "a".to_owned(), entrance: None };
         assert!(a.id() != b.id() && a.id() != alone.id(), "entrances are told apart");
+        let ends = |left: &Entrance, began: &Entrance| left.ids().ends(began.ids());
+        assert!(ends(a, a) && ends(&alone, &alone));
+        assert!(!ends(a, &alone) && !ends(&alone, a), "another entrance of the same journey goes on");
+        assert!(ends(a, b) && ends(&alone, b), "what another journey has begun does not");
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use audience::block::blocks;
 use base::{Error, Result};
-use model::ids::{AppId, EventId, JourneyId, Offset, PushId};
+use model::ids::{AppId, EntranceId, EventId, JourneyId, Offset, PushId};
+use model::journey::EntranceIds;
 use roaring::RoaringBitmap;
 use serde::de::DeserializeOwned;
 use store::{Tx, push_causes};
@@ -17,8 +18,11 @@ pub struct Causes {
     /// Where these events are in the log, if messages are filled in with their properties.
     offsets: BTreeMap<EventId, Offset>,
     /// The entrance of a journey, for channels whose event is that they entered it.
-    entrances: BTreeMap<u32, JourneyId>,
+    entrances: BTreeMap<u32, EntranceIds>,
 }
+
+/// The stored form of entrances: their channels, by journey and entrance.
+type ByJourney = BTreeMap<JourneyId, BTreeMap<EntranceId, Vec<u32>>>;
 
 impl Causes {
     pub fn of(channels: &RoaringBitmap, event: EventId) -> Self {
@@ -33,7 +37,7 @@ impl Causes {
     }
 
     /// The same, if the event is that the channels have entered a journey.
-    pub fn entering(self, entrance: JourneyId) -> Self {
+    pub fn entering(self, entrance: EntranceIds) -> Self {
         let entrances = self.events.keys().map(|ordinal| (*ordinal, entrance)).collect();
         Self { entrances, ..self }
     }
@@ -48,7 +52,7 @@ impl Causes {
     }
 
     /// By which entrance a channel has entered a journey, if that is its cause.
-    pub fn entrance(&self, ordinal: u32) -> Option<JourneyId> {
+    pub fn entrance(&self, ordinal: u32) -> Option<EntranceIds> {
         self.entrances.get(&ordinal).copied()
     }
 
@@ -97,11 +101,11 @@ impl Causes {
             bytes.extend(postcard::to_stdvec(&self.offsets).map_err(Error::internal)?);
         }
         if !self.entrances.is_empty() {
-            let mut channels: BTreeMap<JourneyId, Vec<u32>> = BTreeMap::new();
-            for (ordinal, entrance) in &self.entrances {
-                channels.entry(*entrance).or_default().push(*ordinal);
+            let mut journeys = ByJourney::new();
+            for (ordinal, EntranceIds { journey, entrance }) in &self.entrances {
+                journeys.entry(*journey).or_default().entry(*entrance).or_default().push(*ordinal);
             }
-            bytes.extend(postcard::to_stdvec(&channels).map_err(Error::internal)?);
+            bytes.extend(postcard::to_stdvec(&journeys).map_err(Error::internal)?);
         }
         Ok(Some(bytes))
     }
@@ -110,9 +114,15 @@ impl Causes {
         let Some(bytes) = bytes else { return Ok(Self::default()) };
         let (events, rest) = first_part(bytes)?;
         let (offsets, rest) = first_part(rest)?;
-        let (channels, _) = first_part::<BTreeMap<JourneyId, Vec<u32>>>(rest)?;
-        let of = |(entrance, channels): (JourneyId, Vec<u32>)| channels.into_iter().map(move |one| (one, entrance));
-        Ok(Self { events, offsets, entrances: channels.into_iter().flat_map(of).collect() })
+        let (journeys, _) = first_part::<ByJourney>(rest)?;
+        let mut entrances = BTreeMap::new();
+        for (journey, of_journey) in journeys {
+            for (entrance, channels) in of_journey {
+                let ids = EntranceIds { journey, entrance };
+                entrances.extend(channels.into_iter().map(|ordinal| (ordinal, ids)));
+            }
+        }
+        Ok(Self { events, offsets, entrances })
     }
 
     /// Keeps them with a push that goes to some channels. Nothing depends on entrances any more once a push is made.
@@ -176,13 +186,24 @@ mod tests {
         assert_eq!(Causes::decode(Some(&bytes)).unwrap(), told);
         let known_before: BTreeMap<u32, EventId> = postcard::from_bytes(&bytes).unwrap();
         assert_eq!(known_before, told.events, "versions before read what they know");
-        let [one, other] = [JourneyId::random(), JourneyId::random()];
+        let journey = JourneyId::random();
+        let [one, other] = [(); 2].map(|()| EntranceIds { journey, entrance: EntranceId::random() });
+        let elsewhere = EntranceIds { journey: JourneyId::random(), ..one };
         let mut entered = Causes::of(&[1, 2].into_iter().collect(), first).entering(one);
         entered.add(&Causes::of(&[2, 3].into_iter().collect(), second).entering(other));
+        entered.add(&Causes::of(&[5].into_iter().collect(), second).entering(elsewhere));
         let bytes = entered.encode().unwrap().unwrap();
         let read = Causes::decode(Some(&bytes)).unwrap();
         assert_eq!(read, entered);
         assert_eq!([1, 2, 3, 4].map(|number| read.entrance(number)), [Some(one), Some(other), Some(other), None]);
+        assert_eq!(read.entrance(5), Some(elsewhere));
+        let (known_before, rest): (BTreeMap<u32, EventId>, _) = postcard::take_from_bytes(&bytes).unwrap();
+        let offsets: BTreeMap<EventId, Offset> = postcard::from_bytes(rest).unwrap();
+        assert_eq!(
+            (&known_before, offsets),
+            (&entered.events, BTreeMap::new()),
+            "as versions without entrances read it"
+        );
         entered.add(&Causes::of(&[1].into_iter().collect(), second));
         entered.remove(&[3].into_iter().collect());
         assert_eq!([1, 2, 3].map(|number| entered.entrance(number)), [None, Some(other), None]);

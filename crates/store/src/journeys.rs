@@ -1,31 +1,31 @@
-//! The channels that have entered journeys and not left them.
+//! The channels that have entered journeys and not left them. The column `journey` has the id of the entrance.
 
-use model::ids::{AppId, JourneyId, Ordinal};
+use model::ids::{AppId, EntranceId, Ordinal};
 use model::time::UtcMillis;
 
 use crate::{Result, Tx, Value};
 
-/// Notes that channels have entered a journey. For one that is there already, the last time counts.
-pub fn enter(tx: &mut Tx<'_>, app: AppId, journey: JourneyId, channels: &[Ordinal], now: UtcMillis) -> Result<()> {
+/// Notes that channels have entered a journey by an entrance. For one that is there already, the last time counts.
+pub fn enter(tx: &mut Tx<'_>, app: AppId, entrance: EntranceId, channels: &[Ordinal], now: UtcMillis) -> Result<()> {
     tx.write_many(
         "insert into journey_entrance (app, journey, ordinal, entered) values ($1, $2, $3, $4)
          on conflict (app, journey, ordinal) do update set entered = excluded.entered",
-        channels.iter().map(|ordinal| [app.into(), journey.into(), (*ordinal).into(), now.into()]),
+        channels.iter().map(|ordinal| [app.into(), entrance.into(), (*ordinal).into(), now.into()]),
     )?;
     Ok(())
 }
 
-/// Up to `at_most` of the channels in a journey, in order.
-pub fn entered(tx: &mut Tx<'_>, app: AppId, journey: JourneyId, at_most: u32) -> Result<Vec<Ordinal>> {
+/// Up to `at_most` of the channels in a journey by an entrance, in order.
+pub fn entered(tx: &mut Tx<'_>, app: AppId, entrance: EntranceId, at_most: u32) -> Result<Vec<Ordinal>> {
     let sql = "select ordinal from journey_entrance where app = $1 and journey = $2 order by ordinal limit $3";
-    tx.query(sql, &[app.into(), journey.into(), at_most.into()], |row| row.get(0))
+    tx.query(sql, &[app.into(), entrance.into(), at_most.into()], |row| row.get(0))
 }
 
-/// Notes that channels have left a journey.
-pub fn leave(tx: &mut Tx<'_>, app: AppId, journey: JourneyId, channels: &[Ordinal]) -> Result<()> {
+/// Notes that channels have left a journey that they entered by an entrance.
+pub fn leave(tx: &mut Tx<'_>, app: AppId, entrance: EntranceId, channels: &[Ordinal]) -> Result<()> {
     tx.write_many(
         "delete from journey_entrance where app = $1 and journey = $2 and ordinal = $3",
-        channels.iter().map(|ordinal| [Value::from(app), journey.into(), (*ordinal).into()]),
+        channels.iter().map(|ordinal| [Value::from(app), entrance.into(), (*ordinal).into()]),
     )?;
     Ok(())
 }

@@ -269,7 +269,7 @@ impl<'a, 'c> Reading<'a, 'c> {
                 // Including channels whose trigger was recorded late and that are about to be sent to.
                 let last = last_canceled(pipeline, moment).max(self.now);
                 let canceled = match movement {
-                    Some(Movement::Leaves(entrance)) => Canceled::Entrance(entrance),
+                    Some(Movement::Leaves(entrance)) => Canceled::Left(entrance),
                     Some(Movement::Enters(_)) | None => Canceled::Everything,
                 };
                 effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.cancel(&channels, canceled));

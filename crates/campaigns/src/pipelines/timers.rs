@@ -7,7 +7,8 @@ use audience::block::blocks;
 use audience::codec;
 use base::{Error, Result};
 use jobs::JobId;
-use model::ids::{AppId, Id, JourneyId, PipelineId};
+use model::ids::{AppId, Id, PipelineId};
+use model::journey::EntranceIds;
 use model::pipeline::Pipeline;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -63,8 +64,9 @@ pub(super) enum Canceling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Canceled {
     Everything,
-    /// What the channel entered a journey for by this entrance, and what it waits for because of anything but a journey.
-    Entrance(JourneyId),
+    /// Everything that leaving a journey by this entrance ends: see [`EntranceIds::ends`]. What the channel waits for because of
+    /// anything but a journey is among it.
+    Left(EntranceIds),
 }
 
 /// Which instants stand in for one, for channels that wait for it already because of another entrance of a journey. A push has a
@@ -128,8 +130,8 @@ impl Waiting {
     pub(super) fn cancel(&mut self, channels: &RoaringBitmap, canceled: Canceled) {
         match canceled {
             Canceled::Everything => self.remove(channels),
-            Canceled::Entrance(entrance) => {
-                let is_meant = |number: &u32| self.causes.entrance(*number).is_none_or(|one| one == entrance);
+            Canceled::Left(left) => {
+                let is_meant = |number: &u32| self.causes.entrance(*number).is_none_or(|began| left.ends(began));
                 let meant: RoaringBitmap = (&self.channels & channels).iter().filter(is_meant).collect();
                 self.remove(&meant);
             }

@@ -154,6 +154,61 @@ async fn leaving_a_journey_cancels_what_no_journey_has_begun() {
     .await;
 }
 
+/// Lets a named user enter another journey and leave it again, by the same entrance. What follows is left to the test.
+async fn pass_through_trial(app: &TestApp) {
+    let enter = json!({"audience": {"named_user": "kim-7"}, "triggering_id": "Trial", "entrance_id": "t1"});
+    app.master().post("/api/journeys/trigger", enter).await.expect(200);
+    let exit = json!({"triggering_id": "Trial", "entrance_id": "t1"});
+    app.master().post("/api/journeys/exit", exit).await.expect(200);
+}
+
+#[tokio::test]
+async fn leaving_another_journey_cancels_whatever_the_entrance() {
+    on_each_database(async |app| {
+        let mut body = pipeline();
+        body["cancellation_trigger"]["custom_event"]["and"][1]["value"]["equals"] = json!("Trial");
+        app.master().post("/api/pipelines", body).await.expect(201);
+        register_kim(&app).await;
+        enter_for(&app, "Boots", true).await;
+        enter_for(&app, "Coat", false).await;
+        app.step_all().await;
+        pass_through_trial(&app).await;
+        app.step_all().await;
+        // The same if nothing is read before all of it has happened.
+        enter_for(&app, "Gloves", true).await;
+        pass_through_trial(&app).await;
+        enter_for(&app, "Hat", true).await;
+        app.step_all().await;
+        app.advance(HOUR);
+        assert_eq!(alerts(&app).await, ["Your Hat"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_other_entrances_of_the_journey_that_is_left_go_on() {
+    on_each_database(async |app| {
+        let mut body = pipeline();
+        for (trigger, event) in [("immediate_trigger", "journey_entered"), ("cancellation_trigger", "journey_exited")] {
+            body[trigger] = json!({"custom_event": {"key": "name", "value": {"equals": event}}});
+        }
+        app.master().post("/api/pipelines", body).await.expect(201);
+        register_kim(&app).await;
+        let other = json!({"audience": {"named_user": "kim-7"}, "triggering_id": "Trial",
+                           "global_attributes": {"item": "Trial"}});
+        app.master().post("/api/journeys/trigger", other).await.expect(200);
+        for (item, by_name) in [("Boots", true), ("Hat", true), ("Coat", false)] {
+            enter_for(&app, item, by_name).await;
+        }
+        app.step_all().await;
+        exit(&app, Some("Boots")).await;
+        app.step_all().await;
+        app.advance(HOUR);
+        assert_eq!(alerts(&app).await, ["Your Coat", "Your Hat"]);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_channel_that_enters_all_the_time_waits_for_some_instants_of_a_second() {
     on_each_database(async |app| {
