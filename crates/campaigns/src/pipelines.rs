@@ -1,6 +1,7 @@
 //! Pipelines: created, shown, replaced and deleted. Their triggers are read from the log (`watch.rs`, `reading.rs`), the waiting
 //! channels are kept by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
 
+mod cancellation;
 mod clearing;
 mod conditions;
 mod counts;

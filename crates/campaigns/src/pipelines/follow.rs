@@ -116,8 +116,8 @@ impl Campaigns {
         effect: &Effect,
         now: UtcMillis,
     ) -> Result<()> {
-        for (until, channels) in &effect.canceled {
-            self.remove_waiting(tx, app, list, *until, channels)?;
+        for (last, cancellation) in &effect.canceled {
+            self.remove_waiting(tx, app, list, *last, cancellation)?;
         }
         let mut at_once = Vec::new();
         for (due, waiting) in effect.waiting.iter().filter(|(_, waiting)| !waiting.channels.is_empty()) {

@@ -21,8 +21,9 @@ use store::log::Record;
 use store::{Tx, terms};
 use targeting::{PastSets, Planner};
 
+use super::cancellation::Cancellation;
 use super::conditions::{PlannedAudiences, holds};
-use super::timers::{Canceled, Canceling, StandIns, Waiting, WaitingList};
+use super::timers::{Canceling, StandIns, Waiting, WaitingList};
 use super::watch::{Aim, Watch, Watched, Wish};
 
 /// The effect of a stretch of the log on one pipeline.
@@ -30,8 +31,8 @@ use super::watch::{Aim, Watch, Watched, Wish};
 pub(super) struct Effect {
     /// By due time, which may have passed.
     pub(super) waiting: BTreeMap<UtcMillis, Waiting>,
-    /// Channels that stop waiting because of a cancellation, by the last due time that it cancels and what it takes out.
-    pub(super) canceled: BTreeMap<(UtcMillis, Canceled), RoaringBitmap>,
+    /// What channels stop waiting for, by the last due time that is canceled.
+    pub(super) canceled: BTreeMap<UtcMillis, Cancellation>,
     /// When the pipeline ends, if ever. All waiting channels were due before.
     pub(super) until: Option<UtcMillis>,
     pub(super) canceling: Canceling,
@@ -268,12 +269,11 @@ impl<'a, 'c> Reading<'a, 'c> {
             Aim::Cancel => {
                 // Including channels whose trigger was recorded late and that are about to be sent to.
                 let last = last_canceled(pipeline, moment).max(self.now);
-                let canceled = match movement {
-                    Some(Movement::Leaves(entrance)) => Canceled::Left(entrance),
-                    Some(Movement::Enters(_)) | None => Canceled::Everything,
+                let left = match movement {
+                    Some(Movement::Leaves(entrance)) => Some(entrance),
+                    Some(Movement::Enters(_)) | None => None,
                 };
-                effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.cancel(&channels, canceled));
-                *effect.canceled.entry((last, canceled)).or_default() |= channels;
+                effect.cancel(last, Cancellation::of(&channels, left));
             }
         }
         Ok(())
@@ -307,6 +307,12 @@ impl Effect {
             }
         }
         self.waiting.entry(due).or_default().add(&apart);
+    }
+
+    /// Lets channels stop waiting for what is due by an instant, here and in what has waited before.
+    fn cancel(&mut self, last: UtcMillis, cancellation: Cancellation) {
+        self.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.cancel(&cancellation));
+        self.canceled.entry(last).or_default().add(cancellation);
     }
 }
 
@@ -342,7 +348,22 @@ fn last_canceled(pipeline: &Watched, Moment { occurred, recorded, .. }: Moment) 
 
 #[cfg(test)]
 mod tests {
+    use model::ids::{EntranceId, JourneyId};
+    use model::journey::EntranceIds;
+
     use super::*;
+
+    #[test]
+    fn what_waits_is_looked_through_once_for_all_who_leave() {
+        let journey = JourneyId::random();
+        let mut effect = Effect::default();
+        for number in 0..1_000 {
+            let left = EntranceIds { journey, entrance: EntranceId::random() };
+            effect.cancel(UtcMillis(i64::MAX), Cancellation::of(&RoaringBitmap::from_iter([number % 10]), Some(left)));
+        }
+        let canceled: Vec<_> = effect.canceled.values().map(Cancellation::channels).collect();
+        assert_eq!(canceled, [RoaringBitmap::from_iter(0..10)]);
+    }
 
     #[test]
     fn times_are_rounded_up_to_seconds() {

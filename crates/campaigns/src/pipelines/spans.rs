@@ -16,7 +16,7 @@ use roaring::RoaringBitmap;
 use store::pipeline_spans::{self as rows, SpanKey, Width};
 use store::{Tx, pipeline_timers};
 
-use super::timers::{Canceled, Canceling};
+use super::timers::Canceling;
 
 /// About 18 hours: there are fewer than 500 of them within the longest delay. The schema knows this number, too.
 const WIDE: Width = Width(Duration::from_secs(65_536));
@@ -48,53 +48,57 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Where some of the channels that are due by an instant may wait, and which. They are about to leave, with what is canceled.
-pub(super) fn with(
+/// Lets channels of a block stop waiting for what is due by an instant. `take_out` removes them from what waits within a span, and
+/// returns who is left there: a channel that waits because of several entrances of a journey may stay.
+pub(super) fn leave(
     tx: &mut Tx<'_>,
     app: AppId,
     pipeline: PipelineId,
-    (last, canceled): (UtcMillis, Canceled),
-    block: u16,
-    channels: &RoaringBitmap,
-) -> Result<Vec<(Instants, RoaringBitmap)>> {
-    let until = (last, canceled);
-    let mut found = Vec::new();
+    last: UtcMillis,
+    (block, channels): (u16, &RoaringBitmap),
+    mut take_out: impl FnMut(&mut Tx<'_>, Instants) -> Result<RoaringBitmap>,
+) -> Result<()> {
     for (wide, members) in rows::between(tx, app, pipeline, (block, WIDE), (UtcMillis(0), last))? {
         let (first, end) = wide.instants();
         let members = if members.is_empty() { learn(tx, app, pipeline, &wide)? } else { members };
-        let Some(channels) = leaving(tx, app, pipeline, (&wide, &members), until, channels)? else { continue };
+        let members = codec::decode(&members).map_err(Error::internal)?;
+        let mut gone = &members & channels;
+        if gone.is_empty() {
+            continue;
+        }
         for (narrow, members) in rows::between(tx, app, pipeline, (block, NARROW), (first, end.min(last)))? {
             let (first, end) = narrow.instants();
-            let channels = leaving(tx, app, pipeline, (&narrow, &members), until, &channels)?;
-            found.extend(channels.map(|channels| ((first, end.min(last)), channels)));
+            let members = codec::decode(&members).map_err(Error::internal)?;
+            let meant = &members & channels;
+            if !meant.is_empty() {
+                let left = take_out(tx, (first, end.min(last)))?;
+                gone -= &left;
+                forget(tx, app, pipeline, (&narrow, members), last, &(meant - left))?;
+            }
         }
+        forget(tx, app, pipeline, (&wide, members), last, &gone)?;
     }
-    Ok(found)
+    Ok(())
 }
 
-/// The channels that are in a span, if there are some. They are removed from it, unless some of it is beyond the last instant, or
-/// they may still wait in it because of other entrances.
-fn leaving(
+/// Removes channels that wait no longer within a span, unless some of it is beyond the last instant.
+fn forget(
     tx: &mut Tx<'_>,
     app: AppId,
     pipeline: PipelineId,
-    (key, members): (&SpanKey, &[u8]),
-    (last, canceled): (UtcMillis, Canceled),
-    channels: &RoaringBitmap,
-) -> Result<Option<RoaringBitmap>> {
-    let members = codec::decode(members).map_err(Error::internal)?;
-    let leaving = &members & channels;
-    if leaving.is_empty() {
-        return Ok(None);
+    (key, members): (&SpanKey, RoaringBitmap),
+    last: UtcMillis,
+    gone: &RoaringBitmap,
+) -> Result<()> {
+    if key.instants().1 > last || gone.is_empty() {
+        return Ok(());
     }
-    let left = members - &leaving;
-    if key.instants().1 <= last && canceled == Canceled::Everything {
-        match left.is_empty() {
-            true => rows::delete(tx, app, pipeline, key)?,
-            false => rows::put(tx, app, pipeline, key, codec::encode(&left))?,
-        }
+    let left = members - gone;
+    match left.is_empty() {
+        true => rows::delete(tx, app, pipeline, key)?,
+        false => rows::put(tx, app, pipeline, key, codec::encode(&left))?,
     }
-    Ok(Some(leaving))
+    Ok(())
 }
 
 /// Looks up which channels wait in a wide span and in the narrow ones within it, and keeps that, so that it is looked up once.

@@ -8,7 +8,6 @@ use audience::codec;
 use base::{Error, Result};
 use jobs::JobId;
 use model::ids::{AppId, Id, PipelineId};
-use model::journey::EntranceIds;
 use model::pipeline::Pipeline;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -17,6 +16,7 @@ use store::Tx;
 use store::pipeline_timers::{self, TimerPart};
 use uuid::Uuid;
 
+use super::cancellation::Cancellation;
 use super::fire::FirePipeline;
 use super::spans;
 use crate::Campaigns;
@@ -58,15 +58,6 @@ pub(super) enum Canceling {
     #[default]
     Never,
     Possible,
-}
-
-/// What a cancellation takes out of what a channel waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Canceled {
-    Everything,
-    /// Everything that leaving a journey by this entrance ends: see [`EntranceIds::ends`]. What the channel waits for because of
-    /// anything but a journey is among it.
-    Left(EntranceIds),
 }
 
 /// Which instants stand in for one, for channels that wait for it already because of another entrance of a journey. A push has a
@@ -127,14 +118,10 @@ impl Waiting {
         self.causes.remove(channels);
     }
 
-    pub(super) fn cancel(&mut self, channels: &RoaringBitmap, canceled: Canceled) {
-        match canceled {
-            Canceled::Everything => self.remove(channels),
-            Canceled::Left(left) => {
-                let is_meant = |number: &u32| self.causes.entrance(*number).is_none_or(|began| left.ends(began));
-                let meant: RoaringBitmap = (&self.channels & channels).iter().filter(is_meant).collect();
-                self.remove(&meant);
-            }
+    pub(super) fn cancel(&mut self, cancellation: &Cancellation) {
+        let canceled = cancellation.among(&self.channels, |number| self.causes.entrance(number));
+        if !canceled.is_empty() {
+            self.remove(&canceled);
         }
     }
 
@@ -192,22 +179,25 @@ impl Campaigns {
         Ok(())
     }
 
-    /// Removes channels from what they wait for that is due by an instant. A job whose channels have all left finds none.
+    /// Removes channels from what they wait for that is due by an instant and canceled. A job whose channels have all left finds
+    /// none.
     pub(super) fn remove_waiting(
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
         list: WaitingList,
-        (last, canceled): (UtcMillis, Canceled),
-        channels: &RoaringBitmap,
+        last: UtcMillis,
+        cancellation: &Cancellation,
     ) -> Result<()> {
         let key = list.key();
-        for (block, channels) in blocks(channels) {
-            for (within, channels) in spans::with(tx, app, key, (last, canceled), block.0, &channels)? {
+        for (block, channels) in blocks(&cancellation.channels()) {
+            spans::leave(tx, app, key, last, (block.0, &channels), |tx, within| {
+                let mut left = RoaringBitmap::new();
                 for part in pipeline_timers::between(tx, app, key, block.0, within)? {
-                    leave(tx, app, key, &part, &channels, canceled)?;
+                    left |= leave(tx, app, key, &part, cancellation)?;
                 }
-            }
+                Ok(left)
+            })?;
         }
         Ok(())
     }
@@ -262,19 +252,19 @@ pub(super) fn take_waiting(tx: &mut Tx<'_>, app: AppId, list: WaitingList, due: 
     Ok(waiting)
 }
 
+/// Removes the channels that stop waiting, and returns those that are left.
 fn leave(
     tx: &mut Tx<'_>,
     app: AppId,
     key: PipelineId,
     part: &TimerPart,
-    channels: &RoaringBitmap,
-    canceled: Canceled,
-) -> Result<()> {
+    cancellation: &Cancellation,
+) -> Result<RoaringBitmap> {
     let mut waiting = Waiting::decode(part)?;
     let n_before = waiting.channels.len();
-    waiting.cancel(channels, canceled);
+    waiting.cancel(cancellation);
     if waiting.channels.len() == n_before {
-        return Ok(());
+        return Ok(waiting.channels);
     }
     if waiting.channels.is_empty() {
         pipeline_timers::delete_part(tx, app, key, part.due, part.block)?;
@@ -282,5 +272,5 @@ fn leave(
         let (members, causes) = (codec::encode(&waiting.channels), waiting.causes.encode()?);
         pipeline_timers::put(tx, app, key, &TimerPart { due: part.due, block: part.block, members, causes })?;
     }
-    Ok(())
+    Ok(waiting.channels)
 }

@@ -210,6 +210,30 @@ async fn only_other_entrances_of_the_journey_that_is_left_go_on() {
 }
 
 #[tokio::test]
+async fn who_has_left_by_all_entrances_is_looked_for_no_more() {
+    on_each_database(async |app| {
+        create(&app).await;
+        register_kim(&app).await;
+        let n_rows = async |table: &str| row_counts(app.engine().store()).await[table];
+        for (item, by_name) in [("Boots", true), ("Hat", true), ("Coat", false)] {
+            enter_for(&app, item, by_name).await;
+        }
+        app.step_all().await;
+        assert!(n_rows("pipeline_span").await > 0);
+        // Several leave in one stretch, so that what waits is written once.
+        exit(&app, Some("Boots")).await;
+        exit(&app, None).await;
+        app.step_all().await;
+        assert!(n_rows("pipeline_span").await > 0, "the last entrance still waits");
+        assert_eq!(n_rows("pipeline_timer").await, 1);
+        exit(&app, Some("Hat")).await;
+        app.step_all().await;
+        assert_eq!((n_rows("pipeline_timer").await, n_rows("pipeline_span").await), (0, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_channel_that_enters_all_the_time_waits_for_some_instants_of_a_second() {
     on_each_database(async |app| {
         create(&app).await;
