@@ -41,7 +41,7 @@ pub struct JourneyTrigger {
     #[body(length = 1..=limits::JOURNEY_ENTRANCE_CHARS, read = entrance_id, nullable)]
     pub entrance_id: Option<String>,
     /// Values for the texts of what the journeys send.
-    #[body(read = parse_global_attributes, nullable, default)]
+    #[body(read = event_values, nullable, default)]
     pub global_attributes: BTreeMap<String, Value>,
 }
 
@@ -180,6 +180,16 @@ fn triggering_ids(at: &At<'_>) -> Option<OneOrMany<String>> {
     at.one_or_many(1..=limits::JOURNEYS_PER_REQUEST, |at| name_text(at, limits::JOURNEY_NAME_CHARS))
 }
 
+/// A value cannot take the place of what says which entrance an event is about: who entered could not leave as the request says.
+fn event_values(at: &At<'_>) -> Option<BTreeMap<String, Value>> {
+    let values = parse_global_attributes(at)?;
+    for name in OWN_PROPERTIES.into_iter().filter(|name| values.contains_key(*name)) {
+        let message = format!("The events have '{name}' from the request itself; a value must have another name.");
+        at.invalid_key::<()>(name, message);
+    }
+    Some(values)
+}
+
 fn entrance_id(at: &At<'_>) -> Option<String> {
     name_text(at, limits::JOURNEY_ENTRANCE_CHARS)
 }
@@ -233,6 +243,11 @@ mod tests {
             (
                 json!({"audience": "all", "triggering_id": "a", "global_attributes": {"ua_x": 1}}),
                 vec!["global_attributes.ua_x"],
+            ),
+            (
+                json!({"audience": "all", "triggering_id": "a",
+                       "global_attributes": {"entrance_id": "e", "item": 1, "triggering_id": "b"}}),
+                vec!["global_attributes.triggering_id", "global_attributes.entrance_id"],
             ),
             (
                 json!({"audience": "all", "triggering_id": "a",

@@ -234,6 +234,24 @@ async fn who_has_left_by_all_entrances_is_looked_for_no_more() {
 }
 
 #[tokio::test]
+async fn values_say_nothing_of_the_entrance() {
+    on_each_database(async |app| {
+        create(&app).await;
+        register_kim(&app).await;
+        for name in ["entrance_id", "triggering_id"] {
+            let body = json!({"audience": {"named_user": "kim-7"}, "triggering_id": "Welcome",
+                              "global_attributes": {"item": "Boots", name: "Hat"}});
+            let refused = app.master().post("/api/journeys/trigger", body).await.expect(400);
+            assert_eq!(refused["details"]["path"], format!("global_attributes.{name}"), "{refused}");
+        }
+        app.step_all().await;
+        app.advance(HOUR);
+        assert!(alerts(&app).await.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_channel_that_enters_all_the_time_waits_for_some_instants_of_a_second() {
     on_each_database(async |app| {
         create(&app).await;
