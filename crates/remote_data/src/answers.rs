@@ -16,6 +16,7 @@ use tenancy::App;
 use tokio::sync::OnceCell;
 
 use crate::RemoteData;
+use crate::kept::Kept;
 use crate::payloads::{DataPayloads, payloads};
 use crate::served::{DeviceLocale, Reader};
 use crate::snapshot::Snapshot;
@@ -23,6 +24,8 @@ use crate::text::{DataText, Text};
 
 /// Bytes of answers of one app that are kept: more than all kinds of devices and a few dozen languages take with a typical app.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Among fewer texts than this, those that nobody holds any more take too little memory to be swept out.
+const LEAST_TO_SWEEP: usize = 64;
 /// Stands for the URL of the service in what is the same for all callers.
 const ANY_URL: &str = "\u{1}aerogram url\u{1}";
 
@@ -66,6 +69,7 @@ pub struct DataAnswer {
     /// The URL of the service as it stands in JSON.
     url: String,
     /// Where the text is kept.
+    app: AppId,
     snapshot: Arc<Snapshot>,
     variant: Variant,
 }
@@ -79,23 +83,25 @@ struct Variant {
     url: Option<String>,
 }
 
-/// The answers that were made of a snapshot, with the number of the use at which each was used last.
+/// The answers that were made of a snapshot.
 #[derive(Default)]
-pub(crate) struct Answers(Mutex<Kept>);
+pub(crate) struct Answers(Mutex<Kept<Variant, Cell>>);
 
 /// A text that is made once for all requests that wait for it.
 type Cell = Arc<OnceCell<Arc<Text>>>;
 
-#[derive(Default)]
-struct Kept {
-    n_uses: u64,
-    by_variant: HashMap<Variant, (u64, Cell)>,
-}
-
 /// The texts that anybody holds, also those that were given up because there was too much: for a device that asks for a text that
 /// others still read there is no second one in memory, however often the first is given up.
 #[derive(Default)]
-pub(crate) struct TextsInUse(Mutex<HashMap<(AppId, Variant), Weak<Text>>>);
+pub(crate) struct TextsInUse(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    by_variant: HashMap<(AppId, Variant), Weak<Text>>,
+    /// With so many, those that nobody holds any more are swept out. It is twice what the last sweep has left, so that a new text
+    /// costs looking at two others on average, however many there are.
+    n_to_sweep: usize,
+}
 
 #[boxed]
 impl RemoteData {
@@ -112,7 +118,7 @@ impl RemoteData {
         let variant = Variant { source, reader, url: packed_for };
         let cell = snapshot.answers.cell(&variant);
         if let Some(text) = cell.get() {
-            return DataAnswer::new(text.clone(), &url, snapshot, variant);
+            return DataAnswer::new(text.clone(), &url, (app.id, snapshot), variant);
         }
         let mut is_new = false;
         let make = || {
@@ -124,9 +130,9 @@ impl RemoteData {
         };
         let text = cell.get_or_try_init(make).await?.clone();
         if is_new {
-            self.make_room(&snapshot, &variant);
+            self.make_room(app.id, &snapshot, &variant);
         }
-        DataAnswer::new(text, &url, snapshot, variant)
+        DataAnswer::new(text, &url, (app.id, snapshot), variant)
     }
 }
 
@@ -134,7 +140,7 @@ impl RemoteData {
     /// The text of an answer that is not packed. Takes a while the first time, so it is not for threads that answer requests.
     pub fn unpack(&self, answer: &DataAnswer) -> Result<DataText> {
         answer.text.unpack()?;
-        self.make_room(&answer.snapshot, &answer.variant);
+        self.make_room(answer.app, &answer.snapshot, &answer.variant);
         answer.plain().ok_or_else(|| Error::internal("a text that was unpacked is not plain"))
     }
 
@@ -149,18 +155,18 @@ impl RemoteData {
     }
 
     /// Called when a text is new or has grown.
-    fn make_room(&self, snapshot: &Snapshot, newest: &Variant) {
+    fn make_room(&self, app: AppId, snapshot: &Snapshot, newest: &Variant) {
         snapshot.answers.make_room(newest);
-        self.0.snapshots.make_room();
+        self.0.snapshots.make_room(app);
     }
 }
 
 impl DataAnswer {
     /// The tag is the same whether the text was packed for the URL or not: nodes may be configured differently.
-    fn new(text: Arc<Text>, url: &str, snapshot: Arc<Snapshot>, variant: Variant) -> Result<Self> {
+    fn new(text: Arc<Text>, url: &str, (app, snapshot): (AppId, Arc<Snapshot>), variant: Variant) -> Result<Self> {
         let hash = digest(&SHA256, &[text.hash.as_slice(), url.as_bytes()].concat());
         let (tag, modified) = (tag(hash.as_ref()), modified(text.changed, hash.as_ref()));
-        Ok(Self { tag, modified, text, url: in_json(url)?, snapshot, variant })
+        Ok(Self { tag, modified, text, url: in_json(url)?, app, snapshot, variant })
     }
 
     /// Packed with gzip.
@@ -182,44 +188,35 @@ impl Answers {
 
     fn cell(&self, variant: &Variant) -> Cell {
         let mut kept = self.0.lock();
-        kept.n_uses += 1;
-        let n_uses = kept.n_uses;
-        let (used, cell) = kept.by_variant.entry(variant.clone()).or_default();
-        *used = n_uses;
-        cell.clone()
+        if let Some(cell) = kept.get(variant) {
+            return cell.clone();
+        }
+        let cell = Cell::default();
+        kept.insert(variant.clone(), cell.clone(), 0);
+        cell
     }
 
     /// Gives up the texts that were used longest ago, until the rest is not too much.
     fn make_room(&self, newest: &Variant) {
         let mut kept = self.0.lock();
-        let mut n_bytes = kept.n_bytes();
-        while n_bytes > MOST_BYTES {
-            let made = kept.by_variant.iter().filter(|(other, (_, cell))| *other != newest && cell.initialized());
-            let Some(oldest) = made.min_by_key(|(_, (used, _))| *used).map(|(oldest, _)| oldest.clone()) else {
-                return;
-            };
-            let gone = kept.by_variant.remove(&oldest).and_then(|(_, cell)| cell.get().map(|text| text.n_bytes()));
-            n_bytes = n_bytes.saturating_sub(gone.unwrap_or(0));
-        }
-    }
-}
-
-impl Kept {
-    fn n_bytes(&self) -> usize {
-        self.by_variant.values().filter_map(|(_, cell)| cell.get()).map(|text| text.n_bytes()).sum()
+        kept.measure(newest, |cell| cell.get().map_or(0, |text| text.n_bytes()));
+        kept.make_room(MOST_BYTES, newest);
     }
 }
 
 impl TextsInUse {
     fn find(&self, app: AppId, variant: &Variant, changed: UtcMillis) -> Option<Arc<Text>> {
-        let known = self.0.lock().get(&(app, variant.clone())).and_then(Weak::upgrade);
+        let known = self.0.lock().by_variant.get(&(app, variant.clone())).and_then(Weak::upgrade);
         known.filter(|text| text.changed == changed)
     }
 
     fn add(&self, app: AppId, variant: Variant, text: &Arc<Text>) {
         let mut known = self.0.lock();
-        known.retain(|_, text| text.strong_count() > 0);
-        known.insert((app, variant), Arc::downgrade(text));
+        if known.by_variant.len() >= known.n_to_sweep {
+            known.by_variant.retain(|_, text| text.strong_count() > 0);
+            known.n_to_sweep = LEAST_TO_SWEEP.max(2 * known.by_variant.len());
+        }
+        known.by_variant.insert((app, variant), Arc::downgrade(text));
     }
 }
 
@@ -285,7 +282,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &answers.cell(&variant(0))));
         make(&answers, 3, MOST_BYTES / 4);
         assert!(Arc::ptr_eq(&first, &answers.cell(&variant(0))), "it was used a moment ago");
-        assert!(!answers.0.lock().by_variant.contains_key(&variant(1)));
+        assert!(answers.0.lock().keys().all(|kept| *kept != variant(1)));
         assert!(answers.n_bytes() <= MOST_BYTES);
     }
 
@@ -303,7 +300,35 @@ mod tests {
         assert!(texts.find(app, &variant(0), UtcMillis(1)).is_none(), "the data has changed");
         drop(reader);
         assert!(texts.find(app, &variant(0), changed).is_none());
-        texts.add(app, variant(1), &Arc::new(Text::of_size(1)));
-        assert_eq!(texts.0.lock().len(), 1);
+    }
+
+    #[test]
+    fn texts_that_nobody_reads_are_swept_out_now_and_then() {
+        let (texts, app) = (TextsInUse::default(), AppId(1));
+        let held: Vec<Arc<Text>> = (0..100).map(|_| Arc::new(Text::of_size(1))).collect();
+        for (n, text) in held.iter().enumerate() {
+            texts.add(app, variant(n), text);
+        }
+        for n in 100..1_000 {
+            texts.add(app, variant(n), &Arc::new(Text::of_size(1)));
+            let n_known = texts.0.lock().by_variant.len();
+            assert!(n_known <= 2 * held.len(), "{n_known} are known, of which {} are held", held.len());
+        }
+        assert!((0..100).all(|n| texts.find(app, &variant(n), UtcMillis::default()).is_some()));
+    }
+
+    #[test]
+    fn a_text_counts_when_it_has_come_and_when_it_has_grown() {
+        let (answers, pieces) = (Answers::default(), "a".repeat(100_000));
+        let text = Arc::new(Text::pack(iter::once(pieces.as_str()), Vec::new(), UtcMillis::default()).unwrap());
+        let cell = answers.cell(&variant(0));
+        assert_eq!(answers.n_bytes(), 0);
+        cell.set(text.clone()).unwrap_or_else(|_| panic!("it is new"));
+        answers.make_room(&variant(0));
+        assert_eq!(answers.n_bytes(), text.n_bytes());
+        text.unpack().unwrap();
+        answers.make_room(&variant(0));
+        assert_eq!(answers.n_bytes(), text.n_bytes());
+        assert!(answers.n_bytes() > 100_000);
     }
 }

@@ -7,6 +7,7 @@ mod constraints;
 mod documents;
 mod eligibility;
 mod items;
+mod kept;
 mod notice;
 mod payloads;
 mod resolving;

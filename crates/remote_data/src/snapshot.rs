@@ -1,7 +1,6 @@
 //! The data of an app as it was read last. The row of the app says when it changed, and every node knows that row, so that a
 //! request of a device costs no query.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{Error, Result, readable};
@@ -19,9 +18,10 @@ use crate::RemoteData;
 use crate::answers::Answers;
 use crate::constraints::listed;
 use crate::documents::{ONLY, Stored};
+use crate::kept::Kept;
 use crate::served::Locales;
 
-/// What all snapshots take in memory at most, with their answers; the one that was used last may take more.
+/// What all snapshots take in memory at most, with their answers; the one that has grown last may take more.
 const MOST_BYTES: usize = 128 * 1024 * 1024;
 /// A snapshot takes so many bytes besides its documents and answers.
 const KEPT_BYTES: usize = 2 * 1024;
@@ -30,14 +30,7 @@ const READ_FACTOR: usize = 4;
 
 /// The snapshots of the apps that were asked for.
 #[derive(Default)]
-pub(crate) struct Snapshots(Mutex<Kept>);
-
-#[derive(Default)]
-struct Kept {
-    n_uses: u64,
-    /// With the number of the use at which each was used last.
-    by_app: HashMap<AppId, (u64, Arc<Slot>)>,
-}
+pub(crate) struct Snapshots(Mutex<Kept<AppId, Arc<Slot>>>);
 
 /// A snapshot that is read once for all requests that wait for it.
 struct Slot {
@@ -66,52 +59,36 @@ pub(crate) struct Snapshot {
 
 impl Snapshots {
     pub(crate) fn apps(&self) -> Vec<AppId> {
-        self.0.lock().by_app.keys().copied().collect()
+        self.0.lock().keys().copied().collect()
     }
 
     pub(crate) fn forget(&self, app: AppId) {
-        self.0.lock().by_app.remove(&app);
+        self.0.lock().remove(&app);
     }
 
     fn slot(&self, app: AppId, wanted: UtcMillis) -> Arc<Slot> {
         let mut kept = self.0.lock();
-        kept.n_uses += 1;
-        let n_uses = kept.n_uses;
-        if let Some((used, slot)) = kept.by_app.get_mut(&app) {
+        if let Some(slot) = kept.get(&app) {
             let known = slot.snapshot.get().map_or(slot.wanted, |snapshot| snapshot.changed);
             if known >= wanted {
-                *used = n_uses;
                 return slot.clone();
             }
         }
         let slot = Arc::new(Slot { wanted, snapshot: OnceCell::new() });
-        kept.by_app.insert(app, (n_uses, slot.clone()));
+        kept.insert(app, slot.clone(), slot.n_bytes());
         slot
     }
 
-    /// Gives up the snapshots that were used longest ago, until the rest is not too much. Called when one was read or has a new
-    /// answer, which is seldom.
-    pub(crate) fn make_room(&self) {
-        self.make_room_in(MOST_BYTES);
+    /// Gives up the snapshots that were used longest ago, until the rest is not too much. Called with the app whose snapshot was
+    /// read or has grown by an answer, which is seldom. Every request takes the lock, so nothing but that app is measured.
+    pub(crate) fn make_room(&self, app: AppId) {
+        self.make_room_in(MOST_BYTES, app);
     }
 
-    fn make_room_in(&self, most_bytes: usize) {
+    fn make_room_in(&self, most_bytes: usize, grown: AppId) {
         let mut kept = self.0.lock();
-        let mut sizes: Vec<(u64, AppId, usize)> =
-            kept.by_app.iter().map(|(app, (used, slot))| (*used, *app, slot.n_bytes())).collect();
-        let mut n_bytes: usize = sizes.iter().map(|(_, _, n_bytes)| n_bytes).sum();
-        if n_bytes <= most_bytes {
-            return;
-        }
-        sizes.sort_unstable();
-        sizes.pop();
-        for (_, app, size) in sizes {
-            if n_bytes <= most_bytes {
-                return;
-            }
-            kept.by_app.remove(&app);
-            n_bytes -= size;
-        }
+        kept.measure(&grown, |slot| slot.n_bytes());
+        kept.make_room(most_bytes, &grown);
     }
 }
 
@@ -132,7 +109,7 @@ impl RemoteData {
             return Ok(known.clone());
         }
         let snapshot = slot.snapshot.get_or_try_init(read).await?.clone();
-        self.0.snapshots.make_room();
+        self.0.snapshots.make_room(id);
         Ok(snapshot)
     }
 }
@@ -189,17 +166,41 @@ mod tests {
     fn the_app_that_was_asked_for_longest_ago_is_given_up() {
         let snapshots = Snapshots::default();
         let app = AppId;
+        let all = 10 * (KEPT_BYTES + 1_000 * READ_FACTOR);
         for n in 0..10 {
             let slot = snapshots.slot(app(n), UtcMillis::default());
             let snapshot = Arc::new(Snapshot { n_bytes: 1_000, ..Snapshot::default() });
             slot.snapshot.set(snapshot).unwrap_or_else(|_| panic!("it is new"));
+            snapshots.make_room_in(all, app(n));
         }
+        assert_eq!((snapshots.apps().len(), snapshots.0.lock().n_bytes()), (10, all));
         snapshots.slot(app(0), UtcMillis::default());
-        snapshots.make_room_in(3 * (KEPT_BYTES + 1_000 * READ_FACTOR));
+        snapshots.make_room_in(all * 3 / 10, app(9));
         let mut left = snapshots.apps();
         left.sort_unstable();
         assert_eq!(left, [app(0), app(8), app(9)]);
-        snapshots.make_room_in(0);
-        assert_eq!(snapshots.apps(), [app(0)], "the one that was used last stays");
+        snapshots.make_room_in(0, app(8));
+        assert_eq!(snapshots.apps(), [app(8)], "the one that has grown stays");
+        snapshots.slot(app(8), UtcMillis(1));
+        assert_eq!(snapshots.0.lock().n_bytes(), KEPT_BYTES, "a newer one takes its place");
+        snapshots.make_room_in(all, app(7));
+        assert_eq!(snapshots.0.lock().n_bytes(), KEPT_BYTES, "nothing is counted of an app without a snapshot");
+        snapshots.forget(app(8));
+        assert_eq!(snapshots.0.lock().n_bytes(), 0);
+    }
+
+    #[test]
+    fn no_app_is_measured_but_the_one_that_has_grown() {
+        let snapshots = Snapshots::default();
+        let [first, second] = [AppId(1), AppId(2)].map(|app| {
+            let slot = snapshots.slot(app, UtcMillis::default());
+            let snapshot = Arc::new(Snapshot { n_bytes: 1_000, ..Snapshot::default() });
+            slot.snapshot.set(snapshot).unwrap_or_else(|_| panic!("it is new"));
+            app
+        });
+        snapshots.make_room(first);
+        assert_eq!(snapshots.0.lock().n_bytes(), 2 * KEPT_BYTES + 1_000 * READ_FACTOR);
+        snapshots.make_room(second);
+        assert_eq!(snapshots.0.lock().n_bytes(), 2 * (KEPT_BYTES + 1_000 * READ_FACTOR));
     }
 }
