@@ -22,6 +22,7 @@ use crate::Sending;
 pub use change::ProviderChange;
 pub use notice::{PlatformFact, PlatformNotice};
 pub use view::{Configured, PlatformView, ShownConfig};
+pub use web_keys::WebPush;
 
 /// A platform that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]

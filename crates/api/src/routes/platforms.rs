@@ -10,7 +10,7 @@ use providers::open::OpenPlatformChange;
 use providers::platform::{PlatformConfig, Provider};
 use providers::webpush::WebPushContact;
 use schemars::JsonSchema;
-use sending::{PlatformName, ProviderChange};
+use sending::{PlatformName, ProviderChange, WebPush};
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -154,9 +154,8 @@ pub(super) async fn resume(
 
 /// The key with which a web page of the app subscribes.
 pub(super) async fn web_key(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    let sending = edge.engine.sending();
-    let public_key = sending.web_public_key(app.id).await?;
-    Answer::ok(WebKey { public_key, configured: sending.has_web_push(app.id).await? })
+    let WebPush { public_key, is_configured } = edge.engine.sending().web_push(app.id).await?;
+    Answer::ok(WebKey { public_key, configured: is_configured })
 }
 
 fn name(name: &str) -> Result<PlatformName> {

@@ -100,7 +100,8 @@ async fn a_lost_key_can_be_accepted() {
         let second = start(&store, SECOND).await.unwrap();
         let id = second.tenancy().app(&app.app.key).await.unwrap().id;
         assert!(second.events().webhooks(id).await.unwrap().is_empty());
-        assert_ne!(second.sending().web_public_key(id).await.unwrap(), public_key["public_key"].as_str().unwrap());
+        let web_push = second.sending().web_push(id).await.unwrap();
+        assert_ne!(web_push.public_key, public_key["public_key"].as_str().unwrap());
         assert_eq!(second.sending().platform_notices().await.unwrap().len(), 1);
         // Neither the password nor the code lets anybody in, and a link does.
         let login = || Login { email: Email::new("kim@example.com").unwrap(), password: PASSWORD.to_owned() };

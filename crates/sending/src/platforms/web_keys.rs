@@ -12,19 +12,25 @@ use providers::webpush::WebPushCredentials;
 use super::Stored;
 use crate::Sending;
 
+/// Web push of an app, as a web page has to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebPush {
+    /// The key with which a web page subscribes: the public half of the pair that messages to browsers are signed with.
+    pub public_key: String,
+    /// Whether messages to browsers are sent to push services. Otherwise they stay in the sandbox, or fail.
+    pub is_configured: bool,
+}
+
 #[boxed]
 impl Sending {
-    /// The key with which a web page subscribes: the public half of the pair that messages to browsers are signed with.
-    pub async fn web_public_key(&self, app: AppId) -> Result<String> {
-        match self.platform_config(app, &DeviceType::Web).await? {
-            Some(PlatformConfig::WebPush(keys)) => Ok(keys.first().public_key.clone()),
-            Some(_) | None => Ok(self.0.tenancy.own_web_keys(app).await?.public_key),
-        }
-    }
-
-    /// Whether messages to browsers are sent to push services. Otherwise they stay in the sandbox, or fail.
-    pub async fn has_web_push(&self, app: AppId) -> Result<bool> {
-        Ok(self.platform_config(app, &DeviceType::Web).await?.is_some())
+    pub async fn web_push(&self, app: AppId) -> Result<WebPush> {
+        let config = self.platform_config(app, &DeviceType::Web).await?;
+        let is_configured = config.is_some();
+        let public_key = match config {
+            Some(PlatformConfig::WebPush(keys)) => keys.first().public_key.clone(),
+            Some(_) | None => self.0.tenancy.own_web_keys(app).await?.public_key,
+        };
+        Ok(WebPush { public_key, is_configured })
     }
 
     /// Web push of a production app works without configuration if the server has a contact for push services. Development apps
