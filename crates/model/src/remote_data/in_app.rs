@@ -185,7 +185,7 @@ impl InAppMessage {
         if self.personalization == Some(false) {
             return self;
         }
-        let has_tags = TEXTS.iter().any(|key| at.json().get(key).is_some_and(|part| have_tags(part, key)));
+        let has_tags = TEXTS.iter().any(|key| at.json().get(key).is_some_and(have_tags));
         if has_tags && at.is_clean() {
             check_parts(at, &TEXTS, Surroundings::OF_OWN_NAMES);
         }

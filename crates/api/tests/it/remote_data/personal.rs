@@ -84,6 +84,26 @@ async fn texts_are_filled_in_with_what_is_known_of_the_device_that_asks() {
 }
 
 #[tokio::test]
+async fn values_for_the_app_are_filled_in_under_any_name() {
+    on_each_database(async |app| {
+        let kim = Library::of(&app).channel("token-1").await;
+        set(&app, json!({"channel": [kim.0]}), json!({"first_name": "Kim"})).await;
+        let mut body = modal("opened");
+        let names = ["country", "language", "type", "content_type", "collapse_id"];
+        for name in names {
+            body["in_app_message"]["message"]["extra"] = json!({name: "{{first_name}}"});
+            let id = keep(&app, &body).await;
+            let told = ask(&app, &id, &kim, json!({})).await.expect(200);
+            assert_eq!(told["message"]["extra"], json!({name: "Kim"}));
+            body["in_app_message"]["message"]["extra"] = json!({name: "{{foo bar}}"});
+            let refused = app.master().post(&in_app(&app), &body).await.expect(400);
+            assert_eq!(refused["details"]["path"], format!("in_app_message.message.extra.{name}"), "{refused}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_message_that_needs_a_value_is_not_for_a_device_without_it() {
     on_each_database(async |app| {
         let library = Library::of(&app);

@@ -49,6 +49,39 @@ fn texts_everywhere_are_filled_in() {
 }
 
 #[test]
+fn names_of_the_caller_mean_nothing_here() {
+    let keys = ["type", "content_type", "icon_color", "language", "country", "collapse_id", "variable_defaults"];
+    let own: serde_json::Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), json!("<{{name}}>"))).collect();
+    let push = json!({
+        "notification": {"alert": "a", "ios": {"extra": {"deep": own}, "collapse_id": "c"}},
+        "localizations": [{"language": "de", "notification": {"alert": "b"}}],
+        "options": {"personalization": true},
+    });
+    let told = filled(push.clone(), &json!({"name": "Kim"}));
+    for key in keys {
+        assert_eq!(told["notification"]["ios"]["extra"]["deep"][key], "<Kim>", "{key}");
+    }
+    let body = PersonalizedBody::new(&json!({"extra": own}));
+    let told = body.filled(&values(&json!({"name": "Kim"})), UtcMillis(0)).unwrap();
+    for key in keys {
+        assert_eq!(told["extra"][key], "<Kim>", "{key}");
+    }
+    for key in keys {
+        let mut wrong = push.clone();
+        wrong["notification"]["ios"]["extra"]["deep"][key] = json!("{{#if name}}");
+        let problems = read_push(wrong).unwrap_err();
+        assert_eq!(problems[0].0, format!("notification.ios.extra.deep.{key}"));
+    }
+    // What looks like the defaults of an inline template gives nothing to others.
+    let mut defaults = push;
+    defaults["notification"]["ios"]["extra"] =
+        json!({"text": "{{day}}", "variable_defaults": [{"key": "day", "default_value": "today {{name}}"}]});
+    let told = filled(defaults, &json!({"name": "Kim"}));
+    assert_eq!(told["notification"]["ios"]["extra"]["text"], "");
+    assert_eq!(told["notification"]["ios"]["extra"]["variable_defaults"][0]["default_value"], "today Kim");
+}
+
+#[test]
 fn without_being_asked_for_braces_are_text() {
     let alert = json!({"notification": {"alert": "{{#if"}});
     assert!(read_push(alert.clone()).unwrap().personalized().unwrap().is_none());

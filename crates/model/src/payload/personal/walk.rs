@@ -11,9 +11,11 @@ use crate::json::{At, Json};
 use crate::limits;
 use crate::template::{Surroundings, content_type};
 
+/// The values of an inline template that are its last resort.
+const DEFAULTS: &str = "variable_defaults";
 /// The parts of a push with texts for recipients.
 const PARTS: [&str; 4] = ["notification", "message", "in_app", "localizations"];
-/// Keys whose text is a word that means something here, or has a form of its own.
+/// Keys whose text is a word that means something here, or has a form of its own, unless names are the caller's own.
 const AS_WRITTEN: [&str; 11] = [
     "type",
     "content_type",
@@ -25,9 +27,9 @@ const AS_WRITTEN: [&str; 11] = [
     "country",
     "collapse_id",
     "collapse-id",
-    "variable_defaults",
+    DEFAULTS,
 ];
-/// They are sent as a header, which is the same for all devices.
+/// Of those, the keys that are sent as a header, which is the same for all devices.
 const HEADERS: [&str; 2] = ["collapse_id", "collapse-id"];
 
 /// Takes out what varies.
@@ -68,7 +70,7 @@ impl Marker {
 
     fn json(&mut self, json: &Json, key: &str, around: Surroundings, defaults: &Defaults) -> Json {
         match json {
-            _ if AS_WRITTEN.contains(&key) => json.clone(),
+            _ if is_as_written(key, around) => json.clone(),
             Json::String(text) => Json::String(self.text(text, key, around, defaults)),
             Json::Array(items) => {
                 Json::Array(items.iter().map(|item| self.json(item, key, around, defaults)).collect())
@@ -76,7 +78,8 @@ impl Marker {
             Json::Object(entries) if is_hosted_page(key, around, entries) => json.clone(),
             Json::Object(entries) => {
                 let inside = around.inside(key, content_type(entries));
-                let own = json.get("variable_defaults").map(|own| self.defaults(defaults_of(own)));
+                let own = json.get(DEFAULTS).filter(|_| is_as_written(DEFAULTS, inside));
+                let own = own.map(|own| self.defaults(defaults_of(own)));
                 let defaults = own.as_ref().unwrap_or(defaults);
                 let part = |(key, value): &(String, Json)| (key.clone(), self.json(value, key, inside, defaults));
                 Json::Object(entries.iter().map(part).collect())
@@ -182,13 +185,12 @@ pub(crate) fn check_parts(body: &At<'_>, parts: &[&str], around: Surroundings) {
     fields.rest();
 }
 
-/// Whether there are tags in the texts below a key.
-pub(crate) fn have_tags(json: &Json, key: &str) -> bool {
+/// Whether there are tags in the texts of a body whose names are the caller's own.
+pub(crate) fn have_tags(json: &Json) -> bool {
     match json {
-        _ if AS_WRITTEN.contains(&key) => false,
         Json::String(text) => has_tags(text),
-        Json::Array(items) => items.iter().any(|item| have_tags(item, key)),
-        Json::Object(entries) => entries.iter().any(|(key, value)| have_tags(value, key)),
+        Json::Array(items) => items.iter().any(have_tags),
+        Json::Object(entries) => entries.iter().any(|(_, value)| have_tags(value)),
         Json::Null | Json::Bool(_) | Json::Number(_) => false,
     }
 }
@@ -241,10 +243,10 @@ impl Marks {
 
 fn check_part(at: &At<'_>, key: &str, around: Surroundings, marks: &mut Marks) {
     match at.json() {
-        Json::String(text) if HEADERS.contains(&key) && has_tags(text) => {
+        Json::String(text) if HEADERS.contains(&key) && is_as_written(key, around) && has_tags(text) => {
             at.invalid::<()>("Nothing can be filled in here.");
         }
-        Json::String(text) if (has_tags(text) || text.contains(MARK)) && !AS_WRITTEN.contains(&key) => {
+        Json::String(text) if (has_tags(text) || text.contains(MARK)) && !is_as_written(key, around) => {
             match Template::parse(text) {
                 Ok(template) => marks.add(at, text, template, Form::of(key, around)),
                 Err(mistakes) => {
@@ -266,7 +268,7 @@ fn check_part(at: &At<'_>, key: &str, around: Surroundings, marks: &mut Marks) {
                     Json::String(text) if is_page && has_tags(text) => {
                         value.invalid::<()>("A hosted page is the same for everybody; nothing can be filled in here.");
                     }
-                    _ if key == "variable_defaults" => check_defaults(&value),
+                    _ if key == DEFAULTS && is_as_written(key, inside) => check_defaults(&value),
                     _ => check_part(&value, key, inside, marks),
                 }
             }
@@ -287,6 +289,11 @@ fn check_defaults(at: &At<'_>) {
             }
         }
     }
+}
+
+/// Whether nothing is filled in below a key.
+fn is_as_written(key: &str, around: Surroundings) -> bool {
+    !around.is_free_form() && AS_WRITTEN.contains(&key)
 }
 
 /// A landing page, which devices open without saying which of them they are.
