@@ -187,13 +187,7 @@ impl Answers {
     }
 
     fn cell(&self, variant: &Variant) -> Cell {
-        let mut kept = self.0.lock();
-        if let Some(cell) = kept.get(variant) {
-            return cell.clone();
-        }
-        let cell = Cell::default();
-        kept.insert(variant.clone(), cell.clone(), 0);
-        cell
+        self.0.lock().get_or_default(variant)
     }
 
     /// Gives up the texts that were used longest ago, until the rest is not too much.

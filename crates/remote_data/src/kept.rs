@@ -65,14 +65,26 @@ impl<K: Clone + Eq + Hash, V> Kept<K, V> {
         }
     }
 
-    /// Removes the values that were used longest ago, until the rest is not too much. One stays however large it is, and so do those
-    /// without any bytes, which are still being made.
+    /// Removes the values that were used longest ago, until the rest is not too much. One stays however large it is, and so do
+    /// those without any bytes, which are still being made.
     pub(crate) fn make_room(&mut self, most_bytes: usize, stays: &K) {
         while self.n_bytes > most_bytes {
             let others = self.by_key.iter().filter(|(key, held)| *key != stays && held.n_bytes > 0);
             let Some(oldest) = others.min_by_key(|(_, held)| held.used).map(|(key, _)| key.clone()) else { return };
             self.remove(&oldest);
         }
+    }
+}
+
+impl<K: Clone + Eq + Hash, V: Clone + Default> Kept<K, V> {
+    /// The value of a key, which is used by this. A new one has no bytes until it is measured.
+    pub(crate) fn get_or_default(&mut self, key: &K) -> V {
+        if let Some(value) = self.get(key) {
+            return value.clone();
+        }
+        let value = V::default();
+        self.insert(key.clone(), value.clone(), 0);
+        value
     }
 }
 

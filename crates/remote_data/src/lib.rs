@@ -10,6 +10,7 @@ mod items;
 mod kept;
 mod notice;
 mod payloads;
+mod personal;
 mod resolving;
 mod served;
 mod snapshot;
@@ -29,7 +30,7 @@ pub use answers::{DataAnswer, DataRequest, DataSource, ServiceUrl};
 pub use config::ConfigView;
 pub use items::{CreatedItem, Item, ItemKind, ItemView};
 pub use payloads::DataPayloads;
-pub use resolving::{Asker, ResolvedFlag, ResolvedMessage};
+pub use resolving::{Asker, DueMessage, ResolvedFlag, ResolvedMessage};
 pub use text::DataText;
 
 /// The data of the apps for their devices; clones share everything.

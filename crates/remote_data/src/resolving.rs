@@ -1,21 +1,23 @@
 //! Questions of devices about messages and flags: whether they are meant, which the audience index answers, and what to show, with
 //! what is known of the device in its texts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{ChannelId, SegmentId};
 use model::json::{self, OneOrMany};
-use model::payload::personal::PersonalizedBody;
 use model::remote_data::{AudienceCheck, DataPlatform, FlagId, InAppMessageId, Overrides, Resolving};
 use model::selector::{Atomic, Selector};
+use model::time::UtcMillis;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tenancy::App;
 
 use crate::documents::is_personalized;
+use crate::personal::PersonalMessage;
 use crate::served::{DeviceLocale, Reader, shown};
 use crate::snapshot::Snapshot;
 use crate::{ItemKind, RemoteData};
@@ -42,6 +44,23 @@ pub struct ResolvedFlag {
     pub variables: Option<Value>,
 }
 
+/// A message that is meant for the channel that asks, before its texts are put together.
+pub struct DueMessage(Due);
+
+enum Due {
+    /// The same for all devices of a kind.
+    Same {
+        snapshot: Arc<Snapshot>,
+        id: String,
+        reader: Reader,
+    },
+    Personal {
+        message: Arc<PersonalMessage>,
+        values: BTreeMap<String, Value>,
+        now: UtcMillis,
+    },
+}
+
 /// The channel that asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
@@ -51,18 +70,44 @@ pub enum Asker {
     Claimed(ChannelId),
 }
 
+impl ResolvedMessage {
+    pub const fn not_meant() -> Self {
+        Self { audience_match: false, message: None, actions: None }
+    }
+}
+
+impl DueMessage {
+    /// Takes a while if the message is long, so it is not for threads that answer requests.
+    pub fn resolved(self) -> ResolvedMessage {
+        match self.0 {
+            Due::Same { snapshot, id, reader } => {
+                let stored = Snapshot::find(&snapshot.messages, &id);
+                let message = stored.and_then(|stored| shown(stored, &reader));
+                let actions = stored.and_then(|stored| stored.body.get("actions").cloned());
+                ResolvedMessage { audience_match: true, message, actions }
+            }
+            // A device that is told that it is meant, and no message, would ask again and again.
+            Due::Personal { message, values, now } => {
+                message.filled(&values, now).unwrap_or_else(ResolvedMessage::not_meant)
+            }
+        }
+    }
+}
+
 #[boxed]
 impl RemoteData {
-    /// The texts of a message tell what is known of the channel, which is for nobody but it.
-    pub async fn resolve_message(
+    /// The message for a channel, unless it is not meant. The texts of a message tell what is known of the channel, which is for
+    /// nobody but it.
+    pub async fn due_message(
         &self,
         app: &Arc<App>,
         id: InAppMessageId,
         asker: Asker,
         resolving: Resolving,
-    ) -> Result<ResolvedMessage> {
+    ) -> Result<Option<DueMessage>> {
         let snapshot = self.snapshot(app).await?;
-        let stored = Snapshot::find(&snapshot.messages, &id.to_string()).ok_or(ItemKind::Message.not_found())?;
+        let id = id.to_string();
+        let stored = Snapshot::find(&snapshot.messages, &id).ok_or(ItemKind::Message.not_found())?;
         let (audience, is_personalized) = (audience(&stored.body)?, is_personalized(&stored.body));
         if audience.is_none() && !is_personalized {
             return Err(out_of_date());
@@ -72,30 +117,22 @@ impl RemoteData {
             Asker::Proven(channel) | Asker::Claimed(channel) => channel,
         };
         let (overrides, properties) = (resolving.overrides(), resolving.event_properties());
-        let nothing = ResolvedMessage { audience_match: false, message: None, actions: None };
         let meant = self.0.targeting.first_of(app.id, vec![audience], channel, overrides.clone()).await?;
         if meant.is_none() {
-            return Ok(nothing);
+            return Ok(None);
         }
         let state = resolving.state_overrides.unwrap_or_default();
         let platform = resolving.platform.as_deref().and_then(DataPlatform::from_word).unwrap_or(DataPlatform::Ios);
         let locale = DeviceLocale { language: state.locale_language, country: state.locale_country };
+        let locale = snapshot.relevant_locale(locale);
         let reader = Reader::new(platform, state.sdk_version.as_deref(), locale);
-        let (message, actions) = (shown(stored, &reader), stored.body.get("actions").cloned());
         if !is_personalized {
-            return Ok(ResolvedMessage { audience_match: true, message, actions });
+            return Ok(Some(DueMessage(Due::Same { snapshot, id, reader })));
         }
-        let body = PersonalizedBody::new(&json!({"message": message, "actions": actions}));
-        let mut values = self.0.sending.values_of_channel(app.id, channel, body.names(), overrides).await?;
+        let message = self.personal_message(app.id, &snapshot, &(id, reader)).await?;
+        let mut values = self.0.sending.values_of_channel(app.id, channel, message.names().clone(), overrides).await?;
         values.extend(properties);
-        // A device that is told that it is meant, and no message, would ask again and again.
-        let Ok(mut filled) = body.filled(&values, self.0.clock.now()) else { return Ok(nothing) };
-        let message = match filled["message"].take() {
-            Value::Object(message) => Some(message),
-            _ => None,
-        };
-        let actions = Some(filled["actions"].take()).filter(|actions| !actions.is_null());
-        Ok(ResolvedMessage { audience_match: true, message, actions })
+        Ok(Some(DueMessage(Due::Personal { message, values, now: self.0.clock.now() })))
     }
 
     pub async fn resolve_flag(

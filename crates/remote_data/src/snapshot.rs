@@ -19,9 +19,10 @@ use crate::answers::Answers;
 use crate::constraints::listed;
 use crate::documents::{ONLY, Stored};
 use crate::kept::Kept;
+use crate::personal::PersonalMessages;
 use crate::served::Locales;
 
-/// What all snapshots take in memory at most, with their answers; the one that has grown last may take more.
+/// What all snapshots take in memory at most, with what is made of them; the one that has grown last may take more.
 const MOST_BYTES: usize = 128 * 1024 * 1024;
 /// A snapshot takes so many bytes besides its documents and answers.
 const KEPT_BYTES: usize = 2 * 1024;
@@ -55,6 +56,7 @@ pub(crate) struct Snapshot {
     n_bytes: usize,
     /// Made of this snapshot, and given up with it.
     pub(crate) answers: Answers,
+    pub(crate) personal_messages: PersonalMessages,
 }
 
 impl Snapshots {
@@ -80,7 +82,7 @@ impl Snapshots {
     }
 
     /// Gives up the snapshots that were used longest ago, until the rest is not too much. Called with the app whose snapshot was
-    /// read or has grown by an answer, which is seldom. Every request takes the lock, so nothing but that app is measured.
+    /// read or has grown by what was made of it, which is seldom. Every request takes the lock, so that only this app is measured.
     pub(crate) fn make_room(&self, app: AppId) {
         self.make_room_in(MOST_BYTES, app);
     }
@@ -94,7 +96,9 @@ impl Snapshots {
 
 impl Slot {
     fn n_bytes(&self) -> usize {
-        let of_data = |snapshot: &Arc<Snapshot>| snapshot.n_bytes * READ_FACTOR + snapshot.answers.n_bytes();
+        let of_data = |snapshot: &Arc<Snapshot>| {
+            snapshot.n_bytes * READ_FACTOR + snapshot.answers.n_bytes() + snapshot.personal_messages.n_bytes()
+        };
         KEPT_BYTES + self.snapshot.get().map_or(0, of_data)
     }
 }
@@ -145,6 +149,7 @@ impl Snapshot {
             config: all(DocumentKind::RemoteConfig)?,
             n_bytes,
             answers: Answers::default(),
+            personal_messages: PersonalMessages::default(),
         })
     }
 

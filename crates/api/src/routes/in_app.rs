@@ -5,7 +5,7 @@ use http::StatusCode;
 use model::remote_data::{
     Eligibility, FrequencyConstraints, InAppMessageId, InAppMessageKind, NewInAppMessage, Resolving,
 };
-use remote_data::{Asker, Item, ItemKind};
+use remote_data::{Asker, Item, ItemKind, ResolvedMessage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -168,7 +168,9 @@ pub(super) async fn resolve(
         Rights::Master => Asker::Proven(resolving.channel_id),
         Rights::Device | Rights::Contact(_) | Rights::KeyOnly => Asker::Claimed(resolving.channel_id),
     };
-    Answer::bare(edge.engine.remote_data().resolve_message(&app, id, asker, resolving).await?)
+    let due = edge.engine.remote_data().due_message(&app, id, asker, resolving).await?;
+    let Some(due) = due else { return Answer::bare(ResolvedMessage::not_meant()) };
+    edge.apart(move || Answer::bare(due.resolved())).await?
 }
 
 fn message_id(text: &str) -> Result<InAppMessageId> {
