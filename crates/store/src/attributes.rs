@@ -17,7 +17,7 @@ use crate::{Error, Result, Tx, Value};
 
 pub use instances::{for_each_instance, for_each_instance_of_users, is_of};
 pub use names::{Sample, first_name, sample};
-pub use of_recipients::{among, for_each_between, for_each_of_users_between, of_channel};
+pub use of_recipients::{among, for_each_between, for_each_of_users_between, of_channel, of_each_channel};
 
 /// Whose attribute it is. A channel goes by its ordinal, written so that text sorts like numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,12 @@ use model::property::{DeviceAttribute, Source};
 use model::selector::{Atomic, Attribute, Selector};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use store::attributes;
+use store::attributes::{self, Values};
 
 use crate::plan::Planner;
+
+/// Of this many channels all attributes are read; of more, all values under a name.
+const FEW: u64 = 1_000;
 
 /// A selector by attribute that is being answered.
 pub(crate) struct Question<'s> {
@@ -75,14 +78,11 @@ impl Planner<'_, '_> {
     fn answer(&mut self, name: &str, questions: &mut [Question<'_>]) -> Result<()> {
         let (app, now) = (self.app, self.now);
         if let Some(only) = &self.only {
-            for values in &only.attributes {
-                let mut is_there = false;
-                for (_, value) in values.iter().filter(|(known, _)| attributes::is_of(name, known)) {
-                    is_there |= ask_all(questions, only.ordinal.0, value, now)?;
-                }
-                if is_there {
-                    break;
-                }
+            return ask_one(questions, name, only.ordinal, &only.attributes, now);
+        }
+        if let Some(few) = self.attributes_of_few()? {
+            for (channel, layers) in few {
+                ask_one(questions, name, *channel, layers, now)?;
             }
             return Ok(());
         }
@@ -105,6 +105,36 @@ impl Planner<'_, '_> {
         attributes::for_each_instance_of_users(self.tx, app, name, &mut ask_user)?;
         Ok(())
     }
+
+    /// The attributes of the channels that are asked about, if those are few.
+    fn attributes_of_few(&mut self) -> Result<Option<&BTreeMap<Ordinal, [Values; 2]>>> {
+        let Some(asked) = self.asked.as_mut().filter(|asked| asked.channels.len() <= FEW) else { return Ok(None) };
+        if asked.attributes.is_none() {
+            let channels: Vec<Ordinal> = asked.channels.iter().map(Ordinal).collect();
+            asked.attributes = Some(attributes::of_each_channel(self.tx, self.app, &channels)?);
+        }
+        Ok(asked.attributes.as_ref())
+    }
+}
+
+/// Asks about one channel, by its own attributes or else those of its named user.
+fn ask_one(
+    questions: &mut [Question<'_>],
+    name: &str,
+    Ordinal(number): Ordinal,
+    layers: &[Values; 2],
+    now: UtcMillis,
+) -> Result<()> {
+    for values in layers {
+        let mut is_there = false;
+        for (_, value) in values.iter().filter(|(known, _)| attributes::is_of(name, known)) {
+            is_there |= ask_all(questions, number, value, now)?;
+        }
+        if is_there {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Asks whether a value is meant, and returns whether there is one: a value that has ended is none.

@@ -55,6 +55,9 @@ impl Planner<'_, '_> {
                 undecided |= self.undecided(attribute, question);
             }
         }
+        if let Some(asked) = &self.asked {
+            undecided &= &asked.channels;
+        }
         for (_, channels) in blocks(&undecided) {
             let ordinals: Vec<Ordinal> = channels.iter().map(Ordinal).collect();
             for (ordinal, profile) in recipients::profiles_among(self.tx, self.app, &ordinals)? {

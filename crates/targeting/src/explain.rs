@@ -17,10 +17,9 @@ use model::ids::AppId;
 use model::payload::device_types::DeviceTypes;
 use model::selector::{Atomic, Audience, Selector};
 use model::term::{Reach, Term};
-use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Targeting;
 use crate::check::unsupported;
@@ -94,6 +93,12 @@ pub struct Warning {
 /// How many audiences are explained at once.
 pub(crate) struct Turns(Arc<Semaphore>);
 
+impl Turns {
+    async fn next(&self) -> Result<OwnedSemaphorePermit> {
+        self.0.clone().acquire_owned().await.map_err(Error::internal)
+    }
+}
+
 impl Default for Turns {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(AT_ONCE)))
@@ -128,14 +133,14 @@ impl Targeting {
         }
         self.ready_atlas_to_plan(app, &audience).await?;
         let index = self.0.index.current(app).await?;
-        let turn = self.0.explaining.0.clone().acquire_owned().await.map_err(Error::internal)?;
+        let turn = self.0.explaining.next().await?;
         let (now, known) = (self.0.clock.now(), index.clone());
         let open_types = open_types(&types, &index);
         let plan = move |tx: &mut Tx<'_>| {
             if let Audience::Selector(selector) = &audience {
                 Error::refuse(unknown_pushes(tx, app, selector, "audience")?)?;
             }
-            let planned = plan(tx, app, &known, now, open_types, audience.clone())?;
+            let planned = plan(&mut Planner::new(tx, app, &known, now, open_types), audience)?;
             Ok::<_, Error>((planned, connected(tx, app, now)?))
         };
         let (planned, online) = self.0.store.read(plan).await?;
@@ -149,15 +154,7 @@ impl Targeting {
     }
 }
 
-fn plan(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    index: &Index,
-    now: UtcMillis,
-    open_types: Vec<DeviceType>,
-    audience: Audience,
-) -> Result<Planned> {
-    let mut planner = Planner::new(tx, app, index, now, open_types);
+fn plan(planner: &mut Planner<'_, '_>, audience: Audience) -> Result<Planned> {
     Ok(match audience {
         Audience::All(_) => Planned::Everyone,
         Audience::Triggered(_) | Audience::CreateAndSend(_) | Audience::Uploaded(_) => {
@@ -171,7 +168,7 @@ fn plan(
                 Ok(AtomPlan { plan, is_unknown: planner.unknown.n_met() > n_unknown })
             });
             let plans = plans.collect::<Result<_>>()?;
-            let names = Names::read(tx, app, &selector, reached)?;
+            let names = Names::read(planner.tx, planner.app, &selector, reached)?;
             Planned::Selector { selector, plans, names }
         }
     })

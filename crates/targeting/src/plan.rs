@@ -2,7 +2,7 @@
 //!
 //! The selectors of each kind are planned in its own file, as further methods of [`Planner`].
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use audience::index::Index;
 use audience::plan::Plan;
@@ -45,6 +45,8 @@ pub struct Planner<'a, 'c> {
     pub(crate) attributes: HashMap<String, Vec<(Attribute, Plan)>>,
     /// The one channel that is asked about, so that nothing is read or planned for others.
     pub(crate) only: Option<OneChannel>,
+    /// The channels that are asked about, if not everybody.
+    pub(crate) asked: Option<AskedChannels>,
     pub unknown: Unknown,
     /// The pushes that were looked up.
     pub past: PastSets,
@@ -60,6 +62,14 @@ pub(crate) struct OneChannel {
     pub(crate) attributes: [Values; 2],
     /// What its device has changed and not uploaded yet; the attributes are with that.
     pub(crate) overrides: Overrides,
+}
+
+/// Some channels that are asked about. Of others nothing is read that is kept for each channel, so that a plan may be wrong about
+/// them.
+pub(crate) struct AskedChannels {
+    pub(crate) channels: RoaringBitmap,
+    /// Their attributes, and those of their named users, once they were read.
+    pub(crate) attributes: Option<BTreeMap<Ordinal, [Values; 2]>>,
 }
 
 #[derive(Clone)]
@@ -118,9 +128,15 @@ impl<'a, 'c> Planner<'a, 'c> {
             segments: HashMap::new(),
             attributes: HashMap::new(),
             only: None,
+            asked: None,
             unknown: Unknown::default(),
             past: PastSets::default(),
         }
+    }
+
+    /// For plans that have to be right about these channels only.
+    pub(crate) fn about(self, channels: RoaringBitmap) -> Self {
+        Self { asked: Some(AskedChannels { channels, attributes: None }), ..self }
     }
 }
 

@@ -1,12 +1,34 @@
 //! What devices tell about themselves: selected by in audiences, and filled in in texts.
 
+use model::ids::{AppId, ChannelId};
+use model::time::UtcMillis;
 use serde_json::{Value, json};
+use store::Tx;
+use store::attributes::{self, Owner, Write};
+use store::channels;
 use testkit::app::{TestApp, on_each_database};
 
+use crate::attributes::{change, is, set};
 use crate::crowd::Crowd;
 use crate::personalization::{kept, send};
+use crate::push_account::why;
 
-async fn tell(app: &TestApp, crowd: &Crowd, name: &str, device_type: &str, more: Value) {
+/// Makes what is kept of a channel unreadable: its profile, and an attribute. What reads it without having to fails.
+pub(crate) async fn spoil(app: &TestApp, crowd: &Crowd, name: &str, attribute: &str) {
+    const APP: AppId = AppId(1);
+    let (id, attribute): (ChannelId, _) = (crowd.id(name).parse().unwrap(), attribute.to_owned());
+    let write = move |tx: &mut Tx<'_>| {
+        let mut channel = channels::by_id(tx, APP, id)?.unwrap();
+        channel.profile = "unreadable".to_owned();
+        channels::update(tx, APP, &channel)?;
+        let value = Some("unreadable".to_owned());
+        let write = Write { name: attribute.clone(), value, at: UtcMillis(i64::MAX), expires: None };
+        attributes::write(tx, APP, &Owner::Channel(channel.ordinal), &[write])
+    };
+    app.engine().store().write(APP, write).await.unwrap();
+}
+
+pub(crate) async fn tell(app: &TestApp, crowd: &Crowd, name: &str, device_type: &str, more: Value) {
     let mut channel = json!({"device_type": device_type, "opt_in": true});
     channel.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     app.master().put(&format!("/api/channels/{}", crowd.id(name)), json!({ "channel": channel })).await.expect(200);
@@ -136,6 +158,36 @@ async fn texts_are_filled_in_with_what_devices_tell() {
         let kept = kept(&app).await;
         assert_eq!(kept[crowd.id("phone")]["aps"]["alert"], "|||false|Telia|Europe/Oslo");
         assert_eq!(kept[browser["channel_id"].as_str().unwrap()]["alert"], "chrome|desktop|chrome-141|||");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn telling_why_of_one_device_reads_what_is_kept_of_no_other() {
+    on_each_database(async |app| {
+        let crowd = Crowd::register(&app, &[("a", "android"), ("b", "android"), ("c", "android"), ("d", "web")]).await;
+        for (name, model) in [("a", "Pixel 8"), ("b", "Pixel 9"), ("c", "Pixel 8")] {
+            tell(&app, &crowd, name, "android", json!({"device_model": model})).await;
+            change(&app, &crowd, name, json!([set("plan", "gold")])).await;
+        }
+        let model = json!({"attribute": "ua_device_model", "operator": "equals", "value": "Pixel 8"});
+        let push = json!({"audience": {"and": [model, {"not": {"not": is("plan", "gold")}}]}, "device_types": "all",
+                          "notification": {"alert": "Hi"}});
+        let push = app.master().post("/api/push", push).await.expect(200)["push_ids"][0].as_str().unwrap().to_owned();
+        app.step_all().await;
+        spoil(&app, &crowd, "c", "plan").await;
+        for (name, outcome, expected) in [
+            ("a", "delivered", [true, true]),
+            ("b", "not_matched", [false, true]),
+            ("d", "not_matched", [false, false]),
+        ] {
+            let found = why(&app, &push, &format!("channel_id={}", crowd.id(name))).await;
+            assert_eq!(found["outcome"], outcome, "{found:#}");
+            let steps = found["steps"].as_array().unwrap();
+            let clause = &steps.iter().find(|step| step["step"] == "audience").unwrap()["clause"];
+            let met = [&clause["clauses"][0]["matched"], &clause["clauses"][1]["matched"]];
+            assert_eq!(met, expected, "{found:#}");
+        }
     })
     .await;
 }

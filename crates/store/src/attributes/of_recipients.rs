@@ -1,8 +1,10 @@
 //! Attributes as pushes read them: one name, for all channels of a range or for a few far apart; and all of one channel.
 
+use std::collections::BTreeMap;
+
 use model::ids::{AppId, Ordinal};
 
-use super::{CHANNEL, NAMED_USER, Owner, REMOVED, Values, of_owner, ordinal, stored};
+use super::{CHANNEL, NAMED_USER, Owner, REMOVED, Values, of_owner, of_owners, ordinal, stored};
 use crate::{Result, Tx};
 
 /// Visits the channels of a range that have an attribute of their own, in no order, with its value.
@@ -80,4 +82,24 @@ pub fn of_channel(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<[Valu
         |row| Ok((row.next()?, row.next()?)),
     )?;
     Ok([of_owner(tx, app, &Owner::Channel(channel))?, of_user.into_iter().collect()])
+}
+
+/// As [`of_channel`], for each of several channels, which are different ones.
+pub fn of_each_channel(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal]) -> Result<BTreeMap<Ordinal, [Values; 2]>> {
+    let of_users: Vec<(Ordinal, String, String)> = tx.query_many(
+        "select c.ordinal, a.name, a.value from channel c cross join attribute a
+         where c.app = $1 and c.ordinal = $2 and c.installed = 1
+         and a.app = c.app and a.owner_kind = $3 and a.owner = c.named_user and a.value <> $4",
+        channels.iter().map(|channel| [app.into(), (*channel).into(), NAMED_USER.into(), REMOVED.into()]),
+        |row| Ok((row.next()?, row.next()?, row.next()?)),
+    )?;
+    let owners: Vec<Owner> = channels.iter().copied().map(Owner::Channel).collect();
+    let own = of_owners(tx, app, &owners)?.into_iter().map(|own| [own, Values::new()]);
+    let mut found: BTreeMap<Ordinal, [Values; 2]> = channels.iter().copied().zip(own).collect();
+    for (channel, name, value) in of_users {
+        if let Some([_, of_user]) = found.get_mut(&channel) {
+            of_user.insert(name, value);
+        }
+    }
+    Ok(found)
 }

@@ -143,6 +143,21 @@ async fn selectors_visit_channels_and_the_installed_channels_of_users() {
         let mut of_users = of_users;
         of_users.sort();
         assert_eq!(of_users, [0, 2].map(|n| (n, "\"Oslo\"".to_owned())));
+        // Many channels at once are found as each of them is.
+        let (each, together) = store
+            .read(move |tx| {
+                let channels: Vec<Ordinal> = (0..6).map(Ordinal).collect();
+                let mut each = BTreeMap::new();
+                for channel in &channels {
+                    each.insert(*channel, attributes::of_channel(tx, app, *channel)?);
+                }
+                Ok::<_, store::Error>((each, attributes::of_each_channel(tx, app, &channels)?))
+            })
+            .await
+            .unwrap();
+        assert_eq!(together, each);
+        let of_second = [values(&[("city", "\"City 2\"")]), values(&[("city", "\"Oslo\"")])];
+        assert_eq!(together[&Ordinal(2)], of_second);
     })
     .await;
 }

@@ -19,6 +19,7 @@ use store::log;
 
 use super::{AtomPlan, Planned, plan};
 use crate::Targeting;
+use crate::plan::Planner;
 
 /// Records of changes that are looked through. Of a channel that lies further back only the present is known.
 const MOST_RECORDS: u32 = 20_000;
@@ -54,7 +55,7 @@ pub struct Moment {
 #[boxed]
 impl Targeting {
     /// The parts of an audience, and which of them each of some channels met; nothing for an audience that has no parts. The
-    /// audience is planned once, and the log is read once.
+    /// audience is planned once, for these channels alone, and the log is read once.
     pub async fn explain_for_some(
         &self,
         app: AppId,
@@ -65,10 +66,13 @@ impl Targeting {
     ) -> Result<HashMap<Ordinal, ClauseOfOne>> {
         self.ready_atlas_to_plan(app, &audience).await?;
         let index = self.0.index.current(app).await?;
+        let _turn = self.0.explaining.next().await?;
         let known = index.clone();
+        let asked: RoaringBitmap = channels.iter().map(|ordinal| ordinal.0).collect();
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             let then = TermsThen::read(tx, app, &channels, moment.position)?;
-            Ok((then, plan(tx, app, &known, moment.at, open_types, audience)?))
+            let mut planner = Planner::new(tx, app, &known, moment.at, open_types).about(asked);
+            Ok((then, plan(&mut planner, audience)?))
         };
         let (then, planned) = self.0.store.read(read).await?;
         let Planned::Selector { selector, plans, .. } = planned else { return Ok(HashMap::new()) };
