@@ -157,6 +157,21 @@ impl Planner<'_, '_> {
         Ok(self.selector(selector)?.normalize())
     }
 
+    /// Those of some channels that a selector means. Of others nothing is read that is kept for each channel.
+    pub fn meant_among(&mut self, selector: &Selector, channels: &RoaringBitmap) -> Result<RoaringBitmap> {
+        let open_types = self.open_types.clone();
+        // One of its own, because what a planner has found out about attributes is about the channels that it was asked about.
+        let mut planner = Planner::new(self.tx, self.app, self.index, self.now, open_types).about(channels.clone());
+        planner.past = std::mem::take(&mut self.past);
+        let plan = planner.selected(selector);
+        let Planner { past, unknown, .. } = planner;
+        self.past = past;
+        self.unknown.meet_all(&unknown.names);
+        self.unknown.has_push |= unknown.has_push;
+        let parts = vec![Plan::Set(channels.clone()), plan?];
+        Ok(self.index.resolve(&Plan::And(parts).normalize()))
+    }
+
     /// Finds out what takes more than looking up names: the members of the segments that a selector reaches, and the channels
     /// with the attributes that it or they ask for. Everything is read once, however often it is used.
     pub(crate) fn prepare(&mut self, selector: &Selector) -> Result<Reached> {

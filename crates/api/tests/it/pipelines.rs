@@ -1,5 +1,6 @@
 //! Pipelines: made, shown, replaced, deleted and limited. What they do is in the files beside.
 
+mod asked;
 mod firing;
 mod lateness;
 mod rules;

@@ -1,4 +1,4 @@
-//! Conditions on a channel, as a plan over the index.
+//! Conditions on channels: those of some that are asked about for which they hold.
 
 use audience::plan::Plan;
 use base::Result;
@@ -9,31 +9,84 @@ use roaring::RoaringBitmap;
 use store::channels;
 use targeting::Planner;
 
-/// The plans of audiences that conditions ask about. With attributes, planning reads all values of the app, so it is done once for
-/// many events.
+/// Whom the audiences mean that conditions ask about. They may ask what devices tell, which is read channel by channel; so nothing
+/// is read of channels that nobody asks about, and those of many events are asked about together.
 #[derive(Default)]
-pub(super) struct PlannedAudiences(Vec<(Selector, Plan)>);
+pub(super) struct AskedAudiences {
+    /// Channels that are going to be asked about.
+    expected: RoaringBitmap,
+    audiences: Vec<AskedAudience>,
+}
 
-impl PlannedAudiences {
-    fn plan(&mut self, planner: &mut Planner<'_, '_>, selector: &Selector) -> Result<Plan> {
-        if let Some((_, plan)) = self.0.iter().find(|(known, _)| known == selector) {
-            return Ok(plan.clone());
-        }
-        let plan = planner.selected(selector)?;
-        // One with an unknown push is planned again, so that it is met again.
-        if !planner.unknown.has_push {
-            self.0.push((selector.clone(), plan.clone()));
-        }
-        Ok(plan)
+struct AskedAudience {
+    selector: Selector,
+    asked: RoaringBitmap,
+    /// Those of them that it means.
+    meant: RoaringBitmap,
+}
+
+impl AskedAudiences {
+    pub(super) fn expecting(expected: RoaringBitmap) -> Self {
+        Self { expected, audiences: Vec::new() }
     }
+
+    fn meant(
+        &mut self,
+        planner: &mut Planner<'_, '_>,
+        selector: &Selector,
+        channels: &RoaringBitmap,
+    ) -> Result<RoaringBitmap> {
+        let known = self.audiences.iter().position(|audience| audience.selector == *selector);
+        let number = known.unwrap_or_else(|| {
+            let (asked, meant) = (RoaringBitmap::new(), RoaringBitmap::new());
+            self.audiences.push(AskedAudience { selector: selector.clone(), asked, meant });
+            self.audiences.len() - 1
+        });
+        let audience = &mut self.audiences[number];
+        let mut new = channels - &audience.asked;
+        if !new.is_empty() {
+            new |= &self.expected - &audience.asked;
+            let meant = planner.meant_among(selector, &new)?;
+            // What asks about an unknown push is looked up again, so that it is met again.
+            if planner.unknown.has_push {
+                return Ok(RoaringBitmap::new());
+            }
+            audience.asked |= new;
+            audience.meant |= meant;
+        }
+        Ok(&audience.meant & channels)
+    }
+}
+
+/// Whether any of some conditions asks about an audience.
+pub(super) fn ask_about_audiences<'c>(mut conditions: impl Iterator<Item = &'c Condition>) -> bool {
+    let is_audience = |(fact, _): &(Fact, bool)| matches!(fact, Fact::InAudience(_));
+    conditions.any(|condition| condition.facts.iter().any(is_audience))
+}
+
+/// Those of some channels for which all conditions hold.
+pub(super) fn all_hold(
+    planner: &mut Planner<'_, '_>,
+    audiences: &mut AskedAudiences,
+    conditions: &[Condition],
+    asked: &RoaringBitmap,
+) -> Result<RoaringBitmap> {
+    if asked.is_empty() {
+        return Ok(RoaringBitmap::new());
+    }
+    let mut parts = vec![Plan::Set(asked.clone())];
+    for condition in conditions {
+        parts.push(holds(planner, audiences, condition, asked)?);
+    }
+    Ok(planner.index.resolve(&Plan::And(parts).normalize()))
 }
 
 /// The channels for which a condition holds, of some that are asked about.
 ///
 /// A push that is not known any more makes it hold for nobody, negated or not.
-pub(super) fn holds(
+fn holds(
     planner: &mut Planner<'_, '_>,
-    audiences: &mut PlannedAudiences,
+    audiences: &mut AskedAudiences,
     condition: &Condition,
     asked: &RoaringBitmap,
 ) -> Result<Plan> {
@@ -47,7 +100,7 @@ pub(super) fn holds(
                 let with_user = channels::with_named_user(planner.tx, planner.app, asked.iter().map(Ordinal))?;
                 Plan::Set(with_user.into_iter().map(|Ordinal(number)| number).collect())
             }
-            Fact::InAudience(selector) => audiences.plan(planner, selector)?,
+            Fact::InAudience(selector) => Plan::Set(audiences.meant(planner, selector, asked)?),
             Fact::InactiveSinceTriggered => Plan::Everyone,
         };
         facts.push(if *is_negated { Plan::Not(Box::new(is_so)) } else { is_so });

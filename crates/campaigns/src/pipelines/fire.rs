@@ -5,13 +5,12 @@ use std::time::Duration;
 use audience::block::blocks;
 use audience::codec;
 use audience::index::Index;
-use audience::plan::Plan;
 use base::{Error, Result, doubled};
 use jobs::{ClaimedJob, Job, Stop};
 use model::ids::{AppId, OperationId, PipelineId, PushId};
 use model::origin::{Origin, Part, Provenance};
 use model::payload::Push;
-use model::pipeline::Pipeline;
+use model::pipeline::{Condition, Pipeline};
 use model::push_outcome::LeftOut;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -21,12 +20,12 @@ use store::documents::{self, DocumentKind};
 use store::{Tx, followers, log, origins, push_audience, pushes};
 use targeting::Planner;
 
-use super::conditions::{PlannedAudiences, holds};
+use super::conditions::{AskedAudiences, all_hold};
 use super::follow::AUTOMATION;
 use super::lane;
 use super::rates;
 use super::stored::{self, Stored};
-use super::timers::{WaitingList, take_waiting};
+use super::timers::{WaitingList, take_waiting, waiting_at};
 use crate::Campaigns;
 
 /// How long a pipeline that may have been canceled waits for the log to be read: at first, and at most. Looking more often does
@@ -42,6 +41,16 @@ pub(super) struct Firing<'a> {
     /// Everything known about channels at this moment.
     pub(super) index: &'a Index,
     pub(super) now: UtcMillis,
+    checked: Option<&'a Checked>,
+}
+
+/// For whom the conditions of a pipeline hold, of the channels that waited when it was looked up: it may take reading much, and is
+/// done before others have to wait for the transaction that sends.
+struct Checked {
+    list: WaitingList,
+    conditions: Vec<Condition>,
+    asked: RoaringBitmap,
+    met: RoaringBitmap,
 }
 
 /// Sends the messages of a pipeline to the channels that are due.
@@ -72,6 +81,8 @@ impl Campaigns {
     pub(crate) async fn fire_pipeline(&self, claimed: &ClaimedJob, id: PipelineId, due: UtcMillis) -> Result<()> {
         let index = self.0.index.current(claimed.app).await?;
         let (campaigns, app, now, claimed) = (self.clone(), claimed.app, self.0.clock.now(), claimed.clone());
+        let known = index.clone();
+        let checked = self.0.store.read(move |tx| Checked::read(tx, app, (id, due), &known, now)).await?;
         let write = move |tx: &mut Tx<'_>| {
             let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
             let stored = document.as_ref().and_then(Stored::readable);
@@ -81,6 +92,13 @@ impl Campaigns {
             {
                 let attempt = u32::try_from(claimed.attempt).unwrap_or(u32::MAX);
                 jobs::postpone(tx, &claimed, now.plus(doubled(CATCHING_UP, attempt, LONGEST_WAIT)))?;
+                return Ok(0);
+            }
+            if let Some(stored) = &stored
+                && !Checked::suffices(checked.as_ref(), stored.list(id), &stored.pipeline)
+            {
+                // It was changed meanwhile, or the log was read, and it is looked at again as it is now.
+                jobs::postpone(tx, &claimed, now)?;
                 return Ok(0);
             }
             jobs::settle(tx, &claimed)?;
@@ -96,7 +114,7 @@ impl Campaigns {
             if !pipeline.enabled || !is_active {
                 return Ok(0);
             }
-            let firing = Firing { app, list, pipeline, index: &index, now };
+            let firing = Firing { app, list, pipeline, index: &index, now, checked: checked.as_ref() };
             let ready = campaigns.wait_for_daypart(tx, &firing, &waiting)?;
             campaigns.send(tx, &firing, ready, &waiting.causes)
         };
@@ -108,6 +126,10 @@ impl Campaigns {
     /// How many pushes were accepted.
     fn send(&self, tx: &mut Tx<'_>, firing: &Firing<'_>, channels: RoaringBitmap, causes: &Causes) -> Result<u64> {
         let Firing { app, list, pipeline, now, .. } = *firing;
+        // All of them may have been canceled.
+        if channels.is_empty() {
+            return Ok(0);
+        }
         let id = list.pipeline;
         let Sifted { reached, unreached, unmet } = firing.sift(tx, channels)?;
         let own = (id, pipeline.rates.as_slice());
@@ -188,15 +210,47 @@ struct Sifted {
     unmet: RoaringBitmap,
 }
 
+impl Checked {
+    /// `None` if there is nothing to check, or nothing is going to be sent now.
+    fn read(
+        tx: &mut Tx<'_>,
+        app: AppId,
+        (id, due): (PipelineId, UtcMillis),
+        index: &Index,
+        now: UtcMillis,
+    ) -> Result<Option<Self>> {
+        let stored = Stored::find(tx, app, id)?.filter(|stored| has_to_check(&stored.pipeline));
+        let Some(stored) = stored else { return Ok(None) };
+        if stored.pipeline.can_cancel() && is_behind(tx, app, due)? {
+            return Ok(None);
+        }
+        let (list, conditions) = (stored.list(id), stored.pipeline.conditions);
+        let asked = waiting_at(tx, app, list, due)?;
+        let mut planner = Planner::new(tx, app, index, now, Vec::new());
+        let met = all_hold(&mut planner, &mut AskedAudiences::default(), &conditions, &asked)?;
+        Ok(Some(Self { list, conditions, asked, met }))
+    }
+
+    /// Whether what was checked is what a pipeline asks now.
+    fn suffices(checked: Option<&Self>, list: WaitingList, pipeline: &Pipeline) -> bool {
+        let is_same = |checked: &Self| checked.list == list && checked.conditions == pipeline.conditions;
+        !has_to_check(pipeline) || checked.is_some_and(is_same)
+    }
+}
+
+const fn has_to_check(pipeline: &Pipeline) -> bool {
+    pipeline.enabled && !pipeline.conditions.is_empty()
+}
+
 impl Firing<'_> {
     fn sift(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> Result<Sifted> {
+        // Those who have joined since it was checked, if any, are checked now.
+        let (mut met, late) = match self.checked {
+            Some(checked) => (&checked.met & &channels, &channels - &checked.asked),
+            None => (RoaringBitmap::new(), channels.clone()),
+        };
         let mut planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
-        let mut parts = vec![Plan::Set(channels.clone())];
-        let mut audiences = PlannedAudiences::default();
-        for condition in &self.pipeline.conditions {
-            parts.push(holds(&mut planner, &mut audiences, condition, &channels)?);
-        }
-        let met = self.index.resolve(&Plan::And(parts).normalize());
+        met |= all_hold(&mut planner, &mut AskedAudiences::default(), &self.pipeline.conditions, &late)?;
         let mut reached = RoaringBitmap::new();
         for push in &self.pipeline.outcomes {
             let Sorted { recipients, holders, .. } = sort_for(self.index, push, &met);

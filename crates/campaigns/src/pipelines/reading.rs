@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use audience::codec;
 use audience::index::Index;
-use audience::plan::Plan;
 use base::{Error, Result};
 use model::event::{Custom, Event, FirstOpen, RecordKind, Region};
 use model::ids::{AppId, EventId, Offset, TermId};
@@ -22,7 +21,7 @@ use store::{Tx, terms};
 use targeting::{PastSets, Planner};
 
 use super::cancellation::Cancellation;
-use super::conditions::{PlannedAudiences, holds};
+use super::conditions::{AskedAudiences, all_hold, ask_about_audiences};
 use super::timers::{Canceling, StandIns, Waiting, WaitingList};
 use super::watch::{Aim, Watch, Watched, Wish};
 
@@ -78,7 +77,7 @@ pub(super) struct Reading<'a, 'c> {
     /// The earlier pushes that conditions ask about.
     past: PastSets,
     /// The audiences that they ask about.
-    audiences: PlannedAudiences,
+    audiences: AskedAudiences,
     effects: Effects,
 }
 
@@ -92,16 +91,33 @@ impl<'a, 'c> Reading<'a, 'c> {
             now,
             interests: HashMap::new(),
             past: PastSets::default(),
-            audiences: PlannedAudiences::default(),
+            audiences: AskedAudiences::default(),
             effects: Effects::new(),
         }
     }
 
     pub(super) fn effects_of(mut self, records: &[Record]) -> Result<Effects> {
+        if ask_about_audiences(self.watch.conditions.iter().flatten()) {
+            self.audiences = AskedAudiences::expecting(self.with_conditions(records)?);
+        }
         for record in records {
             self.read(record)?;
         }
         Ok(self.effects)
+    }
+
+    /// The channels that conditions may ask about.
+    fn with_conditions(&mut self, records: &[Record]) -> Result<RoaringBitmap> {
+        let mut channels: RoaringBitmap =
+            records.iter().filter_map(|record| record.ordinal).map(|ordinal| ordinal.0).collect();
+        for record in records.iter().filter(|record| record.kind == RecordKind::Terms) {
+            for ((number, gained), alike) in self.alike(record)? {
+                if self.interests(number, gained)?.iter().any(|wish| wish.conditions.is_some()) {
+                    channels |= alike;
+                }
+            }
+        }
+        Ok(channels)
     }
 
     /// A clock that was ahead may have written a time that is still to come.
@@ -187,9 +203,10 @@ impl<'a, 'c> Reading<'a, 'c> {
         Ok(Heard { occurred, event: Some(id), movement: Movement::of(&event.body), wishes })
     }
 
-    fn read_terms(&mut self, record: &Record) -> Result<()> {
+    /// The channels of a record by the terms that they have gained or lost, as far as a pipeline waits for that. Thousands may
+    /// change alike in one record, and are granted together.
+    fn alike(&mut self, record: &Record) -> Result<BTreeMap<(TermId, bool), RoaringBitmap>> {
         let TermsRecord { changes, sets, .. } = postcard::from_bytes(&record.body).map_err(Error::internal)?;
-        // Thousands of channels may change alike in one record, and are granted together.
         let mut alike: BTreeMap<(TermId, bool), RoaringBitmap> = BTreeMap::new();
         for change in &changes {
             for (gained, numbers) in [(true, &change.added), (false, &change.removed)] {
@@ -208,7 +225,11 @@ impl<'a, 'c> Reading<'a, 'c> {
                 }
             }
         }
-        let mut granted = Vec::new();
+        Ok(alike)
+    }
+
+    fn read_terms(&mut self, record: &Record) -> Result<()> {
+        let (alike, mut granted) = (self.alike(record)?, Vec::new());
         for ((number, gained), channels) in &alike {
             granted.extend(self.interests(*number, *gained)?.iter().map(|wish| (*wish, channels)));
         }
@@ -287,12 +308,9 @@ impl<'a, 'c> Reading<'a, 'c> {
         };
         let mut planner = Planner::new(self.tx, self.app, self.index, self.now, Vec::new());
         planner.past = std::mem::take(&mut self.past);
-        let mut parts = vec![Plan::Set(channels.clone())];
-        for condition in conditions {
-            parts.push(holds(&mut planner, &mut self.audiences, condition, channels)?);
-        }
+        let held = all_hold(&mut planner, &mut self.audiences, conditions, channels)?;
         self.past = planner.past;
-        Ok(self.index.resolve(&Plan::And(parts).normalize()))
+        Ok(held)
     }
 }
 
