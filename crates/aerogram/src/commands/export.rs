@@ -3,7 +3,7 @@
 //! of them, and experiments.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -26,6 +26,7 @@ const ROWS_PER_LINE: usize = 1000;
 /// How far it has got is shown after so many lines.
 const LINES_AT_ONCE: u64 = 500;
 const UNWRITTEN: &str = "The export cannot be written";
+const UNKEPT: &str = "The rows of a list cannot be kept in a temporary file";
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
@@ -129,6 +130,14 @@ impl Target {
         Ok(Target::File { partial, path })
     }
 
+    /// Where there is room for what is in the file, if it is one.
+    fn folder(&self) -> Option<&Path> {
+        match self {
+            Target::File { partial, .. } => partial.path().parent(),
+            Target::Stream(_) => None,
+        }
+    }
+
     fn finish(self) -> io::Result<()> {
         match self {
             Target::File { partial, path } => {
@@ -183,27 +192,35 @@ async fn lists(client: &Client, lines: &mut Lines) -> Result<()> {
     .await
 }
 
-/// The rows of a list, piece by piece: there may be ten million.
+/// The rows of a list. There may be ten million, and an answer that breaks off does not say where the next one is to go on: they are
+/// kept in a file until all of them are there, and the whole list is asked for again until then.
 async fn rows(client: &Client, list: &str, lines: &mut Lines) -> Result<()> {
     let path = format!("/api/lists/{}/csv", percent_encoded(list));
-    let mut stream = patiently(|| client.stream(&path)).await?;
-    let (mut open, mut rows): (Vec<u8>, Vec<String>) = (Vec::new(), Vec::new());
-    while let Some(piece) = stream.chunk().await? {
-        open.extend_from_slice(&piece);
-        let end = open.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
-        let whole: Vec<u8> = open.drain(..end).collect();
-        let text = String::from_utf8(whole).context("The rows of a list are no text")?;
-        rows.extend(text.lines().map(str::to_owned));
-        while rows.len() >= ROWS_PER_LINE {
-            let some: Vec<String> = rows.drain(..ROWS_PER_LINE).collect();
-            lines.add(&json!({"list_rows": {"list": list, "rows": some}}))?;
-        }
-    }
-    ensure!(open.is_empty(), "The rows of the list {list} end in the middle of one");
-    if !rows.is_empty() {
-        lines.add(&json!({"list_rows": {"list": list, "rows": rows}}))?;
+    let (folder, message) = (lines.out.get_ref().folder(), format!("{} lines, rows of {list}", lines.n_lines));
+    let file = lines.progress.during(&message, patiently(|| kept(client, &path, folder))).await?;
+    let mut rows = BufReader::new(file).lines().peekable();
+    while rows.peek().is_some() {
+        let some: io::Result<Vec<String>> = rows.by_ref().take(ROWS_PER_LINE).collect();
+        let some = some.with_context(|| format!("The rows of the list {list} cannot be read"))?;
+        lines.add(&json!({"list_rows": {"list": list, "rows": some}}))?;
     }
     Ok(())
+}
+
+/// The whole answer to a request for rows, in a file that has no name and is gone with the command.
+async fn kept(client: &Client, path: &str, folder: Option<&Path>) -> Result<File> {
+    let mut body = client.stream(path).await?;
+    let file = folder.map_or_else(tempfile::tempfile, tempfile::tempfile_in).context(UNKEPT)?;
+    let mut out = BufWriter::new(file);
+    let mut last = b'\n';
+    while let Some(piece) = client.piece(&mut body).await? {
+        out.write_all(&piece).context(UNKEPT)?;
+        last = piece.last().copied().unwrap_or(last);
+    }
+    ensure!(last == b'\n', "The answer to GET {path} ends in the middle of a row");
+    let mut file = out.into_inner().map_err(io::IntoInnerError::into_error).context(UNKEPT)?;
+    file.rewind().context(UNKEPT)?;
+    Ok(file)
 }
 
 /// Before the pipelines, which are not to send without them. An app that has none leaves those alone that the other one has.

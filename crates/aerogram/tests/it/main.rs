@@ -25,6 +25,8 @@ mod event_names;
 #[cfg(test)]
 mod examples_story;
 #[cfg(test)]
+mod export_story;
+#[cfg(test)]
 mod file_story;
 #[cfg(test)]
 mod following_story;

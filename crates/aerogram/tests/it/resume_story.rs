@@ -1,6 +1,5 @@
 //! An import that was interrupted goes on with the same rows, and with no others; what a server cannot take now is tried again.
 
-use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::{Output, Stdio};
@@ -16,7 +15,7 @@ use crate::scripted::{Answer, Asked, Scripted};
 use crate::server::aerogram;
 
 const IMPORT: &str = "/api/channels/import";
-const LOGIN: [&str; 4] = ["--app-key", KEY, "--master-secret", MASTER_SECRET];
+pub(crate) const LOGIN: [&str; 4] = ["--app-key", KEY, "--master-secret", MASTER_SECRET];
 /// Only keeps a test from hanging.
 const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -43,7 +42,7 @@ fn import_to(service: &Scripted, folder: &std::path::Path, arguments: &[&str]) -
     command.output().unwrap()
 }
 
-fn told(output: &Output) -> String {
+pub(crate) fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -226,56 +225,6 @@ fn what_a_server_cannot_take_now_is_tried_again() {
     let n_asked = |wanted: &str| service.asked().iter().filter(|asked| *asked == wanted).count();
     let found = ["POST /api/channels/import", "POST /api/lists", "POST /api/segments"].map(n_asked);
     assert_eq!(found, [2, 2, 2]);
-}
-
-#[test]
-fn an_export_goes_on_when_its_server_is_busy_or_away_for_a_while() {
-    let folder = tempfile::tempdir().unwrap();
-    let channels = |id: &str, next: Option<&str>| {
-        let channel = json!({"channel_id": id, "device_type": "ios", "installed": true, "push_address": "AB"});
-        Answer::json(200, &json!({"channels": [channel], "next_page": next}))
-    };
-    let busy = |status: u16| Answer::with(status, "Retry-After: 0\r\n", "");
-    let mut known = HashSet::new();
-    let service = Scripted::start(move |asked| {
-        let is_first = known.insert(asked.path.clone());
-        match asked.path.as_str() {
-            "/api/channels?limit=1000" if is_first => busy(429),
-            "/api/channels?limit=1000" => channels("first", Some("https://elsewhere/api/channels?start=1")),
-            "/api/channels?start=1" if is_first => busy(503),
-            "/api/channels?start=1" => channels("second", None),
-            "/api/named_users?limit=1000" if is_first => Answer::Break,
-            "/api/lists" if is_first => busy(502),
-            "/api/lists" => Answer::json(200, &json!({"lists": [{"name": "vips"}]})),
-            "/api/lists/vips/csv" if is_first => busy(503),
-            "/api/lists/vips/csv" => Answer::with(200, "", "named_user,jo\n"),
-            "/api/segments" => Answer::json(200, &json!({"segments": [{"id": "news", "display_name": "News"}]})),
-            "/api/segments/news" if is_first => busy(503),
-            "/api/segments/news" => Answer::json(200, &json!({"criteria": {"tag": "news"}})),
-            _ => Answer::json(
-                200,
-                &json!({
-                    "named_users": [], "content_templates": [], "templates": [], "constraints": [], "schedules": [],
-                    "pipelines": [], "experiments": []
-                }),
-            ),
-        }
-    });
-    let mut export = aerogram(folder.path());
-    let output = export.arg("export").args(LOGIN).args(["--url", &service.url]).output().unwrap();
-    assert!(output.status.success(), "{}", told(&output));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let found: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(found.len(), 5, "{text}");
-    assert_eq!((&found[0]["channel_id"], &found[1]["channel_id"]), (&json!("first"), &json!("second")));
-    assert_eq!(found[3]["list_rows"]["rows"], json!(["named_user,jo"]));
-    assert_eq!(found[4]["segment"]["criteria"], json!({"tag": "news"}));
-
-    // A server that has never answered is not waited for: its address may be wrong.
-    let output =
-        aerogram(folder.path()).arg("export").args(LOGIN).args(["--url", "http://127.0.0.1:9"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(told(&output).contains("No server answers"), "{}", told(&output));
 }
 
 #[test]
