@@ -192,8 +192,8 @@ async fn lists(client: &Client, lines: &mut Lines) -> Result<()> {
     .await
 }
 
-/// The rows of a list. There may be ten million, and an answer that breaks off does not say where the next one is to go on: they are
-/// kept in a file until all of them are there, and the whole list is asked for again until then.
+/// The rows of a list. There may be ten million, and an answer that breaks off does not say where the next one is to go on: they
+/// are kept in a file until all of them are there, and the whole list is asked for again until then.
 async fn rows(client: &Client, list: &str, lines: &mut Lines) -> Result<()> {
     let path = format!("/api/lists/{}/csv", percent_encoded(list));
     let (folder, message) = (lines.out.get_ref().folder(), format!("{} lines, rows of {list}", lines.n_lines));
