@@ -1,5 +1,6 @@
 //! The output of commands: results to standard output, remarks to standard error.
 
+mod column;
 mod tables;
 
 use std::fmt;
@@ -8,7 +9,8 @@ use std::io::{self, Write};
 use anyhow::Result;
 use unicode_width::UnicodeWidthStr;
 
-pub(crate) use tables::{columns, table};
+pub(crate) use column::{COUNT, Column, ID, MOMENT, NAME, TEXT};
+pub(crate) use tables::{table, table_of};
 
 /// Writes one line. A reader that went away (`aerogram sandbox --follow | head`) ends the command, see `main`.
 pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<()> {

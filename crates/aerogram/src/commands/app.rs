@@ -22,7 +22,7 @@ use self::web_origins::WebOrigins;
 use super::Operator;
 use crate::client::{Client, Reply};
 use crate::config::{app_key, number_in, secret};
-use crate::output;
+use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
 pub(crate) struct App {
@@ -229,7 +229,7 @@ impl Action {
             Action::List => {
                 let Apps { apps } = reply.read()?;
                 let rows: Vec<_> = apps.into_iter().map(|app| [app.key, app.mode, app.created, app.name]).collect();
-                output::table(["KEY", "MODE", "CREATED", "NAME"], &rows)
+                output::table([("KEY", ID), ("MODE", NAME), ("CREATED", MOMENT.left_out(1)), ("NAME", TEXT)], &rows)
             }
             Action::Rotate { app, .. } => {
                 let secrets: Secrets = reply.read()?;

@@ -12,11 +12,16 @@ use super::listing::{ListArgs, Listing};
 use super::owners::{self, Owners};
 use crate::client::{Client, query};
 use crate::config::{AppLogin, Remote};
+use crate::output::{ID, NAME, TEXT};
 
 const ATTRIBUTES: Listing = Listing {
     path: "/api/attributes",
     items: "attributes",
-    columns: &[("NAME", At("/name")), ("TYPES", Each("/types", "")), ("FREQUENT_VALUES", Each("/values", "/value"))],
+    columns: &[
+        ("NAME", ID, At("/name")),
+        ("TYPES", NAME, Each("/types", "")),
+        ("FREQUENT_VALUES", TEXT, Each("/values", "/value")),
+    ],
 };
 
 #[derive(Args, Debug)]

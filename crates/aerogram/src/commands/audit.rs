@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::Operator;
 use crate::client::{Reply, query};
 use crate::config::{app_key, number_in};
-use crate::output;
+use crate::output::{self, COUNT, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
 pub(crate) struct Audit {
@@ -74,7 +74,16 @@ impl Audit {
 fn show(reply: &Reply) -> Result<()> {
     let Page { entries, next_page } = reply.read()?;
     let rows: Vec<_> = entries.iter().map(Entry::row).collect();
-    output::table(["AT", "N", "APP", "CREDENTIAL", "ADDRESS", "ACTION", "OBJECT"], &rows)?;
+    let columns = [
+        ("AT", MOMENT),
+        ("N", COUNT.left_out(1)),
+        ("APP", ID.left_out(4)),
+        ("CREDENTIAL", TEXT.left_out(3)),
+        ("ADDRESS", NAME.left_out(2)),
+        ("ACTION", NAME),
+        ("OBJECT", TEXT),
+    ];
+    output::table(columns, &rows)?;
     if next_page.is_some() {
         output::line(format_args!("There are more; --limit shows up to 1000, and --to older ones."))?;
     }

@@ -12,19 +12,19 @@ use super::listing::{ListArgs, Listing};
 use super::timeline::{Shown, field};
 use crate::client::{Client, query};
 use crate::config::{AppLogin, Remote};
-use crate::output;
+use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 const CHANNELS: Listing = Listing {
     path: "/api/channels",
     items: "channels",
     columns: &[
-        ("CHANNEL_ID", At("/channel_id")),
-        ("TYPE", At("/device_type")),
-        ("INSTALLED", At("/installed")),
-        ("OPTED_IN", At("/opt_in")),
-        ("LAST_REGISTRATION", At("/last_registration")),
-        ("NAMED_USER", At("/named_user_id")),
-        ("TAGS", Each("/tags", "")),
+        ("CHANNEL_ID", ID, At("/channel_id")),
+        ("TYPE", NAME, At("/device_type")),
+        ("INSTALLED", NAME.left_out(1), At("/installed")),
+        ("OPTED_IN", NAME.left_out(2), At("/opt_in")),
+        ("LAST_REGISTRATION", MOMENT.left_out(3), At("/last_registration")),
+        ("NAMED_USER", NAME, At("/named_user_id")),
+        ("TAGS", TEXT, Each("/tags", "")),
     ],
 };
 

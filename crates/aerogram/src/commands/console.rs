@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Operator;
 use crate::client::{Client, Refused, Reply};
-use crate::output;
+use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
 pub(crate) struct Console {
@@ -111,7 +111,14 @@ fn show_link(reply: &Reply) -> Result<()> {
 fn list(reply: &Reply) -> Result<()> {
     let Accounts { accounts, next_page } = reply.read()?;
     let rows: Vec<_> = accounts.iter().map(Account::row).collect();
-    output::table(["EMAIL", "NAME", "STATE", "LAST SEEN", "ROLES"], &rows)?;
+    let columns = [
+        ("EMAIL", ID),
+        ("NAME", TEXT.left_out(2)),
+        ("STATE", NAME),
+        ("LAST SEEN", MOMENT.left_out(1)),
+        ("ROLES", TEXT),
+    ];
+    output::table(columns, &rows)?;
     match accounts.last().filter(|_| next_page.is_some()) {
         Some(last) => output::line(format_args!("There are more; go on with --start {}", last.email)),
         None => Ok(()),

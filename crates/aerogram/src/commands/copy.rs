@@ -11,7 +11,8 @@ use store::copy::{Copied, CopyProgress, Occupied, copy};
 
 use super::progress::Progress;
 use crate::config::{Answering, Authorities, Ends, Logging};
-use crate::{output, telemetry};
+use crate::output::{self, COUNT, NAME};
+use crate::telemetry;
 
 /// The rows after which the progress of a long table is reported.
 const REMARK_EVERY: u64 = 1_000_000;
@@ -94,7 +95,7 @@ fn print(from: &DatabaseUrl, to: &DatabaseUrl, copied: &[Copied]) -> Result<()> 
 fn show(from: &DatabaseUrl, to: &DatabaseUrl, copied: &[Copied]) -> Result<()> {
     let filled = copied.iter().filter(|table| table.n_rows > 0);
     let rows: Vec<_> = filled.map(|table| [table.table.clone(), table.n_rows.to_string()]).collect();
-    output::table(["TABLE", "ROWS"], &rows)?;
+    output::table([("TABLE", NAME), ("ROWS", COUNT)], &rows)?;
     let n_rows: u64 = copied.iter().map(|table| table.n_rows).sum();
     output::line(format_args!(
         "\nAll {} tables were copied, {n_rows} rows; both databases have the same number of rows in each.\n\n\

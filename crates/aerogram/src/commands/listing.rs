@@ -10,14 +10,14 @@ pub(super) use cell::Cell;
 
 use crate::client::{Client, own_path, patiently};
 use crate::config::number_in;
-use crate::output;
+use crate::output::{self, Column};
 
 /// A listing, and what a line about one of its items says.
 pub(super) struct Listing {
     pub(super) path: &'static str,
     /// The name of the array in an answer.
     pub(super) items: &'static str,
-    pub(super) columns: &'static [(&'static str, Cell)],
+    pub(super) columns: &'static [(&'static str, Column, Cell)],
 }
 
 #[derive(Args, Debug)]
@@ -42,9 +42,9 @@ impl Listing {
         if is_json {
             return output::line(format_args!("{}", json!({ self.items: items })));
         }
-        let heading: Vec<&str> = self.columns.iter().map(|(heading, _)| *heading).collect();
-        let row = |item: &Value| self.columns.iter().map(|(_, cell)| cell.of(item)).collect();
-        output::columns(&heading, &items.iter().map(row).collect::<Vec<Vec<String>>>())?;
+        let columns: Vec<_> = self.columns.iter().map(|(heading, column, _)| (heading, *column)).collect();
+        let row = |item: &Value| self.columns.iter().map(|(_, _, cell)| cell.of(item)).collect();
+        output::table_of(&columns, &items.iter().map(row).collect::<Vec<Vec<String>>>())?;
         if is_more {
             output::note(format_args!("There are more; a larger --limit shows them."));
         }

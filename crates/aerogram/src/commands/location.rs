@@ -10,7 +10,7 @@ use super::listing::Cell::{At, Each, KeysEnding};
 use super::listing::Listing;
 use crate::client::{Client, query};
 use crate::config::{AppLogin, Name, Remote};
-use crate::output;
+use crate::output::{self, ID, NAME, TEXT};
 
 /// The API answers with all places at once, a thousand at most.
 const MOST: usize = 1_000;
@@ -19,11 +19,11 @@ const PLACES: Listing = Listing {
     path: "/api/location",
     items: "features",
     columns: &[
-        ("PLACE_ID", At("/id")),
-        ("TYPE", At("/properties/boundary_type")),
-        ("CENTER", Each("/centroid", "")),
-        ("NAME", At("/properties/name")),
-        ("INSIDE", KeysEnding("/properties/context", "_name")),
+        ("PLACE_ID", ID, At("/id")),
+        ("TYPE", NAME, At("/properties/boundary_type")),
+        ("CENTER", NAME.left_out(1), Each("/centroid", "")),
+        ("NAME", TEXT, At("/properties/name")),
+        ("INSIDE", TEXT.left_out(2), KeysEnding("/properties/context", "_name")),
     ],
 };
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Operator;
 use crate::client::Reply;
-use crate::output;
+use crate::output::{self, COUNT, Column, ID, MOMENT, NAME};
 
 #[derive(Args, Debug)]
 pub(crate) struct Nodes {
@@ -47,15 +47,27 @@ impl Nodes {
 fn show(reply: &Reply) -> Result<()> {
     let Answer { nodes } = reply.read()?;
     let rows: Vec<_> = nodes.into_iter().map(Node::row).collect();
-    output::table(HEADING, &rows)
+    output::table(COLUMNS, &rows)
 }
 
 /// LOG LAG is in records, of the audience index that is furthest behind.
-const HEADING: [&str; 11] =
-    ["NODE", "NAME", "STATE", "ADDRESS", "VERSION", "ROLES", "STARTED", "LAST SEEN", "JOBS", "LOG LAG", "DATABASE MS"];
+const COLUMNS: [(&str, Column); 11] = [
+    // No command takes it, and nodes have names.
+    ("NODE", ID.left_out(6)),
+    ("NAME", NAME),
+    ("STATE", NAME),
+    ("ADDRESS", NAME.left_out(4)),
+    ("VERSION", NAME.left_out(3)),
+    ("ROLES", NAME.left_out(2)),
+    ("STARTED", MOMENT.left_out(1)),
+    ("LAST SEEN", MOMENT.left_out(5)),
+    ("JOBS", COUNT),
+    ("LOG LAG", COUNT),
+    ("DATABASE MS", COUNT),
+];
 
 impl Node {
-    fn row(self) -> [String; HEADING.len()] {
+    fn row(self) -> [String; COLUMNS.len()] {
         let unknown = || "-".to_owned();
         [
             self.node_id,

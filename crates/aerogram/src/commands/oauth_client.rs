@@ -13,7 +13,7 @@ use super::Operator;
 use super::token::Limits;
 use crate::client::{Client, Reply};
 use crate::config::{Name, app_key};
-use crate::output;
+use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
 pub(crate) struct OauthClient {
@@ -108,7 +108,16 @@ impl Action {
             Action::List { .. } => {
                 let Clients { clients } = reply.read()?;
                 let rows: Vec<_> = clients.into_iter().map(Shown::row).collect();
-                output::table(["CLIENT", "NAME", "ROLE", "SECRET", "ENDS", "LAST USED", "MADE BY"], &rows)
+                let columns = [
+                    ("CLIENT", ID),
+                    ("NAME", TEXT),
+                    ("ROLE", NAME),
+                    ("SECRET", NAME.left_out(2)),
+                    ("ENDS", MOMENT),
+                    ("LAST USED", MOMENT.left_out(3)),
+                    ("MADE BY", TEXT.left_out(1)),
+                ];
+                output::table(columns, &rows)
             }
             Action::Revoke { client, .. } => output::line(format_args!("Revoked {}.", client.as_str())),
         }

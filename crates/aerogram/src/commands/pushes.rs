@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::client::{Client, Reply, query};
 use crate::config::{AppLogin, Remote, number_in};
-use crate::output;
+use crate::output::{self, COUNT, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
 pub(crate) struct Pushes {
@@ -95,7 +95,16 @@ impl Pushes {
 fn show(reply: &Reply) -> Result<()> {
     let Page { pushes, next_page } = reply.read()?;
     let rows: Vec<_> = pushes.iter().map(Push::row).collect();
-    output::table(["PUSH_ID", "CREATED", "STATE", "DELIVERED", "OPENS", "AUTHOR", "NAME OR TEXT"], &rows)?;
+    let columns = [
+        ("PUSH_ID", ID),
+        ("CREATED", MOMENT.left_out(3)),
+        ("STATE", NAME),
+        ("DELIVERED", COUNT),
+        ("OPENS", COUNT.left_out(2)),
+        ("AUTHOR", TEXT.left_out(1)),
+        ("NAME OR TEXT", TEXT),
+    ];
+    output::table(columns, &rows)?;
     if next_page.is_some() {
         output::line(format_args!("There are more; --limit shows up to 1000, and --to older ones."))?;
     }

@@ -12,11 +12,12 @@ use super::listing::{ListArgs, Listing};
 use super::owners::{self, Owners};
 use crate::client::Client;
 use crate::config::{AppLogin, Remote};
+use crate::output::{ID, TEXT};
 
 const SUBSCRIPTION_LISTS: Listing = Listing {
     path: "/api/subscription_lists",
     items: "subscription_lists",
-    columns: &[("LIST", At("/list_id")), ("SCOPES", Each("/scopes", ""))],
+    columns: &[("LIST", ID, At("/list_id")), ("SCOPES", TEXT, Each("/scopes", ""))],
 };
 
 /// `channel show` and `user show` tell to what somebody subscribes.

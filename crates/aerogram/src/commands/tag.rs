@@ -12,6 +12,7 @@ use super::listing::Listing;
 use super::owners::{self, Owners};
 use crate::client::{Client, query};
 use crate::config::{AppLogin, Remote, number_in};
+use crate::output::{COUNT, ID, NAME};
 
 /// The group of the tags that apps set by themselves, which is meant where none is named.
 const USUAL_GROUP: &str = "device";
@@ -19,13 +20,13 @@ const USUAL_GROUP: &str = "device";
 const TAGS: Listing = Listing {
     path: "/api/audience/terms",
     items: "terms",
-    columns: &[("CHANNELS", At("/channels")), ("TAG", At("/tag"))],
+    columns: &[("CHANNELS", COUNT, At("/channels")), ("TAG", ID, At("/tag"))],
 };
 
 const GROUPS: Listing = Listing {
     path: "/api/audience/groups",
     items: "groups",
-    columns: &[("GROUP", At("/group")), ("TAGS", At("/tags")), ("READ_ONLY", At("/read_only"))],
+    columns: &[("GROUP", ID, At("/group")), ("TAGS", COUNT, At("/tags")), ("READ_ONLY", NAME, At("/read_only"))],
 };
 
 #[derive(Args, Debug)]

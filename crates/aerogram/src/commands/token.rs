@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::Operator;
 use crate::client::{Client, Reply};
 use crate::config::{Name, app_key, network, number_in};
-use crate::output;
+use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
 pub(crate) struct Token {
@@ -129,7 +129,16 @@ impl Action {
             Action::List { .. } => {
                 let Tokens { tokens } = reply.read()?;
                 let rows: Vec<_> = tokens.into_iter().map(Shown::row).collect();
-                output::table(["TOKEN", "NAME", "BEGINS", "ROLE", "ENDS", "LAST USED", "MADE BY"], &rows)
+                let columns = [
+                    ("TOKEN", ID),
+                    ("NAME", TEXT),
+                    ("BEGINS", NAME.left_out(2)),
+                    ("ROLE", NAME),
+                    ("ENDS", MOMENT),
+                    ("LAST USED", MOMENT.left_out(3)),
+                    ("MADE BY", TEXT.left_out(1)),
+                ];
+                output::table(columns, &rows)
             }
             Action::Revoke { token, .. } => output::line(format_args!("Revoked {}.", token.as_str())),
         }

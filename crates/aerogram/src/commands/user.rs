@@ -15,16 +15,16 @@ use super::timeline::{Shown, field};
 use super::{channel, owners};
 use crate::client::Client;
 use crate::config::{AppLogin, Remote};
-use crate::output;
+use crate::output::{self, COUNT, ID, MOMENT};
 
 const NAMED_USERS: Listing = Listing {
     path: "/api/named_users",
     items: "named_users",
     columns: &[
-        ("NAMED_USER", At("/named_user_id")),
-        ("CREATED", At("/created")),
-        ("MODIFIED", At("/last_modified")),
-        ("CHANNELS", Count("/channels")),
+        ("NAMED_USER", ID, At("/named_user_id")),
+        ("CREATED", MOMENT.left_out(1), At("/created")),
+        ("MODIFIED", MOMENT.left_out(2), At("/last_modified")),
+        ("CHANNELS", COUNT, Count("/channels")),
     ],
 };
 

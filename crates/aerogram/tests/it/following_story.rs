@@ -40,7 +40,7 @@ fn the_bar_tells_failures_rate_and_time_left() {
     assert!(time.parse::<u64>().is_ok(), "{figures}");
     // The bar is gone in the end, and what became of the devices is there instead.
     let (_, end) = shown.rsplit_once("done").unwrap();
-    assert!(end.contains("REASON") && end.contains("total"), "{shown}");
+    assert!(end.contains("PLATFORM") && end.contains("REASON") && end.contains("total"), "{shown}");
 }
 
 #[tokio::main(flavor = "current_thread")]

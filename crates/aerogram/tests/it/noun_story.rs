@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::operator_story::{KEY, MASTER_SECRET, Story, register};
 use crate::scripted::{Answer, Scripted};
 use crate::server::aerogram;
+use crate::terminal::Terminal;
 
 /// The command that the id of every kind of thing is a word of.
 fn made(story: &Story, arguments: &[&str]) -> String {
@@ -172,6 +173,11 @@ fn nodes_are_listed() {
     let nodes = story.says(&["nodes"]);
     assert!(nodes.starts_with("NODE") && nodes.contains("alive") && nodes.contains("api,worker"), "{nodes}");
     assert_eq!(story.json(&["nodes"])["nodes"].as_array().unwrap().len(), 1);
+    // The terminal is narrower: what says how a node does is whole, and what is not there is named.
+    let (code, shown) = Terminal::start(story.command(&["nodes"])).end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.lines().next().unwrap().trim_end().ends_with("JOBS  LOG LAG  DATABASE MS"), "{shown}");
+    assert!(shown.contains("left out: STARTED"), "{shown}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Reply};
 use crate::config::app_key;
-use crate::output;
+use crate::output::{self, NAME};
 
 // Shows the rules, after those that are given have been set.
 #[derive(Args, Debug)]
@@ -82,7 +82,7 @@ impl NamedUsers {
             ["attributes".to_owned(), attributes],
             ["subscriptions".to_owned(), subscriptions],
         ];
-        output::table(["NAMED USERS", "WHO"], &rows)
+        output::table([("NAMED USERS", NAME), ("WHO", NAME)], &rows)
     }
 }
 

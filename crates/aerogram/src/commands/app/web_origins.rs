@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::client::{Client, Reply};
 use crate::config::app_key;
-use crate::output;
+use crate::output::{self, ID};
 
 // Shows the origins, after those that are given have been added or removed.
 #[derive(Args, Debug)]
@@ -51,7 +51,7 @@ impl WebOrigins {
 
     pub(super) fn show(reply: &Reply) -> Result<()> {
         let rows: Vec<_> = reply.read::<Answered>()?.app.web_origins.into_iter().map(|origin| [origin]).collect();
-        output::table(["WEB ORIGINS"], &rows)
+        output::table([("WEB ORIGINS", ID)], &rows)
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use crate::client::Reply;
-use crate::output;
+use crate::output::{self, MOMENT, NAME, TEXT};
 
 #[derive(Deserialize)]
 struct Platforms {
@@ -74,7 +74,7 @@ pub(super) fn list(reply: &Reply) -> Result<()> {
             None => rows.extend(shown.keys.iter().map(|key| row(key.expires.as_ref(), key.summary()))),
         }
     }
-    output::table(["PLATFORM", "STATE", "EXPIRES", "DETAILS"], &rows)
+    output::table([("PLATFORM", NAME), ("STATE", NAME), ("EXPIRES", MOMENT), ("DETAILS", TEXT)], &rows)
 }
 
 pub(super) fn one(reply: &Reply) -> Result<()> {

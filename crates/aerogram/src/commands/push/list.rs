@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::client::Reply;
 use crate::commands::Operator;
 use crate::config::number_in;
-use crate::output;
+use crate::output::{self, COUNT, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
 pub(super) struct List {
@@ -71,7 +71,16 @@ impl List {
 fn show(reply: &Reply) -> Result<()> {
     let Pushes { pushes, next_page } = reply.read()?;
     let rows: Vec<_> = pushes.iter().map(Push::row).collect();
-    output::table(["APP", "PUSH_ID", "CREATED", "STATE", "DELIVERED", "PENDING", "REASON"], &rows)?;
+    let columns = [
+        ("APP", ID.left_out(3)),
+        ("PUSH_ID", ID),
+        ("CREATED", MOMENT.left_out(1)),
+        ("STATE", NAME.left_out(4)),
+        ("DELIVERED", COUNT.left_out(2)),
+        ("PENDING", COUNT),
+        ("REASON", TEXT),
+    ];
+    output::table(columns, &rows)?;
     if next_page.is_some() {
         output::line(format_args!("There are more; --limit shows up to 1000."))?;
     }

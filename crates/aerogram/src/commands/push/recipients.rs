@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::steer::OnePush;
 use crate::client::Client;
 use crate::config::number_in;
-use crate::output;
+use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
 pub(super) struct Recipients {
@@ -64,7 +64,16 @@ impl Recipients {
         }
         let Page { recipients, next_page } = reply.read()?;
         let rows: Vec<_> = recipients.into_iter().map(Recipient::row).collect();
-        output::table(["CHANNEL_ID", "TYPE", "USER", "OUTCOME", "AT", "OPENED", "REASON"], &rows)?;
+        let columns = [
+            ("CHANNEL_ID", ID),
+            ("TYPE", NAME.left_out(1)),
+            ("USER", NAME.left_out(4)),
+            ("OUTCOME", NAME),
+            ("AT", MOMENT.left_out(3)),
+            ("OPENED", NAME.left_out(2)),
+            ("REASON", TEXT),
+        ];
+        output::table(columns, &rows)?;
         if next_page.is_some() {
             output::line(format_args!("There are more; --limit shows up to 1000, --csv all of them."))?;
         }

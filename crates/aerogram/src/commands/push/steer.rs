@@ -12,7 +12,7 @@ use super::list::List;
 use super::recipients::Recipients;
 use crate::client::{Client, Reply};
 use crate::config::{AppLogin, Data, Name, Remote, Unusable};
-use crate::output;
+use crate::output::{self, COUNT, NAME, TEXT};
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Steer {
@@ -128,8 +128,18 @@ pub(super) fn show(reply: &Reply) -> Result<()> {
     }
     let mut rows: Vec<_> = platforms.iter().map(|(name, progress)| progress.row(name)).collect();
     rows.push(total.row("total"));
-    let heading = ["PLATFORM", "TARGETED", "DELIVERED", "GONE", "FAILED", "EXPIRED", "CANCELED", "PENDING", "REASON"];
-    output::table(heading, &rows)
+    let columns = [
+        ("PLATFORM", NAME),
+        ("TARGETED", COUNT.left_out(4)),
+        ("DELIVERED", COUNT),
+        ("GONE", COUNT.left_out(3)),
+        ("FAILED", COUNT),
+        ("EXPIRED", COUNT.left_out(2)),
+        ("CANCELED", COUNT.left_out(1)),
+        ("PENDING", COUNT),
+        ("REASON", TEXT),
+    ];
+    output::table(columns, &rows)
 }
 
 impl PushProgress {

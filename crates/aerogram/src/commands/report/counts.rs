@@ -9,6 +9,7 @@ use serde_json::Number;
 use super::Report;
 use super::sheet::Sheet;
 use crate::client::{Client, own_path};
+use crate::output::{COUNT, MOMENT};
 
 /// A page of counts over time. Its rows are under the name of the report.
 #[derive(Deserialize)]
@@ -47,18 +48,21 @@ pub(super) async fn read(report: &Report, client: &Client, path: &str, has_total
 }
 
 fn sheet(rows: &[Row], has_totals: bool) -> Sheet {
-    let columns: BTreeSet<&str> = rows.iter().flat_map(|(_, figures)| figures.keys().map(String::as_str)).collect();
-    let heading = std::iter::once("DATE".to_owned()).chain(columns.iter().map(|name| name.to_uppercase())).collect();
+    let names: BTreeSet<&str> = rows.iter().flat_map(|(_, figures)| figures.keys().map(String::as_str)).collect();
+    // None is missed less than another: the last is left out first.
+    let counts =
+        names.iter().zip((0..names.len()).rev()).map(|(name, turn)| (name.to_uppercase(), COUNT.left_out(turn)));
+    let columns = std::iter::once(("DATE".to_owned(), MOMENT)).chain(counts).collect();
     let cells = |(date, figures): &Row| {
         let figure = |column: &&str| figures.get(*column).map_or_else(|| "0".to_owned(), ToString::to_string);
-        std::iter::once(date.clone()).chain(columns.iter().map(figure)).collect()
+        std::iter::once(date.clone()).chain(names.iter().map(figure)).collect()
     };
     let total = |column: &&str| {
         let counts = rows.iter().filter_map(|(_, figures)| figures.get(*column)?.as_u64());
         counts.sum::<u64>().to_string()
     };
-    let totals = has_totals.then(|| std::iter::once("TOTAL".to_owned()).chain(columns.iter().map(total)).collect());
-    Sheet { heading, rows: rows.iter().map(cells).collect(), totals }
+    let totals = has_totals.then(|| std::iter::once("TOTAL".to_owned()).chain(names.iter().map(total)).collect());
+    Sheet { columns, rows: rows.iter().map(cells).collect(), totals }
 }
 
 impl Bucket {

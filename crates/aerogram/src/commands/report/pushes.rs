@@ -9,6 +9,7 @@ use super::sheet::Sheet;
 use super::{Dates, Report};
 use crate::client::{Client, own_path, query};
 use crate::commands::progress::Progress;
+use crate::output::{COUNT, ID, MOMENT, NAME, TEXT};
 
 #[derive(Deserialize)]
 struct Pushes {
@@ -71,7 +72,14 @@ async fn names(client: &Client, Dates { start, end }: &Dates) -> Result<HashMap<
 }
 
 fn sheet(pushes: &[Push], names: &HashMap<String, String>) -> Sheet {
-    let heading = ["TIME", "PUSH", "TYPE", "SENDS", "DIRECT RESPONSES", "NAME OR TEXT"];
+    let columns = [
+        ("TIME", MOMENT.left_out(3)),
+        ("PUSH", ID),
+        ("TYPE", NAME.left_out(1)),
+        ("SENDS", COUNT),
+        ("DIRECT RESPONSES", COUNT.left_out(2)),
+        ("NAME OR TEXT", TEXT),
+    ];
     let row = |push: &Push| {
         let Push { push_id, push_time, push_type, sends, direct_responses } = push;
         let name = names.get(push_id).map_or("-", String::as_str);
@@ -82,7 +90,7 @@ fn sheet(pushes: &[Push], names: &HashMap<String, String>) -> Sheet {
     let (sends, responses) = (total(|push| push.sends), total(|push| push.direct_responses));
     let totals = ["TOTAL".to_owned(), String::new(), String::new(), sends, responses, String::new()];
     Sheet {
-        heading: heading.map(str::to_owned).into(),
+        columns: columns.map(|(heading, column)| (heading.to_owned(), column)).into(),
         rows: pushes.iter().map(row).collect(),
         totals: Some(totals.into()),
     }

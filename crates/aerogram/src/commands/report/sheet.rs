@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 
-use crate::output;
+use crate::output::{self, Column};
 
 pub(super) struct Sheet {
-    pub(super) heading: Vec<String>,
+    pub(super) columns: Vec<(String, Column)>,
     pub(super) rows: Vec<Vec<String>>,
     /// The row below the table.
     pub(super) totals: Option<Vec<String>>,
@@ -13,9 +13,9 @@ pub(super) struct Sheet {
 
 impl Sheet {
     pub(super) fn print(self, is_csv: bool) -> Result<()> {
-        let Self { heading, mut rows, totals } = self;
+        let Self { columns, mut rows, totals } = self;
         if is_csv {
-            let heading: Vec<String> = heading.iter().map(|name| name.to_lowercase().replace(' ', "_")).collect();
+            let heading: Vec<String> = columns.iter().map(|(name, _)| name.to_lowercase().replace(' ', "_")).collect();
             output::csv(&heading)?;
             return rows.iter().try_for_each(|row| output::csv(row));
         }
@@ -23,6 +23,6 @@ impl Sheet {
         for cell in rows.iter_mut().flatten() {
             *cell = output::shortened(cell);
         }
-        output::columns(&heading, &rows)
+        output::table_of(&columns, &rows)
     }
 }

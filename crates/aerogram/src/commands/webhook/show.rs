@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use crate::client::Reply;
-use crate::output;
+use crate::output::{self, COUNT, ID, MOMENT, NAME, TEXT};
 
 #[derive(Deserialize)]
 struct One {
@@ -99,7 +99,15 @@ pub(super) fn list(reply: &Reply) -> Result<()> {
         [shown.webhook_id, shown.state, behind, shown.dead_letters.to_string(), shown.name, shown.url]
     };
     let rows: Vec<_> = webhooks.into_iter().map(row).collect();
-    output::table(["WEBHOOK", "STATE", "BEHIND", "DEAD", "NAME", "URL"], &rows)
+    let columns = [
+        ("WEBHOOK", ID),
+        ("STATE", NAME),
+        ("BEHIND", COUNT),
+        ("DEAD", COUNT),
+        ("NAME", TEXT),
+        ("URL", TEXT.left_out(1)),
+    ];
+    output::table(columns, &rows)
 }
 
 pub(super) fn one(reply: &Reply) -> Result<()> {
@@ -150,7 +158,16 @@ pub(super) fn history(reply: &Reply) -> Result<()> {
         [entry.at, kind, entry.offset, number(entry.attempt), took, number(entry.status), error]
     };
     let rows: Vec<_> = attempts.into_iter().map(row).collect();
-    output::table(["AT", "TYPE", "OFFSET", "ATTEMPT", "TOOK", "STATUS", "ERROR"], &rows)
+    let columns = [
+        ("AT", MOMENT),
+        ("TYPE", NAME),
+        ("OFFSET", COUNT.left_out(3)),
+        ("ATTEMPT", COUNT.left_out(2)),
+        ("TOOK", COUNT.left_out(1)),
+        ("STATUS", COUNT),
+        ("ERROR", TEXT),
+    ];
+    output::table(columns, &rows)
 }
 
 pub(super) fn dead(reply: &Reply) -> Result<()> {
@@ -159,7 +176,15 @@ pub(super) fn dead(reply: &Reply) -> Result<()> {
         [letter.offset, letter.id, letter.kind, letter.given_up, letter.attempts.to_string(), letter.reason]
     };
     let rows: Vec<_> = dead_letters.into_iter().map(row).collect();
-    output::table(["OFFSET", "EVENT", "TYPE", "GIVEN UP", "ATTEMPTS", "REASON"], &rows)?;
+    let columns = [
+        ("OFFSET", COUNT),
+        ("EVENT", ID),
+        ("TYPE", NAME.left_out(3)),
+        ("GIVEN UP", MOMENT.left_out(2)),
+        ("ATTEMPTS", COUNT.left_out(1)),
+        ("REASON", TEXT),
+    ];
+    output::table(columns, &rows)?;
     if let Some(after) = after {
         output::note(format_args!("There may be more: go on with --after {after}."));
     }

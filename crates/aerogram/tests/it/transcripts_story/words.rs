@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 /// `d` stands for a digit and `x` for a hexadecimal one.
 const ID: &str = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-const PATTERNS: [(&str, &str); 19] = [
+const PATTERNS: [(&str, &str); 20] = [
     ("dddd-dd-ddTdd:dd:dd.dddZ", "MOMENT"),
     ("dddd-dd-ddTdd:dd:dd", "MOMENT"),
     ("dddd-dd-dd dd:dd:dd", "MOMENT"),
+    ("dddd-dd-dd…", "DAY…"),
     ("dddd-dd-dd", "DAY"),
     ("(xxxxxxxxxxxxxxxx)", "(FINGERPRINT)"),
     ("master secret xxxxxxxx", "master secret MARK"),
