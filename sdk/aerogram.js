@@ -32,8 +32,13 @@ class State {
   }
   store(name, mode = 'readwrite') { return this.db.transaction(name, mode).objectStore(name); }
   get(key) { return done(this.store('state', 'readonly').get(key)); }
-  // Without a value it is forgotten.
-  put(key, value) { return done(this.store('state').put(value, key)); }
+  // Without a value it is forgotten. A page that is left does not live long enough to commit by itself.
+  put(key, value) {
+    const state = this.store('state');
+    const kept = done(state.put(value, key));
+    state.transaction.commit();
+    return kept;
+  }
   async add(item) {
     const queue = this.store('queue');
     await done(queue.add(item));
@@ -146,6 +151,8 @@ export class Aerogram extends EventTarget {
     await this.#visit(true);
     const look = () => (document.hidden ? this.#state.put('active', Date.now()) : this.#visit()).catch(this.#fail);
     document.addEventListener('visibilitychange', look, { signal });
+    // For the pages that begin meanwhile, and for what ends without a word.
+    const watch = setInterval(() => (signal.aborted ? clearInterval(watch) : document.hidden || look()), MINUTE);
     addEventListener('pageshow', ({ persisted }) => {
       if (!persisted) return;
       if (this.#line) this.#follow();
@@ -163,7 +170,7 @@ export class Aerogram extends EventTarget {
       let [id, active, click, visits = 0] = await Promise.all(keys.map((key) => this.#state.get(key)));
       const now = Date.now();
       const tapped = now - click?.at < MINUTE && { push_id: click.push };
-      const isNew = tapped || !(Math.abs(now - active) < HALF_AN_HOUR);
+      const isNew = tapped || !(id && Math.abs(now - active) < HALF_AN_HOUR);
       if (isNew) {
         if (id) await this.#event('app_background', { session_id: id }, active);
         // What a page has said before is of its first session.
@@ -172,7 +179,8 @@ export class Aerogram extends EventTarget {
       }
       await this.#state.put('active', now);
       this.#session = id;
-      if (isNew) await this.#event('app_foreground', { ...tapped, time_zone: String(-new Date().getTimezoneOffset() * 60) });
+      // No later than the last look, which may be the end.
+      if (isNew) await this.#event('app_foreground', { ...tapped, time_zone: String(-new Date().getTimezoneOffset() * 60) }, now);
       if (isNew || isStart) this.#prompt(visits);
     });
   }

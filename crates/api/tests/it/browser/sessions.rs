@@ -9,6 +9,21 @@ use super::{come, send, text};
 
 /// For a page, more than half an hour passes.
 pub(super) const LATER: &str = "{ const now = Date.now; Date.now = () => now() + 31 * 60_000; null; }";
+/// Twenty minutes pass: less than ends a session, and twice as much is more.
+const SOON: &str = "{ const now = Date.now; Date.now = () => now() + 20 * 60_000; null; }";
+/// What the page does once a minute can be done at once.
+const MINUTELY: &str = "{ const real = window.setInterval;
+  window.setInterval = (work, time) => {
+    if (time === 60_000) window.minute ??= work;
+    return real(work, time);
+  }; }";
+/// Notes the events that the page sends.
+const LISTEN: &str = "window.sent = [];
+{ const fetch = window.fetch;
+  window.fetch = (url, options) => {
+    if (String(url).endsWith('/api/web-events')) sent.push(...JSON.parse(options.body));
+    return fetch(url, options);
+  }; }";
 /// The page is put away, and shown again as it was.
 const TURN: &str =
     "for (const type of ['pagehide', 'pageshow']) dispatchEvent(new PageTransitionEvent(type, { persisted: true }));
@@ -64,7 +79,8 @@ async fn a_session_goes_on_over_pages_and_tabs() {
         let first = told_before(&app, &other, "first").await;
         assert_eq!(types(&first), ["OPEN", "CUSTOM"]);
         assert_eq!((&first[0].1, other.run("kept('visits')").await), (&first[1].1, json!(1)));
-        // The next page comes late, and tells when somebody was there last.
+        // Nobody looks at one of them any more. The next page comes late, and tells when somebody was there last.
+        tab.open("about:blank").await;
         other.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": LATER })).await;
         come(&site, &other, "").await;
         let second = told_before(&app, &other, "second").await;
@@ -109,6 +125,82 @@ async fn a_page_that_is_shown_again_late_begins_a_session() {
                 .await,
             json!([null, null, null])
         );
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_page_that_is_left_was_looked_at_until_then() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, _) = connected(&app, &browser).await;
+        let began = tab.run("kept('session')").await;
+        // Each page comes more than half an hour after the one before has begun, and at once after its end.
+        for next in ["location.reload()", "location.replace('/?next')"] {
+            tab.run(SOON).await;
+            tab.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOON })).await;
+            tab.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOON })).await;
+            tab.run(&format!("window.leaving = true; setTimeout(() => {next}); null")).await;
+            tab.wait_for("!window.leaving && window.push").await;
+            assert_eq!(tab.run("kept('session')").await, began, "{next}");
+        }
+        assert_eq!(types(&told_before(&app, &tab, "still").await), ["OPEN", "CUSTOM"]);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_page_that_stays_is_looked_at_as_long_as_it_is_visible() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let site = Site::start(&app).await;
+        let tab = browser.tab().await;
+        tab.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": MINUTELY })).await;
+        come(&site, &tab, "").await;
+        // Of a page that nobody sees nothing is noted.
+        tab.run("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); null").await;
+        let (began, active) = (tab.run("kept('session')").await, tab.run("kept('active')").await);
+        tab.run(SOON).await;
+        tab.run("minute(); null").await;
+        assert_eq!(tab.run("kept('active')").await, active);
+        tab.run("Object.defineProperty(document, 'hidden', { value: false, configurable: true }); null").await;
+        tab.run("minute(); null").await;
+        while tab.run("kept('active')").await == active {}
+        // Another window opens later, and somebody still looks at the first.
+        let other = browser.tab_beside(&tab).await;
+        for _ in 0..2 {
+            other.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOON })).await;
+        }
+        come(&site, &other, "").await;
+        assert_eq!(other.run("kept('session')").await, began);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_session_does_not_end_before_it_has_begun() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let site = Site::start(&app).await;
+        let tab = browser.tab().await;
+        tab.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": LISTEN })).await;
+        come(&site, &tab, "").await;
+        tab.wait_for("sent.some(({ type }) => type === 'app_foreground')").await;
+        // Nobody has looked again since it began.
+        tab.run(LATER).await;
+        tab.run(SHOW).await;
+        tab.wait_for("sent.some(({ type }) => type === 'app_background')").await;
+        let times =
+            "['app_foreground', 'app_background'].map((wanted) => sent.find(({ type }) => type === wanted).time)
+            .map(Number)";
+        let times = tab.run(times).await;
+        assert!(times[0].as_f64() <= times[1].as_f64(), "{times}");
         app.stop().await;
     })
     .await;
