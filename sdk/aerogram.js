@@ -65,6 +65,8 @@ const basic = (name, secret) => `Basic ${btoa(`${name}:${secret}`)}`;
 const backOff = (tries, least = 1000) => Math.random() * Math.min(LONGEST_WAIT, least * 2 ** tries) + least / 2;
 const lost = ({ message: text }) => { throw Object.assign(new Error(text), { status: 0 }); };
 const uuid = () => crypto.randomUUID();
+// As the service writes keys.
+const written = (key) => btoa(String.fromCharCode(...new Uint8Array(key))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 // Only a worker that is active can subscribe, and one that cannot be installed never is.
 const active = async (registration) => {
   while (!registration.active) {
@@ -337,9 +339,17 @@ export class Aerogram extends EventTarget {
     return active(await navigator.serviceWorker.register(url, { scope, updateViaCache: 'none' }));
   }
 
-  // The one that enablePush has made, and nobody else's.
+  // The one that enablePush has made, and nobody else's. If the page could not register its worker now, it is known by its key.
   async #subscription() {
-    return await this.#state.get('push') ? (await this.#registration())?.pushManager?.getSubscription() : null;
+    const key = await this.#state.get('push');
+    if (!key) return null;
+    try {
+      return await (await this.#registration())?.pushManager?.getSubscription();
+    } catch {
+      const all = await navigator.serviceWorker?.getRegistrations() ?? [];
+      const found = await Promise.all(all.map(({ pushManager }) => pushManager?.getSubscription()));
+      return found.find((one) => one && written(one.options.applicationServerKey) === key);
+    }
   }
 
   async enablePush() {
@@ -658,7 +668,9 @@ export class Aerogram extends EventTarget {
   }
 
   async forget() {
-    await (await this.#subscription())?.unsubscribe();
+    // The channel ends whether or not that works, and soon.
+    const unsubscribing = this.#subscription().then((one) => one?.unsubscribe()).catch(this.#fail);
+    await Promise.race([unsubscribing, new Promise((resolve) => { setTimeout(resolve, LAST_WAIT); })]);
     // What is on its way arrives before, unless it takes too long, and nothing is sent after.
     const timer = setInterval(() => this.#tell({ type: 'hurry' }), LAST_WAIT);
     await this.#alone('queue', () => this.#alone('channel', async () => {

@@ -4,14 +4,30 @@ use serde_json::json;
 use testkit::app::on_each_database;
 use testkit::browser::Browser;
 
-use super::come;
 use super::identity::connected;
 use super::receipts::WATCH;
+use super::{channel_named, come};
 
 /// No push service is asked; who subscribes is noted.
 pub(super) const SUBSCRIBE: &str = "
 window.subscribers = [];
 PushManager.prototype.subscribe = async function () { subscribers.push(this); return {}; };
+null";
+
+/// The browser is subscribed with the key `-__-AQ`, and what the page registers is noted instead of sent.
+const SUBSCRIBED: &str = "
+Object.assign(window, { unsubscribed: 0, addresses: [] });
+PushManager.prototype.getSubscription = async () => ({
+  options: { applicationServerKey: new Uint8Array([251, 255, 254, 1]).buffer },
+  toJSON: () => ({ endpoint: 'https://push.example.com/1', keys: {} }),
+  unsubscribe: async () => { window.unsubscribed += 1; },
+});
+{ const fetch = window.fetch;
+  window.fetch = async (url, options) => {
+    if (options.method !== 'PUT' || !/\\/channels\\/[^/]+$/.test(url)) return fetch(url, options);
+    addresses.push(JSON.parse(options.body).channel.push_address);
+    return new Response('{}');
+  }; }
 null";
 
 /// Notes what is fetched and opened, and acts on a notification with some data.
@@ -135,6 +151,36 @@ async fn a_storage_that_fails_keeps_nothing_from_being_shown_and_opened() {
         worker.run(click).await;
         tab.wait_for("clicks.length === 1").await;
         assert_eq!(worker.run("reached").await, json!(["https://example.com/sale"]), "a page is opened");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_worker_that_cannot_be_registered_keeps_nobody_from_leaving() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (_site, tab, id) = connected(&app, &browser).await;
+        tab.run("registerWorker()").await;
+        tab.run(SUBSCRIBED).await;
+        tab.run("keep('push', '-__-AQ')").await;
+        // There is no such file any more.
+        tab.run("start({ worker: register('/none.js') }).then((push) => { window.other = push; })").await;
+        let subscribed = "https://push.example.com/1";
+        assert_eq!(tab.run("addresses").await, json!([subscribed]), "the subscription from before is still there");
+        tab.run("other.disablePush()").await;
+        assert_eq!(tab.run("[unsubscribed, addresses]").await, json!([1, [subscribed, null]]));
+        tab.run("keep('push', '-__-AQ')").await;
+        tab.run("other.consent(false)").await;
+        assert_eq!(tab.run("[unsubscribed, other.channelId ?? null]").await, json!([2, null]));
+        assert_eq!(tab.run("kept('channel').then((channel) => channel ?? null)").await, json!(null));
+        assert_eq!(channel_named(&app, &id).await["installed"], false);
+        // A promise may also never be kept.
+        tab.run("start({ worker: new Promise(() => {}) }).then((push) => { window.other = push; })").await;
+        tab.run("keep('push', '-__-AQ')").await;
+        tab.run("other.forget()").await;
+        assert_eq!(tab.run("kept('channel').then((channel) => channel ?? null)").await, json!(null));
         app.stop().await;
     })
     .await;
