@@ -101,14 +101,16 @@
   };
 
   const click = async (push, action) => {
+    const button = push.buttons?.find(({ id }) => id === action);
+    const own = target(button?.actions);
+    const opens = own || !button?.background;
     const noted = { push: push.push_id, at: Date.now() };
-    await get('channel').then((channel) => channel && put('click', noted)).catch(() => {});
+    // The session of the page that comes to the front has it.
+    if (opens) await get('channel').then((channel) => channel && put('click', noted)).catch(() => {});
     // Told first, because a browser may refuse to open a page; not waited for, because it refuses soon after the click.
     const told = tell('push_click', push, action ? { button_id: action } : {});
     const shown = toPages({ type: 'click', push, button: action || undefined });
-    const button = push.buttons?.find(({ id }) => id === action);
-    const own = target(button?.actions);
-    if (own || !button?.background) await visit(own ?? target(push.actions)).catch(() => {});
+    if (opens) await visit(own ?? target(push.actions)).catch(() => {});
     await Promise.all([told, shown]);
   };
 

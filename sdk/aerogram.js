@@ -153,8 +153,11 @@ export class Aerogram extends EventTarget {
     await this.#visit(true);
     const look = () => (document.hidden ? this.#state.put('active', Date.now()) : this.#visit()).catch(this.#fail);
     document.addEventListener('visibilitychange', look, { signal });
+    const visible = () => document.hidden || look();
     // For the pages that begin meanwhile, and for what ends without a word.
-    const watch = setInterval(() => (signal.aborted ? clearInterval(watch) : document.hidden || look()), MINUTE);
+    const watch = setInterval(() => (signal.aborted ? clearInterval(watch) : visible()), MINUTE);
+    // A page that is visible already is not shown again by the click of a notification.
+    this.addEventListener('click', visible, { signal });
     addEventListener('pageshow', ({ persisted }) => {
       if (!persisted) return;
       if (this.#line) this.#follow();

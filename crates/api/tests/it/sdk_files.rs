@@ -10,14 +10,14 @@ use testkit::store::Database;
 
 /// Bytes as written, and packed. Pages pay for each of them.
 const MOST: [(&str, usize, usize); 8] = [
-    ("aerogram.js", 24_700, 8_050),
+    ("aerogram.js", 24_800, 8_050),
     ("aerogram-sw.js", 6_000, 2_400),
     ("aerogram-ui.js", 9_600, 3_600),
     ("aerogram.d.ts", 4_600, 2_000),
     ("aerogram-ui.d.ts", 1_000, 600),
     // Nobody loads these but to read them.
-    ("aerogram.source.js", 31_100, 10_000),
-    ("aerogram-sw.source.js", 7_400, 2_900),
+    ("aerogram.source.js", 31_300, 10_050),
+    ("aerogram-sw.source.js", 7_600, 3_000),
     ("aerogram-ui.source.js", 11_200, 4_200),
 ];
 

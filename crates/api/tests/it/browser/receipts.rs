@@ -6,6 +6,7 @@ use testkit::browser::Browser;
 
 use super::identity::connected;
 use super::send;
+use super::sessions::HIDE;
 
 /// Notes which transactions read and write the list of pushes that were told.
 pub(super) const WATCH: &str = "
@@ -109,6 +110,8 @@ async fn receipts_wait_for_the_service_and_end_with_the_channel() {
             app.app.key
         );
         worker.run(&show).await;
+        // Otherwise the page takes the click for its session at once.
+        tab.run(HIDE).await;
         let click = "self.registration.getNotifications()
             .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
         worker.run(click).await;

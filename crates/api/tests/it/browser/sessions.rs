@@ -5,6 +5,7 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::browser::{Browser, Tab};
 
 use super::identity::connected;
+use super::receipts::WATCH;
 use super::{come, send, text};
 
 /// For a page, more than half an hour passes.
@@ -28,6 +29,8 @@ const LISTEN: &str = "window.sent = [];
 const TURN: &str =
     "for (const type of ['pagehide', 'pageshow']) dispatchEvent(new PageTransitionEvent(type, { persisted: true }));
 null";
+/// Nobody sees the page.
+pub(super) const HIDE: &str = "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); null";
 const SHOW: &str = "Object.defineProperty(document, 'hidden', { value: false, configurable: true });
 document.dispatchEvent(new Event('visibilitychange'));
 null";
@@ -162,7 +165,7 @@ async fn a_page_that_stays_is_looked_at_as_long_as_it_is_visible() {
         tab.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": MINUTELY })).await;
         come(&site, &tab, "").await;
         // Of a page that nobody sees nothing is noted.
-        tab.run("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); null").await;
+        tab.run(HIDE).await;
         let (began, active) = (tab.run("kept('session')").await, tab.run("kept('active')").await);
         tab.run(SOON).await;
         tab.run("minute(); null").await;
@@ -201,6 +204,42 @@ async fn a_session_does_not_end_before_it_has_begun() {
             .map(Number)";
         let times = tab.run(times).await;
         assert!(times[0].as_f64() <= times[1].as_f64(), "{times}");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_click_on_a_notification_begins_a_session_of_a_visible_page() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (site, tab, _) = connected(&app, &browser).await;
+        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+        tab.run("registerWorker()").await;
+        let worker = browser.worker_of(&tab).await;
+        worker.run(WATCH).await;
+        tab.run(SHOW).await;
+        let id = send(&app, json!({"alert": "Shoes"}), Value::Null).await;
+        let click = async |button: &str| {
+            let data =
+                json!({"push_id": id, "aerogram": app.app.key, "buttons": [{"id": "later", "background": true}]});
+            worker.run(&format!("self.registration.showNotification('Shoes', {{ data: {data} }})")).await;
+            let act = format!(
+                "self.registration.getNotifications().then(([notification]) =>
+                   happens(new NotificationEvent('notificationclick', {{ notification, action: '{button}' }})))"
+            );
+            worker.run(&act).await;
+        };
+        click("").await;
+        let told = until_opened(&app, 2).await;
+        assert_eq!(types(&told), ["OPEN", "CLOSE", "OPEN"]);
+        assert_eq!(told[2].2["triggering_push"]["push_id"], json!(id));
+        // A button that brings no page to the front begins none.
+        click("later").await;
+        tab.wait_for("clicks.length === 2").await;
+        assert_eq!(tab.run("kept('click').then((click) => click ?? null)").await, Value::Null);
+        assert_eq!(types(&told_before(&app, &tab, "after").await[told.len()..]), ["CUSTOM"]);
         app.stop().await;
     })
     .await;
