@@ -116,7 +116,8 @@
 
   const onNotification = (type, act) => self.addEventListener(type, (event) => {
     const { aerogram, ...push } = event.notification.data ?? {};
-    if (aerogram === key) event.waitUntil(act(push, event));
+    // Those that an earlier version has shown do not say whose they are.
+    if (aerogram === key || (!isShared && !aerogram && push.push_id)) event.waitUntil(act(push, event));
   });
 
   self.addEventListener('push', (event) => {

@@ -80,9 +80,7 @@ async fn notifications_of_others_are_left_to_them() {
             worker.run(script).await;
         }
         for kind in ["notificationclick", "notificationclose"] {
-            for data in
-                ["undefined", "'/theirs'", "{ push_id: 'theirs' }", "{ push_id: 'theirs', aerogram: 'another' }"]
-            {
+            for data in ["undefined", "'/theirs'", "{ url: '/' }", "{ push_id: 'theirs', aerogram: 'another' }"] {
                 worker.run(&format!("act('{kind}', {data})")).await;
                 assert_eq!(worker.run(N_NOTIFICATIONS).await, 1, "{kind} {data}");
             }
@@ -184,6 +182,29 @@ async fn a_worker_that_cannot_be_registered_keeps_nobody_from_leaving() {
         tab.run("keep('push', '-__-AQ')").await;
         tab.run("other.forget()").await;
         assert_eq!(tab.run("kept('channel').then((channel) => channel ?? null)").await, json!(null));
+        app.stop().await;
+    })
+    .await;
+}
+
+/// Versions before this one did not note whose a notification is.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn notifications_of_an_earlier_version_are_those_of_the_sdk_in_its_own_worker() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        for (script, is_taken) in [("registerWorker()", true), ("register('/own.js')", false)] {
+            let (site, tab, _) = connected(&app, &browser).await;
+            browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+            tab.run(&format!("{script}.then(() => null)")).await;
+            let worker = browser.worker_of(&tab).await;
+            worker.wait_for("self.registration.active?.state === 'activated'").await;
+            for script in [WATCH, ACT] {
+                worker.run(script).await;
+            }
+            worker.run("act('notificationclick', { push_id: 'earlier' })").await;
+            assert_eq!(worker.run("reached.length > 0").await, is_taken, "{script}");
+        }
         app.stop().await;
     })
     .await;
