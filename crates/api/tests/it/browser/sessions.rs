@@ -6,7 +6,7 @@ use testkit::browser::{Browser, Tab};
 
 use super::identity::connected;
 use super::receipts::WATCH;
-use super::{come, send, text};
+use super::{Site, come, send, text};
 
 /// For a page, more than half an hour passes.
 pub(super) const LATER: &str = "{ const now = Date.now; Date.now = () => now() + 31 * 60_000; null; }";
@@ -138,7 +138,7 @@ async fn a_page_that_is_shown_again_late_begins_a_session() {
 async fn a_page_that_is_left_was_looked_at_until_then() {
     let browser = Browser::start().await;
     on_each_database(async |app| {
-        let (site, tab, _) = connected(&app, &browser).await;
+        let (_site, tab, _) = connected(&app, &browser).await;
         let began = tab.run("kept('session')").await;
         // Each page comes more than half an hour after the one before has begun, and at once after its end.
         for next in ["location.reload()", "location.replace('/?next')"] {
