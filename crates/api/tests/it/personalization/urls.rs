@@ -9,7 +9,7 @@ use crate::push_account::recipients;
 
 const MEDIA: &str = "com.urbanairship.media_attachment";
 
-fn personalized(notification: Value) -> Value {
+fn personalized(notification: &Value) -> Value {
     json!({"audience": "all", "device_types": "all", "notification": notification, "options": {"personalization": true}})
 }
 
@@ -35,8 +35,8 @@ async fn everybody_gets_pictures_and_pages_of_their_own() {
                     "image": {"url": "{{picture}}?of={{sku}}"}},
             "actions": {"open": page},
         });
-        app.master().post("/api/push/validate", personalized(notification.clone())).await.expect(200);
-        send(&app, personalized(notification)).await;
+        app.master().post("/api/push/validate", personalized(&notification)).await.expect(200);
+        send(&app, personalized(&notification)).await;
         let kept = kept(&app).await;
         assert_eq!(kept[&ios][MEDIA]["url"], "https://img.example/1.png");
         assert_eq!(kept[&ios]["^p"]["url"], "https://shop.example/boots");
@@ -54,7 +54,7 @@ async fn a_device_whose_url_is_none_is_left_out_and_told_of() {
         let wrong = register(&app, "ios", "A2", json!({"picture": "1.png"})).await;
         let spaced = register(&app, "ios", "A3", json!({"picture": "https://img.example/1 2.png"})).await;
         let nothing = register(&app, "ios", "A4", json!({})).await;
-        let push = personalized(json!({"ios": {"alert": "a", "media_attachment": {"url": "{{{picture}}}"}}}));
+        let push = personalized(&json!({"ios": {"alert": "a", "media_attachment": {"url": "{{{picture}}}"}}}));
         let id = send(&app, push.clone()).await;
         assert_eq!(kept(&app).await.into_keys().collect::<Vec<_>>(), [good.as_str()]);
         let failed = recipients(&app, &id, "outcome=failed", 10).await;
@@ -78,14 +78,14 @@ async fn what_is_written_of_a_url_is_judged_when_it_comes_in() {
         let path = "notification.web.icon.url";
         let web = |url: &str| json!({"web": {"alert": "a", "icon": {"url": url}}});
         for url in ["ftp://img.example/{{sku}}", "/{{sku}}", "https://img.example/a b/{{sku}}", "https:///{{sku}}"] {
-            let refused = app.master().post("/api/push", personalized(web(url))).await.expect(400);
+            let refused = app.master().post("/api/push", personalized(&web(url))).await.expect(400);
             assert_eq!(refused["details"]["path"], path, "{url}");
         }
         let refused =
-            app.master().post("/api/push", personalized(web("https://img.example/{{#if sku}}"))).await.expect(400);
+            app.master().post("/api/push", personalized(&web("https://img.example/{{#if sku}}"))).await.expect(400);
         assert!(refused["error"].as_str().unwrap().contains("Column 21: "), "{refused}");
         // In any other push braces are characters.
-        let mut plain = personalized(web("{{{picture}}}"));
+        let mut plain = personalized(&web("{{{picture}}}"));
         plain["options"] = json!({"personalization": false});
         let refused = app.master().post("/api/push", plain).await.expect(400);
         assert_eq!(refused["details"]["path"], path);
@@ -100,7 +100,7 @@ async fn what_is_written_of_a_url_is_judged_when_it_comes_in() {
         app.master().post("/api/templates/push", usage).await.expect(200);
         // A schedule shows its push as it came.
         let later =
-            json!({"schedule": {"scheduled_time": "2030-01-01T00:00:00"}, "push": personalized(web("{{{picture}}}"))});
+            json!({"schedule": {"scheduled_time": "2030-01-01T00:00:00"}, "push": personalized(&web("{{{picture}}}"))});
         let made = app.master().post("/api/schedules", later.clone()).await.expect(201);
         let schedule = format!("/api/schedules/{}", made["schedule_ids"][0].as_str().unwrap());
         assert_eq!(app.master().get(&schedule).await.expect(200)["push"], later["push"]);
