@@ -1,12 +1,12 @@
 //! What page and worker keep together: which pushes were told, and receipts that wait.
 
 use serde_json::{Value, json};
-use testkit::app::on_each_database;
-use testkit::browser::Browser;
+use testkit::app::{TestApp, on_each_database};
+use testkit::browser::{Browser, Tab};
 
 use super::identity::connected;
-use super::send;
 use super::sessions::HIDE;
+use super::{Site, send};
 
 /// Notes which transactions read and write the list of pushes that were told.
 pub(super) const WATCH: &str = "
@@ -28,19 +28,24 @@ self.happens = async (event) => {
 null";
 const IS_ONE: &str = "touched.length === 2 && touched[0] === touched[1] && touched[0].mode === 'readwrite'";
 
+/// A connected page that may show notifications, and its worker, which is watched.
+pub(super) async fn with_worker(app: &TestApp, browser: &Browser) -> (Site, Tab, Tab) {
+    let (site, tab, _) = connected(app, browser).await;
+    browser.permit(&tab, &site.origin(), "notifications", "granted").await;
+    tab.run("registerWorker()").await;
+    let worker = browser.worker_of(&tab).await;
+    worker.run(WATCH).await;
+    (site, tab, worker)
+}
+
 /// A push that comes both ways at once must not be told twice: nobody looks at the list between a look and its change.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
 async fn a_push_is_noted_in_one_transaction() {
     let browser = Browser::start().await;
     on_each_database(async |app| {
-        let (site, tab, _) = connected(&app, &browser).await;
-        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
-        tab.run("registerWorker()").await;
-        let worker = browser.worker_of(&tab).await;
-        for part in [&tab, &worker] {
-            part.run(WATCH).await;
-        }
+        let (_site, tab, worker) = with_worker(&app, &browser).await;
+        tab.run(WATCH).await;
         send(&app, json!({"alert": "Shoes"}), Value::Null).await;
         tab.wait_for("messages.length === 1").await;
         assert_eq!(tab.run(IS_ONE).await, true);
@@ -97,11 +102,7 @@ async fn a_page_tells_of_pushes_that_it_shows_itself() {
 async fn receipts_wait_for_the_service_and_end_with_the_channel() {
     let browser = Browser::start().await;
     on_each_database(async |app| {
-        let (site, tab, _) = connected(&app, &browser).await;
-        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
-        tab.run("registerWorker()").await;
-        let worker = browser.worker_of(&tab).await;
-        worker.run(WATCH).await;
+        let (_site, tab, worker) = with_worker(&app, &browser).await;
         worker.run("self.fetch = async () => new Response('<h1>Forbidden</h1>', { status: 403 }); null").await;
         let id = send(&app, json!({"alert": "Shoes"}), Value::Null).await;
         tab.wait_for("messages.length === 1").await;
@@ -155,13 +156,8 @@ null";
 async fn a_button_in_the_background_opens_no_page() {
     let browser = Browser::start().await;
     on_each_database(async |app| {
-        let (site, tab, _) = connected(&app, &browser).await;
-        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
-        tab.run("registerWorker()").await;
-        let worker = browser.worker_of(&tab).await;
-        for script in [WATCH, NOTE_OPENED] {
-            worker.run(script).await;
-        }
+        let (_site, _tab, worker) = with_worker(&app, &browser).await;
+        worker.run(NOTE_OPENED).await;
         let (own, sale) = ("https://example.com/own", "https://example.com/sale");
         for (button, opened) in [("later", vec![]), ("own", vec![own]), ("plain", vec![own, sale])] {
             worker.run(&format!("act('{button}')")).await;

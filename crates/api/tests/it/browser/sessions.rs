@@ -5,7 +5,7 @@ use testkit::app::{TestApp, on_each_database};
 use testkit::browser::{Browser, Tab};
 
 use super::identity::connected;
-use super::receipts::WATCH;
+use super::receipts::with_worker;
 use super::{Site, come, send, text};
 
 /// For a page, more than half an hour passes.
@@ -214,11 +214,7 @@ async fn a_session_does_not_end_before_it_has_begun() {
 async fn a_click_on_a_notification_begins_a_session_of_a_visible_page() {
     let browser = Browser::start().await;
     on_each_database(async |app| {
-        let (site, tab, _) = connected(&app, &browser).await;
-        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
-        tab.run("registerWorker()").await;
-        let worker = browser.worker_of(&tab).await;
-        worker.run(WATCH).await;
+        let (_site, tab, worker) = with_worker(&app, &browser).await;
         tab.run(SHOW).await;
         let id = send(&app, json!({"alert": "Shoes"}), Value::Null).await;
         let click = async |button: &str| {

@@ -5,7 +5,7 @@ use testkit::app::on_each_database;
 use testkit::browser::Browser;
 
 use super::identity::connected;
-use super::receipts::WATCH;
+use super::receipts::{WATCH, with_worker};
 use super::sessions::HIDE;
 use super::{channel_named, come};
 
@@ -72,13 +72,8 @@ async fn a_worker_that_the_page_registers_stays_as_it_is() {
 async fn notifications_of_others_are_left_to_them() {
     let browser = Browser::start().await;
     on_each_database(async |app| {
-        let (site, tab, _) = connected(&app, &browser).await;
-        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
-        tab.run("registerWorker()").await;
-        let worker = browser.worker_of(&tab).await;
-        for script in [WATCH, ACT] {
-            worker.run(script).await;
-        }
+        let (_site, tab, worker) = with_worker(&app, &browser).await;
+        worker.run(ACT).await;
         for kind in ["notificationclick", "notificationclose"] {
             for data in ["undefined", "'/theirs'", "{ url: '/' }", "{ push_id: 'theirs', aerogram: 'another' }"] {
                 worker.run(&format!("act('{kind}', {data})")).await;
@@ -135,13 +130,8 @@ async fn a_worker_of_the_site_keeps_its_pushes_and_its_own_time() {
 async fn a_storage_that_fails_keeps_nothing_from_being_shown_and_opened() {
     let browser = Browser::start().await;
     on_each_database(async |app| {
-        let (site, tab, _) = connected(&app, &browser).await;
-        browser.permit(&tab, &site.origin(), "notifications", "granted").await;
-        tab.run("registerWorker()").await;
-        let worker = browser.worker_of(&tab).await;
-        for script in [WATCH, ACT] {
-            worker.run(script).await;
-        }
+        let (_site, tab, worker) = with_worker(&app, &browser).await;
+        worker.run(ACT).await;
         worker.run("IDBFactory.prototype.open = () => { throw new Error('The disk is full.'); }; null").await;
         let push = json!({"push_id": "00000000-0000-4000-8000-000000000000", "alert": "Shoes",
             "actions": {"^u": "https://example.com/sale"}});
