@@ -4,6 +4,7 @@
 mod nodes;
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -102,17 +103,17 @@ pub async fn on_each_database(test: impl AsyncFn(TestApp)) {
 
 impl TestApp {
     pub async fn on(database: Database) -> Self {
-        Self::start(Home::new(database), Setup::default()).await
+        Self::start(Home::with_tables(database), Setup::default()).await
     }
 
     /// A service with other settings for the positions of devices.
     pub async fn with_locations(database: Database, locations: LocationSettings) -> Self {
-        Self::start(Home::new(database), Setup { locations, ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { locations, ..Setup::default() }).await
     }
 
     /// A service that keeps the log and pushes for another time.
     pub async fn with_retention(database: Database, retention: engine::Retention) -> Self {
-        Self::start(Home::new(database), Setup { retention, ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { retention, ..Setup::default() }).await
     }
 
     /// A service on a database that the test has made.
@@ -122,42 +123,42 @@ impl TestApp {
 
     /// A service whose devices may create only so much.
     pub async fn with_growth(database: Database, growth: GrowthLimits) -> Self {
-        Self::start(Home::new(database), Setup { growth, ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { growth, ..Setup::default() }).await
     }
 
     /// A service whose apps may have only so many pipelines.
     pub async fn with_pipelines(database: Database, pipelines: PipelineLimits) -> Self {
-        Self::start(Home::new(database), Setup { pipelines, ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { pipelines, ..Setup::default() }).await
     }
 
     /// A service whose callers have other limits.
     pub async fn with_limits(database: Database, limits: api::Limits) -> Self {
-        Self::start(Home::new(database), Setup { limits, ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { limits, ..Setup::default() }).await
     }
 
     /// A service that believes what a proxy on this machine says about its callers.
     pub async fn behind_proxy(database: Database) -> Self {
-        Self::start(Home::new(database), Setup { behind_proxy: true, ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { behind_proxy: true, ..Setup::default() }).await
     }
 
     /// A service that is known to clients by another address.
     pub async fn with_public_url(database: Database, public_url: &'static str) -> Self {
-        Self::start(Home::new(database), Setup { public_url: Some(public_url), ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { public_url: Some(public_url), ..Setup::default() }).await
     }
 
     /// A service with pages for people.
     pub async fn with_pages(database: Database, pages: MakePages) -> Self {
-        Self::start(Home::new(database), Setup { pages: Some(pages), ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { pages: Some(pages), ..Setup::default() }).await
     }
 
     /// A service with TLS of its own.
     pub async fn with_tls(database: Database, tls: &'static Authority, limits: api::Limits) -> Self {
-        Self::start(Home::new(database), Setup { tls: Some(tls), limits, ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { tls: Some(tls), limits, ..Setup::default() }).await
     }
 
     /// A service that trusts an authority beside those of the machine.
     pub async fn trusting(database: Database, authority: &'static Authority) -> Self {
-        Self::start(Home::new(database), Setup { trusts: Some(authority), ..Setup::default() }).await
+        Self::start(Home::with_tables(database), Setup { trusts: Some(authority), ..Setup::default() }).await
     }
 
     /// Has the service read its certificate again.
@@ -314,7 +315,7 @@ impl Parts {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let scheme = if tls.is_some() { "https" } else { "http" };
         let base = format!("{scheme}://{}", listener.local_addr().expect("a listener has an address"));
-        let trust = tls.or(trusts).map_or_else(Trust::of_system, Authority::trust);
+        let trust = tls.or(trusts).map_or_else(system_trust, Authority::trust);
         let tls = tls.map(|authority| api::Tls::read(authority.server_files()).expect("the files fit"));
         let settings = engine::Settings {
             seal_key: SealKey::new(&[7; 32]),
@@ -361,6 +362,12 @@ impl Parts {
 /// Those of the service, but tests try wrong credentials a thousand times a minute.
 pub fn limits() -> api::Limits {
     api::Limits { wrong_credentials_per_minute: u32::MAX, ..api::Limits::default() }
+}
+
+/// What the machine trusts, which is a few hundred files. It is read once.
+fn system_trust() -> Trust {
+    static TRUST: OnceLock<Trust> = OnceLock::new();
+    TRUST.get_or_init(Trust::of_system).clone()
 }
 
 async fn create_app(engine: &engine::Engine, mode: Mode) -> Credentials {

@@ -44,7 +44,8 @@ rm -rf "$2"
 "#;
 
 /// Quick rather than safe, since the data is thrown away.
-const QUICK: &str = "-c shared_buffers=32MB -c fsync=off -c full_page_writes=off -c synchronous_commit=off";
+const QUICK: &str =
+    "-c shared_buffers=32MB -c fsync=off -c full_page_writes=off -c synchronous_commit=off -c autovacuum=off";
 /// As [`QUICK`], for a server that others follow, or that follows another: a commit is as safe as the two are together.
 const REPLICATED: &str = "-c shared_buffers=32MB -c fsync=off -c full_page_writes=off -c wal_level=replica \
                           -c max_wal_senders=4";
@@ -80,13 +81,29 @@ pub fn is_skipped() -> bool {
 impl Cluster {
     /// Creates an empty database and returns its URL.
     pub fn fresh_database(&self) -> String {
+        self.url(&self.create("template1"))
+    }
+
+    /// Creates a copy of a database that nobody is connected to, and returns its URL.
+    pub(crate) fn copy_of(&self, name: &str) -> String {
+        self.url(&self.create(name))
+    }
+
+    /// Creates an empty database, of which copies can be made, and returns its name and its URL.
+    pub(crate) fn template(&self) -> (String, String) {
+        let name = self.create("template1");
+        let url = self.url(&name);
+        (name, url)
+    }
+
+    fn create(&self, template: &str) -> String {
         let name = format!("test_{}", self.n_databases.fetch_add(1, Ordering::Relaxed));
         let mut psql = Command::new(self.programs.join("psql"));
         psql.arg("-X").arg("-h").arg(&self.folder).args(["-U", USER, "-d", "postgres", "-c"]);
-        let created = psql.arg(format!("create database {name}")).stdin(Stdio::null()).output();
+        let created = psql.arg(format!("create database {name} template {template}")).stdin(Stdio::null()).output();
         let created = created.unwrap_or_else(|error| panic!("psql cannot be started: {error}"));
         assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
-        self.url(&name)
+        name
     }
 
     fn url(&self, name: &str) -> String {
