@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tenancy::Rights;
 
-use super::data_items::{changed, record};
+use super::data_items::{Items, changed};
 use crate::answer::Answer;
 use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
@@ -18,7 +18,7 @@ use crate::input::Input;
 use crate::links::Links;
 use crate::path_vars::PathId;
 
-const FLAG_ID: &str = "flag_id";
+const FLAGS: Items = Items { kind: ItemKind::Flag, id_key: "flag_id", one: "feature_flag", all: "feature_flags" };
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CreatedFeatureFlag")]
@@ -53,9 +53,7 @@ pub(super) async fn create(
 }
 
 pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    let all = edge.engine.remote_data().items(app.id, ItemKind::Flag).await?;
-    let feature_flags = all.into_iter().map(|view| record(view, FLAG_ID)).collect();
-    Ok(Answer::ok(All { feature_flags })?.data_attribute("feature_flags"))
+    FLAGS.list(&edge, app.id, |feature_flags| All { feature_flags }).await
 }
 
 pub(super) async fn look_up(
@@ -63,8 +61,7 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     PathId(id): PathId<FlagKind>,
 ) -> Result<Answer> {
-    let found = edge.engine.remote_data().item(app.id, ItemKind::Flag, id.to_string()).await?;
-    Ok(Answer::ok(One { feature_flag: record(found, FLAG_ID) })?.data_attribute("feature_flag"))
+    FLAGS.look_up(&edge, app.id, id.to_string(), |feature_flag| One { feature_flag }).await
 }
 
 pub(super) async fn replace(
@@ -82,8 +79,7 @@ pub(super) async fn delete(
     CallingApp(app): CallingApp,
     PathId(id): PathId<FlagKind>,
 ) -> Result<Answer> {
-    edge.engine.remote_data().delete(app.id, ItemKind::Flag, id.to_string()).await?;
-    Answer::done()
+    FLAGS.delete(&edge, app.id, id.to_string()).await
 }
 
 /// A device asks whether a flag is on for it.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::data_items::{changed, record};
+use super::data_items::{Items, changed};
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
@@ -17,7 +17,8 @@ use crate::input::Input;
 use crate::links::Links;
 use crate::path_vars::PathId;
 
-const HOLDOUT_ID: &str = "holdout_id";
+const HOLDOUTS: Items =
+    Items { kind: ItemKind::Holdout, id_key: "holdout_id", one: "holdout_group", all: "holdout_groups" };
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CreatedHoldoutGroup")]
@@ -52,9 +53,7 @@ pub(super) async fn create(
 }
 
 pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    let all = edge.engine.remote_data().items(app.id, ItemKind::Holdout).await?;
-    let holdout_groups = all.into_iter().map(|view| record(view, HOLDOUT_ID)).collect();
-    Ok(Answer::ok(All { holdout_groups })?.data_attribute("holdout_groups"))
+    HOLDOUTS.list(&edge, app.id, |holdout_groups| All { holdout_groups }).await
 }
 
 pub(super) async fn look_up(
@@ -62,8 +61,7 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     PathId(id): PathId<HoldoutKind>,
 ) -> Result<Answer> {
-    let found = edge.engine.remote_data().item(app.id, ItemKind::Holdout, id.to_string()).await?;
-    Ok(Answer::ok(One { holdout_group: record(found, HOLDOUT_ID) })?.data_attribute("holdout_group"))
+    HOLDOUTS.look_up(&edge, app.id, id.to_string(), |holdout_group| One { holdout_group }).await
 }
 
 pub(super) async fn replace(
@@ -81,6 +79,5 @@ pub(super) async fn delete(
     CallingApp(app): CallingApp,
     PathId(id): PathId<HoldoutKind>,
 ) -> Result<Answer> {
-    edge.engine.remote_data().delete(app.id, ItemKind::Holdout, id.to_string()).await?;
-    Answer::done()
+    HOLDOUTS.delete(&edge, app.id, id.to_string()).await
 }

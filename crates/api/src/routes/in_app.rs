@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tenancy::Rights;
 
-use super::data_items::{changed, record};
+use super::data_items::{Items, changed};
 use super::remote_data::own_key;
 use crate::answer::Answer;
 use crate::auth::{CallingApp, CallingRights};
@@ -20,6 +20,8 @@ use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
 use crate::path_vars::{PathVars, id_in_path};
+
+const MESSAGES: Items = Items { kind: ItemKind::Message, id_key: "id", one: "in_app_message", all: "in_app_messages" };
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CreatedInAppMessage")]
@@ -80,9 +82,7 @@ pub(super) async fn list(
     PathVars(key): PathVars<String>,
 ) -> Result<Answer> {
     own_key(&app, &key)?;
-    let all = edge.engine.remote_data().items(app.id, ItemKind::Message).await?;
-    let in_app_messages = all.into_iter().map(|view| record(view, "id")).collect();
-    Ok(Answer::ok(All { in_app_messages })?.data_attribute("in_app_messages"))
+    MESSAGES.list(&edge, app.id, |in_app_messages| All { in_app_messages }).await
 }
 
 pub(super) async fn look_up(
@@ -92,8 +92,7 @@ pub(super) async fn look_up(
 ) -> Result<Answer> {
     own_key(&app, &key)?;
     let id = message_id(&id)?.to_string();
-    let found = edge.engine.remote_data().item(app.id, ItemKind::Message, id).await?;
-    Ok(Answer::ok(One { in_app_message: record(found, "id") })?.data_attribute("in_app_message"))
+    MESSAGES.look_up(&edge, app.id, id, |in_app_message| One { in_app_message }).await
 }
 
 pub(super) async fn replace(
@@ -114,8 +113,7 @@ pub(super) async fn delete(
     PathVars((key, id)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     own_key(&app, &key)?;
-    edge.engine.remote_data().delete(app.id, ItemKind::Message, message_id(&id)?.to_string()).await?;
-    Answer::done()
+    MESSAGES.delete(&edge, app.id, message_id(&id)?.to_string()).await
 }
 
 pub(super) async fn set_eligibility(

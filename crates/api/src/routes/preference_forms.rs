@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::data_items::{changed, record};
+use super::data_items::{Items, changed};
 use super::remote_data::own_key;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::path_vars::PathVars;
 use crate::query::plain_text;
 
-const FORM_ID: &str = "form_id";
+const FORMS: Items = Items { kind: ItemKind::Form, id_key: "form_id", one: "preference_form", all: "preference_forms" };
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "OnePreferenceForm")]
@@ -50,9 +50,7 @@ pub(super) async fn list(
     PathVars(key): PathVars<String>,
 ) -> Result<Answer> {
     own_key(&app, &key)?;
-    let all = edge.engine.remote_data().items(app.id, ItemKind::Form).await?;
-    let preference_forms = all.into_iter().map(|view| record(view, FORM_ID)).collect();
-    Ok(Answer::ok(All { preference_forms })?.data_attribute("preference_forms"))
+    FORMS.list(&edge, app.id, |preference_forms| All { preference_forms }).await
 }
 
 pub(super) async fn look_up(
@@ -61,8 +59,7 @@ pub(super) async fn look_up(
     PathVars((key, id)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     own_key(&app, &key)?;
-    let found = edge.engine.remote_data().item(app.id, ItemKind::Form, form_id(&id)?).await?;
-    Ok(Answer::ok(One { preference_form: record(found, FORM_ID) })?.data_attribute("preference_form"))
+    FORMS.look_up(&edge, app.id, form_id(&id)?, |preference_form| One { preference_form }).await
 }
 
 pub(super) async fn delete(
@@ -71,8 +68,7 @@ pub(super) async fn delete(
     PathVars((key, id)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     own_key(&app, &key)?;
-    edge.engine.remote_data().delete(app.id, ItemKind::Form, form_id(&id)?).await?;
-    Answer::done()
+    FORMS.delete(&edge, app.id, form_id(&id)?).await
 }
 
 /// No form has an id with control characters, and the database has no room for them.
