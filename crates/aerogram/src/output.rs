@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use model::csv_cell::CsvFile;
 use unicode_width::UnicodeWidthStr;
 
 pub(crate) use column::{COUNT, Column, ID, MOMENT, NAME, TEXT};
@@ -45,20 +46,10 @@ pub(crate) fn explained(error: &anyhow::Error) -> String {
     text
 }
 
-/// Writes a line of comma-separated values.
+/// Writes a line of comma-separated values, for spreadsheets.
 pub(crate) fn csv(cells: &[String]) -> Result<()> {
-    line(format_args!("{}", cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",")))
-}
-
-/// In quotes if it would be taken for more than one cell otherwise. A text that a spreadsheet would take for a formula begins with
-/// an apostrophe, which it does not show.
-fn quoted(cell: &str) -> String {
-    let is_formula = cell.len() > 1 && cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
-    let cell = if is_formula { format!("'{cell}") } else { cell.to_owned() };
-    match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell,
-    }
+    let cells: Vec<_> = cells.iter().map(|cell| CsvFile::ForPeople.cell(cell)).collect();
+    line(format_args!("{}", cells.join(",")))
 }
 
 /// As much of the beginning of a text as fits into so many columns of a terminal.
@@ -95,14 +86,6 @@ mod tests {
         assert_eq!(explained(&error), "bad: not a database: Error code 26");
         let error = anyhow::anyhow!("no room").context("no room").context("It cannot be opened");
         assert_eq!(explained(&error), "It cannot be opened: no room");
-    }
-
-    #[test]
-    fn cells_with_commas_are_quoted() {
-        assert_eq!(
-            ["a b", "a,b", "say \"hi\"", "a\nb", "=1+1", "-7", "-"].map(quoted),
-            ["a b", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"a\nb\"", "'=1+1", "-7", "-"]
-        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod channel;
 pub mod contact;
 pub mod content_template;
 pub mod create_and_send;
+pub mod csv_cell;
 pub mod csv_records;
 pub mod custom_event;
 pub mod demo;

@@ -9,6 +9,7 @@ use devices::{ChangeListView, ChangeUpload};
 use http::StatusCode;
 use model::change_list::{ChangeCsv, ChangeFault, ChangeKind, ChangeRow, NewAttributeList, NewTagList, TagChanges};
 use model::channel::TagSets;
+use model::csv_cell::CsvFile;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tenancy::App;
@@ -225,10 +226,10 @@ async fn take(upload: &mut ChangeUpload, row: Result<ChangeRow, ChangeFault>) ->
 
 async fn errors(edge: &Edge, app: &App, kind: ChangeKind, name: &str) -> Result<Response> {
     let rows = edge.engine.devices().change_list_errors(app.id, kind, list_name(name)?).await?;
-    let quoted = |text: &str| text.replace('"', "\"\"");
+    let quoted = |text: &str| CsvFile::ForPeople.quoted(text);
     let lines = rows.iter().map(|row| {
-        let (identifier, problem) = (quoted(&row.identifier), quoted(&row.problem));
-        format!("\"{identifier}\",ERROR,\"Line {}: {problem}\"\r\n", row.line)
+        let problem = format!("Line {}: {}", row.line, row.problem);
+        format!("{},ERROR,{}\r\n", quoted(&row.identifier), quoted(&problem))
     });
     Ok(csv(Body::from(lines.collect::<String>())))
 }

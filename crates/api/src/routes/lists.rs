@@ -8,6 +8,7 @@ use axum::response::Response;
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
+use model::csv_cell::CsvFile;
 use model::ids::OperationId;
 use model::limits;
 use model::problem::{Problem, ProblemKind, Problems};
@@ -186,7 +187,7 @@ pub(super) async fn errors(
     PathVars(name): PathVars<String>,
 ) -> Result<Response> {
     let rows = edge.engine.targeting().list_errors(app.id, list_name(&name)?).await?;
-    let lines = rows.iter().map(|row| format!("{},\"{}\"\r\n", row.line, row.problem.replace('"', "\"\"")));
+    let lines = rows.iter().map(|row| format!("{},{}\r\n", row.line, CsvFile::ForPeople.quoted(&row.problem)));
     Ok(csv(Body::from(format!("line,error\r\n{}", lines.collect::<String>()))))
 }
 

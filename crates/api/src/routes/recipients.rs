@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use futures_util::stream;
+use model::csv_cell::CsvFile;
 use model::ids::{AppId, ChannelId, ChannelKind, NamedUserId, Ordinal, PushId, PushKind};
 use schemars::JsonSchema;
 use sending::{Recipient, RecipientsPage, RecipientsQuery, RecipientsStart, Standing, WantedRecipients};
@@ -148,7 +149,9 @@ impl Rest {
 }
 
 impl RecipientRecord {
+    /// Users choose their ids, and push services of browsers their reasons.
     fn write_csv(&self, lines: &mut String) {
+        let quoted = |text: &str| CsvFile::ForPeople.quoted(text);
         let user = self.named_user_id.as_ref().map(|user| quoted(user.as_str())).unwrap_or_default();
         let reason = self.reason.as_deref().map(quoted).unwrap_or_default();
         let at = self.at.as_deref().unwrap_or_default();
@@ -158,13 +161,6 @@ impl RecipientRecord {
             "{channel_id},{device_type},{user},{outcome},{reason},{at},{opened},{influenced},{read},{received}\r\n"
         ));
     }
-}
-
-/// A value of CSV. One that a spreadsheet would take for a formula begins with an apostrophe, as spreadsheets want it: users choose
-/// their ids, and push services of browsers their reasons.
-fn quoted(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 
 impl From<Recipient> for RecipientRecord {

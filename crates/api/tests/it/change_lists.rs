@@ -105,7 +105,7 @@ async fn an_attribute_list_sets_attributes_and_a_snapshot_removes_them_too() {
         for name in ["ua_attributes_crm", "ua_attributes_snapshot_crm"] {
             master.post("/api/attribute-lists/", json!({"name": name, "description": "CRM"})).await.expect(201);
         }
-        let file = "named_user,plan,seats,since\nkim,\"gold, plus\",12,2030-05-01T08:00:00\nlee,,7,\nmo,x\n";
+        let file = "named_user,plan,seats,since\nkim,\"gold, plus\",12,2030-05-01T08:00:00\nlee,,7,\nmo,x\n=1+1,x\n";
         upload(&app, "attribute-lists/ua_attributes_crm", file).await.expect(202);
         app.step_all().await;
         let of = async |user: &str| {
@@ -114,8 +114,9 @@ async fn an_attribute_list_sets_attributes_and_a_snapshot_removes_them_too() {
         };
         assert_eq!(of("kim").await, json!({"plan": "gold, plus", "seats": 12, "since": "2030-05-01T08:00:00"}));
         assert_eq!(of("lee").await, json!({"seats": 7}));
-        let problem = "\"mo\",ERROR,\"Line 4: The row has 2 cells, and none for 'seats'.\"\r\n";
-        assert_eq!(errors(&app, "attribute-lists/ua_attributes_crm").await, problem);
+        let problems = "\"mo\",ERROR,\"Line 4: The row has 2 cells, and none for 'seats'.\"\r\n\
+                        \"'=1+1\",ERROR,\"Line 5: The row has 2 cells, and none for 'seats'.\"\r\n";
+        assert_eq!(errors(&app, "attribute-lists/ua_attributes_crm").await, problems, "none is a formula");
         upload(&app, "attribute-lists/ua_attributes_crm", "named_user,plan\nkim,\n").await.expect(202);
         app.step_all().await;
         assert_eq!(of("kim").await["plan"], "gold, plus", "an empty cell leaves the attribute alone");

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::channel::ClaimedType;
+use crate::csv_cell::CsvFile;
 use crate::device_type::DeviceType;
 use crate::ids::{ChannelId, NamedUserId};
 use crate::limits;
@@ -142,14 +143,8 @@ impl Member {
         }
     }
 
-    /// The member as a line of CSV, its end included.
+    /// The member as a line of CSV, its end included. What is downloaded can be uploaded again.
     pub fn to_csv(&self) -> String {
-        let identifier = self.identifier();
-        let identifier_type = self.identifier_type();
-        if identifier.contains([',', '"']) {
-            format!("{identifier_type},\"{}\"\r\n", identifier.replace('"', "\"\""))
-        } else {
-            format!("{identifier_type},{identifier}\r\n")
-        }
+        format!("{},{}\r\n", self.identifier_type(), CsvFile::RoundTrip.cell(&self.identifier()))
     }
 }

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use model::csv_cell::CsvFile;
 
 use super::Events;
 use super::panels::Panel;
@@ -40,18 +41,8 @@ pub(super) fn of_events(events: &Events) -> String {
 }
 
 fn line<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
-    let cells: Vec<String> = cells.into_iter().map(cell).collect();
+    let cells: Vec<_> = cells.into_iter().map(|cell| CsvFile::ForPeople.cell(cell)).collect();
     format!("{}\r\n", cells.join(","))
-}
-
-fn cell(text: &str) -> String {
-    let is_number = text.parse::<f64>().is_ok();
-    let is_formula = !is_number && text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
-    match text.contains(['"', ',', '\r', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
-    }
 }
 
 #[cfg(test)]
