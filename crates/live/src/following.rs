@@ -87,10 +87,10 @@ impl Live {
 impl Live {
     /// Takes in every message that is committed by now.
     pub(crate) async fn catch_up(&self, hub: &Arc<Hub>) -> Result<()> {
-        let mut read = self.read_on(hub).await?;
+        let mut read = self.read_apart(hub).await?;
         let head = read.head;
         while !read.is_end && read.looked < head {
-            read = self.read_on(hub).await?;
+            read = self.read_apart(hub).await?;
         }
         Ok(())
     }
@@ -98,6 +98,19 @@ impl Live {
     /// Takes in the next messages. Everybody who wants some waits for their turn, so that no one reads what another has read.
     async fn read_on(&self, hub: &Arc<Hub>) -> Result<Read> {
         let mut reading = hub.reading.lock().await;
+        self.take_in(hub, &mut reading).await
+    }
+
+    /// The same in a task of its own, for a caller that is given up when its device hangs up: what is in the backlog counts as
+    /// handed out, so that nobody may stop before all connections were offered it.
+    async fn read_apart(&self, hub: &Arc<Hub>) -> Result<Read> {
+        let mut reading = hub.reading.clone().lock_owned().await;
+        let (live, hub) = (self.clone(), hub.clone());
+        let taking = tokio::spawn(async move { live.take_in(&hub, &mut reading).await });
+        taking.await.map_err(Error::internal)?
+    }
+
+    async fn take_in(&self, hub: &Arc<Hub>, reading: &mut Reading) -> Result<Read> {
         let (app, now, n_rewrites) = (hub.app, self.0.clock.now(), reading.n_rewrites);
         let is_loaded = hub.is_loaded.load(Ordering::Acquire);
         let seen = Seen { messages: is_loaded.then(|| hub.backlog.read().seen()), inboxes: hub.inboxes.lock().seen() };

@@ -28,7 +28,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub(crate) struct Hub {
     pub(crate) app: AppId,
     /// The turn to read the log.
-    pub(crate) reading: AsyncMutex<Reading>,
+    pub(crate) reading: Arc<AsyncMutex<Reading>>,
     /// Whether the backlog was read for the first time.
     pub(crate) is_loaded: AtomicBool,
     pub(crate) backlog: RwLock<Backlog>,
@@ -67,7 +67,7 @@ impl Hub {
     pub(crate) fn new(app: AppId, metrics: Metrics) -> Self {
         Self {
             app,
-            reading: AsyncMutex::default(),
+            reading: Arc::default(),
             is_loaded: AtomicBool::new(false),
             backlog: RwLock::default(),
             lines: Mutex::default(),

@@ -1,18 +1,21 @@
 //! What time does to connections, with later instants handed in: pings and the positions that come with them, silence, devices that
-//! take nothing, and how all of them are told the end.
+//! take nothing, and how all of them are told the end. And what becomes of a message when the poll that has found it is given up.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use base::{Base, GrowthLimits};
 use bytes::Bytes;
-use devices::{Devices, LocationSettings};
+use devices::{Devices, Journal, LocationSettings, ManyEvent};
 use index::Indexes;
 use model::app::{Mode, NewApp};
+use model::event::{LiveContent, SharedPush};
 use model::ids::{ChannelId, Offset, Ordinal, PushId};
 use model::time::{Clock, UtcMillis};
 use roaring::RoaringBitmap;
-use store::{DatabaseUrl, Store};
+use store::{DatabaseUrl, Store, Tx};
 use tempfile::TempDir;
 use tenancy::{Caller, SealKey, Tenancy};
 use tokio::io::AsyncReadExt;
@@ -57,7 +60,11 @@ impl Room {
     }
 
     fn line(&self, socket: Option<Socket>) -> Arc<Line> {
-        let line = Arc::new(Line::new(ORDINAL, ChannelId::random(), self.caller.clone(), None, socket));
+        self.line_of(ORDINAL, socket)
+    }
+
+    fn line_of(&self, ordinal: Ordinal, socket: Option<Socket>) -> Arc<Line> {
+        let line = Arc::new(Line::new(ordinal, ChannelId::random(), self.caller.clone(), None, socket));
         self.hub.add(&line);
         line
     }
@@ -66,6 +73,18 @@ impl Room {
     fn read_up_to(&self, offset: Offset) {
         self.hub.backlog.write().advance(offset);
         self.hub.inboxes.lock().restart(Offset(0), offset, &RoaringBitmap::new());
+    }
+
+    /// Puts a message to everybody who is connected into the log, which nobody follows here.
+    async fn send(&self) -> Offset {
+        let (app, everybody) = (self.hub.app, self.hub.lines.lock().connected.clone());
+        let write = move |tx: &mut Tx<'_>| {
+            let content = LiveContent { expires: None, message: "{}".to_owned() };
+            let mut journal = Journal::new(NOW);
+            journal.many(ManyEvent::Live(&content), &SharedPush::of(PushId::random()), &everybody)?;
+            journal.write(tx, app)
+        };
+        self.live.0.store.write(app, write).await.unwrap()
     }
 
     /// A connection that is served and begins with these frames, and the socket of its device.
@@ -250,4 +269,31 @@ async fn a_device_without_a_socket_is_told_how_far_it_is_as_well() {
     assert_eq!(reader.position(), Ok(None), "and how its inbox is");
     assert_eq!(reader.next().await, Ok(vec![Told::Inbox(news)]));
     assert_eq!(reader.position(), Ok(Some(Offset(12))));
+}
+
+/// It is in the backlog by then, and so would count as received with the next one that the device acknowledges.
+#[tokio::test]
+async fn a_message_reaches_everybody_although_the_poll_that_has_found_it_is_given_up() {
+    let room = Room::new().await;
+    // So many that others get their turn on the thread before the last one is written to.
+    let others: Vec<_> = (0..1_000).map(|number| room.line_of(Ordinal(number), None)).collect();
+    let (socket, mut device) = current().await;
+    let last = room.line_of(Ordinal(1_000), Some(socket));
+    room.live.catch_up(&room.hub).await.unwrap();
+    let first = room.send().await;
+    let mut poll = Box::pin(room.live.catch_up(&room.hub));
+    while room.hub.backlog.read().seen() < first {
+        poll_fn(|context| Poll::Ready(poll.as_mut().poll(context).is_ready())).await;
+        tokio::task::yield_now().await;
+    }
+    drop(poll);
+    room.send().await;
+    room.live.catch_up(&room.hub).await.unwrap();
+    last.socket.as_ref().unwrap().flush().unwrap();
+    let all: Vec<_> = room.hub.backlog.read().to(last.ordinal, Offset(0)).map(Message::json).collect();
+    assert_eq!((all.len(), others.len()), (2, 1_000));
+    for message in all {
+        let frame = frame::text(&message);
+        assert_eq!(told(&mut device, frame.len()).await, frame, "in order, and each once");
+    }
 }
