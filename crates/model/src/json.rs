@@ -74,6 +74,13 @@ mod tests {
         assert_eq!(problems.iter().count(), 100);
         let first = &problems.first().path;
         assert_eq!(*first, format!("{}…[0]", "é".repeat(128)));
+        let twice = format!("{{\"{key}\": 1, \"{key}\": 2}}");
+        let read = |at: &At<'_>| {
+            at.object()?.finish();
+            Some(())
+        };
+        let problems = parse(twice.as_bytes(), read).unwrap_err();
+        assert!(problems.iter().all(|problem| problem.message.len() < 400), "nor are they quoted as a whole");
     }
 
     #[test]

@@ -32,7 +32,8 @@ pub(super) fn loggable(path: &str) -> String {
     if is_line || path.split(['.', '[', ']']).all(is_plain) { path.to_owned() } else { "*".to_owned() }
 }
 
-pub(super) fn cut(text: &str) -> String {
+/// The beginning of a text that may quote a request.
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(MOST_QUOTED_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -22,7 +22,7 @@ use tenancy::App;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, cut};
 use crate::query::Params;
 use crate::roles::OwnScopes;
 use crate::upload::Upload;
@@ -37,6 +37,10 @@ const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
 const MOST_LINE_BYTES: usize = 1024 * 1024;
 /// More lines that were left out are counted, and not told.
 const MOST_TOLD: usize = 10_000;
+/// So are those that come when what was told takes so much room: a packed body of some megabytes may be gigabytes of bad lines.
+const MOST_TOLD_BYTES: usize = 4 * 1024 * 1024;
+/// Of a line that has many problems, those beyond so many bytes are counted.
+const MOST_ERROR_BYTES: usize = 8 * 1024;
 
 /// The answer about one line that was left out.
 #[derive(Serialize)]
@@ -159,7 +163,7 @@ impl Import<'_> {
                     None => users.push(ImportUserRow { line, user: *user }),
                     Some(message) => refused.push(RefusedRow { line, path: "named_user".to_owned(), message }),
                 },
-                Err(problems) => refused.push(refusal(line, &problems)),
+                Err(row) => refused.push(row),
             }
         }
         if !self.is_dry_run && !rows.is_empty() {
@@ -190,7 +194,7 @@ impl Import<'_> {
 
     fn tell(&mut self, row: &RefusedRow) -> Result<()> {
         self.n_refused += 1;
-        if self.n_refused > MOST_TOLD as u64 {
+        if self.n_refused > MOST_TOLD as u64 || self.told.len() >= MOST_TOLD_BYTES {
             return Ok(());
         }
         self.tell_line(&RefusedLine { line: row.line, path: below_channel(&row.path), error: &row.message })
@@ -254,10 +258,12 @@ impl Lines {
     }
 }
 
-type Parsed = (u64, std::result::Result<ImportedLine, Problems>);
+type Parsed = (u64, std::result::Result<ImportedLine, RefusedRow>);
 
 fn parse_all(lines: Vec<(u64, Vec<u8>)>) -> Vec<Parsed> {
-    lines.into_iter().map(|(line, text)| (line, parse(&text))).collect()
+    // The problems of one line after the other take no room beside each other.
+    let read = |(line, text): (u64, Vec<u8>)| (line, parse(&text).map_err(|problems| refusal(line, &problems)));
+    lines.into_iter().map(read).collect()
 }
 
 fn parse(line: &[u8]) -> std::result::Result<ImportedLine, Problems> {
@@ -275,12 +281,21 @@ fn below_channel(path: &str) -> &str {
     path.strip_prefix("channel.").unwrap_or(path)
 }
 
-/// All problems of a line, under the path of the first.
+/// All problems of a line, under the path of the first. Each may quote the line, so that they are told as far as there is room.
 fn refusal(line: u64, problems: &Problems) -> RefusedRow {
     let first = problems.first();
-    let others = problems.iter().skip(1).map(|problem| format!(" {}: {}", problem.path, problem.message));
-    let message = std::iter::once(first.message.clone()).chain(others).collect();
-    RefusedRow { line, path: first.path.clone(), message }
+    let (mut message, mut n_more) = (cut(&first.message), 0);
+    for problem in problems.iter().skip(1) {
+        if message.len() < MOST_ERROR_BYTES {
+            message.push_str(&format!(" {}: {}", cut(&problem.path), cut(&problem.message)));
+        } else {
+            n_more += 1;
+        }
+    }
+    if n_more > 0 {
+        message.push_str(&format!(" And {n_more} more."));
+    }
+    RefusedRow { line, path: cut(&first.path), message }
 }
 
 #[cfg(test)]

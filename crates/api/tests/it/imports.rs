@@ -204,6 +204,31 @@ async fn bad_lines_are_told_and_keep_nobody_out() {
     .await;
 }
 
+/// Bad lines pack well: some megabytes of them could be gigabytes of sentences.
+#[tokio::test]
+async fn what_is_told_of_bad_lines_takes_only_so_much_room() {
+    on_each_database(async |app| {
+        let with_keys = |keys: Vec<String>| {
+            let mut line = json!({"device_type": "ios", "push_address": "A1"});
+            line.as_object_mut().unwrap().extend(keys.into_iter().map(|key| (key, json!(1))));
+            line
+        };
+        let long = with_keys(vec!["x".repeat(500_000)]);
+        let wide = with_keys((0..100).map(|n| format!("{n:0120}")).collect());
+        let many = with_keys((0..100).map(|n| format!("x{n:02}")).collect());
+        let text = lines(&[vec![long, wide], vec![many; 1_200]].concat());
+        let (refused, total) = import(&app, &text).await;
+        assert_eq!(counts(&total), [0, 0, 1_202], "all are counted");
+        let error = |n: usize| refused[n]["error"].as_str().unwrap();
+        assert!(error(0).len() < 1_000 && error(0).contains("is not allowed"), "{}", error(0));
+        assert!(error(1).len() < 10_000 && error(1).ends_with(" more."), "{}", error(1));
+        assert!(error(2).contains("'x00'") && error(2).contains("'x99'"), "{}", error(2));
+        let n_bytes: usize = refused.iter().map(|line| line.to_string().len()).sum();
+        assert!((3_000_000..5_000_000).contains(&n_bytes) && refused.len() < 1_000, "{n_bytes} {}", refused.len());
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_dry_run_checks_and_writes_nothing() {
     on_each_database(async |app| {

@@ -1,5 +1,6 @@
 //! A position in a JSON document: the value, its path, and where to note problems.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use crate::problem::{Problem, ProblemKind};
 
 /// More problems than this help nobody and could make the answer larger than the question.
 const MOST_PROBLEMS: usize = 100;
-/// Of a key that is longer, paths show the beginning.
+/// Of a key that is longer, paths and sentences show the beginning.
 const MOST_KEY_CHARS: usize = 128;
 
 /// Collects the problems of one document.
@@ -338,12 +339,17 @@ fn whole(float: f64) -> Option<i64> {
     (float.fract() == 0.0 && float.abs() <= EXACT).then(|| format!("{float:.0}").parse().ok()).flatten()
 }
 
-/// A path one key longer. Of a long key the beginning is enough to find it.
+/// A path one key longer.
 fn with_key(path: &str, key: &str) -> String {
     let separator = if path.is_empty() { "" } else { "." };
+    format!("{path}{separator}{}", shown(key))
+}
+
+/// Of a long key the beginning is enough to find it.
+pub(super) fn shown(key: &str) -> Cow<'_, str> {
     match key.char_indices().nth(MOST_KEY_CHARS) {
-        None => format!("{path}{separator}{key}"),
-        Some((end, _)) => format!("{path}{separator}{}…", &key[..end]),
+        None => key.into(),
+        Some((end, _)) => format!("{}…", &key[..end]).into(),
     }
 }
 

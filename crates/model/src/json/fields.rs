@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
+use super::cursor::shown;
 use super::near::{hint, is_near};
 use super::{At, Json, UnknownKeys};
 
@@ -37,7 +38,7 @@ impl<'a> Fields<'a> {
                 false => entries[..i].iter().all(|(earlier, _)| earlier != key),
             };
             if !is_new {
-                at.invalid_key::<()>(key, format!("The key '{key}' is given more than once."));
+                at.invalid_key::<()>(key, format!("The key '{}' is given more than once.", shown(key)));
             }
         }
         Self { at, entries, taken: vec![false; entries.len()], missed: String::new(), problem: None }
@@ -168,7 +169,7 @@ impl<'a> Fields<'a> {
             for (key, at) in self.rest() {
                 let meant = self.missed.lines().find(|known| is_near(key, known));
                 let end = meant.map_or_else(|| ".".to_owned(), hint);
-                at.invalid::<()>(format!("The key '{key}' is not allowed in this context{end}"));
+                at.invalid::<()>(format!("The key '{}' is not allowed in this context{end}", shown(key)));
             }
         }
         match self.problem {
