@@ -280,6 +280,9 @@ pub const IN_APP_MESSAGES_PER_APP: usize = 500;
 pub const REMOTE_DATA_PER_APP: usize = 200;
 /// Names, ids and other short texts in data for apps.
 pub const REMOTE_DATA_NAME_CHARS: usize = 255;
+/// Arrays and objects of data for apps within each other. It is kept, shown and served inside others, and readers of JSON take
+/// some 127 of them.
+pub const REMOTE_DATA_DEPTH: usize = 100;
 /// Values in most lists of data for apps.
 pub const REMOTE_DATA_ITEMS: usize = 100;
 /// Libraries take no more triggers of one message.

@@ -19,6 +19,7 @@ mod tests;
 mod trigger;
 
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::ids::Id;
 use crate::json::At;
@@ -75,6 +76,15 @@ impl DeviceTime {
         let text = at.string()?;
         let time = UtcMillis::parse_api(text).map(|time| Self(time.whole_second()));
         time.or_else(|| at.invalid(UtcMillis::refusal(text, "without an offset")))
+    }
+}
+
+/// How many arrays and objects stand within each other.
+pub fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(entries) => 1 + entries.values().map(depth).max().unwrap_or(0),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }
 

@@ -3,6 +3,7 @@
 use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{AppId, OperationId};
+use model::problem::{Problem, ProblemKind};
 use model::remote_data::{ConfigChange, ConfigScope, ConfigUpdate};
 use model::time::UtcMillis;
 use serde_json::{Map, Value};
@@ -10,7 +11,7 @@ use store::documents::DocumentKind;
 use store::{Tx, apps};
 
 use crate::RemoteData;
-use crate::documents::{Stored, only};
+use crate::documents::{Stored, only, replaceable};
 
 const KIND: DocumentKind = DocumentKind::RemoteConfig;
 
@@ -36,15 +37,21 @@ impl RemoteData {
         let (this, now) = (self.clone(), self.0.clock.now());
         let write = move |tx: &mut Tx<'_>| {
             let changed = apps::note_data_change(tx, app, now)?;
-            let before = only(tx, app, KIND, scope.word())?;
+            let before = replaceable(tx, app, KIND, scope.word())?;
             let mut values = before.as_ref().map(|stored| stored.body.clone()).unwrap_or_default();
+            let mut problems = Vec::new();
             for (n, change) in update.set_values.iter().flatten().enumerate() {
-                set(&mut values, change).map_err(|key| {
-                    let text =
-                        format!("'{key}' is no object, so nothing can be set below it; set it to an object first.");
-                    Error::invalid(format!("set_values[{n}].scope"), text)
-                })?;
+                if let Err(key) = set(&mut values, change) {
+                    problems.push(Problem {
+                        path: format!("set_values[{n}].scope"),
+                        message: format!(
+                            "'{key}' is no object, so nothing can be set below it; set it to an object first."
+                        ),
+                        kind: ProblemKind::Invalid,
+                    });
+                }
             }
+            Error::refuse(problems)?;
             for deletion in update.deletes.iter().flatten() {
                 delete(&mut values, &deletion.scope);
             }

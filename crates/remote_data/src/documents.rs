@@ -1,6 +1,6 @@
 //! The documents that data for apps is kept in: what they hold, and how much of it an app may have.
 
-use base::{Error, Result};
+use base::{Error, Result, readable};
 use model::ids::AppId;
 use model::limits;
 use model::time::UtcMillis;
@@ -69,6 +69,12 @@ pub(crate) fn is_personalized(message: &Map<String, Value>) -> bool {
 /// The one document of a kind, if there is one.
 pub(crate) fn only(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<Option<Stored>> {
     documents::get(tx, app, kind, id)?.as_ref().map(Stored::read).transpose()
+}
+
+/// The same before something takes its place, which one that cannot be read does not keep from it.
+pub(crate) fn replaceable(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<Option<Stored>> {
+    let found = documents::get(tx, app, kind, id)?;
+    Ok(found.and_then(|found| readable(kind, &found.id, Stored::read(&found))))
 }
 
 /// Every device downloads all of it, so that there is a limit for all of it together.

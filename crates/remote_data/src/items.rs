@@ -6,7 +6,7 @@ use boxed::boxed;
 use model::ids::{AppId, Id, OperationId};
 use model::limits;
 use model::problem::Problem;
-use model::remote_data::{FeatureFlag, FlagVariables, HoldoutGroup, InAppMessage, PreferenceForm};
+use model::remote_data::{FeatureFlag, FlagVariables, HoldoutGroup, InAppMessage, PreferenceForm, depth};
 use model::selector::Selector;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
@@ -202,26 +202,33 @@ impl ItemKind {
 }
 
 impl Item {
-    fn new(kind: ItemKind, body: &impl Serialize) -> Result<Self> {
-        let Value::Object(body) = serde_json::to_value(body).map_err(Error::internal)? else {
+    /// A thing whose body stands at a path of the request. Deeper than this it would be kept, and could never be read.
+    fn new(kind: ItemKind, path: &str, body: &impl Serialize) -> Result<Self> {
+        let body = serde_json::to_value(body).map_err(Error::internal)?;
+        let (depth, most) = (depth(&body), limits::REMOTE_DATA_DEPTH);
+        if depth > most {
+            let text = format!("Objects and arrays may be nested {most} deep at most; here they are {depth} deep.");
+            return Err(Error::invalid(path, text));
+        }
+        let Value::Object(body) = body else {
             return Err(Error::internal("data for apps is no object"));
         };
         Ok(Self { kind, own_id: None, body, audiences: Vec::new(), constraint_ids: Vec::new() })
     }
 
     pub fn message(message: InAppMessage) -> Result<Self> {
-        let item = Self::new(ItemKind::Message, &message)?;
+        let item = Self::new(ItemKind::Message, "in_app_message", &message)?;
         let audience = message.server_audience.map(|selector| ("in_app_message.server_audience".to_owned(), selector));
         let constraint_ids = message.frequency_constraint_ids.unwrap_or_default();
         Ok(Self { audiences: audience.into_iter().collect(), constraint_ids, ..item })
     }
 
     pub fn form(form: &PreferenceForm) -> Result<Self> {
-        Ok(Self { own_id: Some(form.form.id.clone()), ..Self::new(ItemKind::Form, form)? })
+        Ok(Self { own_id: Some(form.form.id.clone()), ..Self::new(ItemKind::Form, "preference_form", form)? })
     }
 
     pub fn flag(flag: FeatureFlag) -> Result<Self> {
-        let item = Self::new(ItemKind::Flag, &flag)?;
+        let item = Self::new(ItemKind::Flag, "", &flag)?;
         let own = flag.server_audience.map(|selector| ("server_audience".to_owned(), selector));
         let variants = match flag.variables {
             Some(FlagVariables::Variant { variants }) => variants,
@@ -234,7 +241,7 @@ impl Item {
     }
 
     pub fn holdout(group: &HoldoutGroup) -> Result<Self> {
-        Self::new(ItemKind::Holdout, group)
+        Self::new(ItemKind::Holdout, "", group)
     }
 
     fn refuse_unfit(&self, tx: &mut Tx<'_>, app: AppId) -> Result<()> {

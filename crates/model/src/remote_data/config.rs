@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::DataPlatform;
+use super::{DataPlatform, depth};
+use crate::json::At;
 use crate::json::body::Body;
 use crate::limits;
 
@@ -29,7 +30,7 @@ pub struct ConfigUpdate {
 }
 
 #[derive(Clone, Debug, PartialEq, Body)]
-#[body(not_printed)]
+#[body(not_printed, check = Self::checked)]
 pub struct ConfigChange {
     /// The keys that lead to the value. Objects on the way are created.
     #[body(length = 1..=limits::REMOTE_DATA_ITEMS, each = 1..=limits::REMOTE_DATA_NAME_CHARS)]
@@ -42,6 +43,19 @@ pub struct ConfigChange {
 pub struct ConfigDeletion {
     #[body(length = 1..=limits::REMOTE_DATA_ITEMS, each = 1..=limits::REMOTE_DATA_NAME_CHARS)]
     pub scope: Vec<String>,
+}
+
+impl ConfigChange {
+    fn checked(self, at: &At<'_>) -> Option<Self> {
+        let (depth, most) = (self.scope.len() + depth(&self.value), limits::REMOTE_DATA_DEPTH);
+        if depth > most {
+            return at.invalid(format!(
+                "Objects and arrays may be nested {most} deep at most, with those that the scope leads through; here they are \
+                 {depth} deep."
+            ));
+        }
+        Some(self)
+    }
 }
 
 impl ConfigScope {

@@ -2,10 +2,28 @@
 
 use std::time::Duration;
 
+use model::ids::AppId;
 use serde_json::{Value, json};
-use testkit::app::on_each_database;
+use store::documents::{self, DocumentKind};
+use testkit::app::{TestApp, on_each_database};
 
 use super::{banner, in_app, keep, modal};
+
+fn config(app: &TestApp) -> String {
+    format!("/api/remote-config/app/{}/common", app.app.key)
+}
+
+/// A value below some keys.
+fn below(scope: &[&str], value: &Value) -> Value {
+    json!({"scope": scope, "value": value})
+}
+
+/// Keeps a document that no version can read.
+async fn spoil(app: &TestApp, kind: DocumentKind, id: &'static str) {
+    let now = app.engine().clock().now();
+    let write = move |tx: &mut store::Tx<'_>| documents::put(tx, AppId(1), kind, id, "{}", now);
+    app.engine().store().write(AppId(1), write).await.unwrap();
+}
 
 #[tokio::test]
 async fn in_app_messages_are_kept_with_versions() {
@@ -131,6 +149,67 @@ async fn there_is_a_limit_for_all_of_it_together() {
             app.master().get("/api/feature-flags").await.expect(200)["feature_flags"].as_array().unwrap().len(),
             1
         );
+    })
+    .await;
+}
+
+/// Deeper it could be kept, and never be shown, changed or served again.
+#[tokio::test]
+async fn what_is_kept_is_nested_no_deeper_than_it_can_be_read() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), config(&app));
+        let nested = |depth: usize| (0..depth).fold(json!(1), |inside, _| json!([inside]));
+        let deep = [below(&["a"; 100], &nested(100)), below(&["b"], &nested(1)), below(&["c"; 2], &nested(99))];
+        let refused = master.post(&path, json!({"set_values": deep})).await;
+        let told = refused.expect(400);
+        assert_eq!(
+            (&told["details"]["path"], refused.header("aerogram-problems")),
+            (&json!("set_values[0]"), Some("2"))
+        );
+        assert!(told["error"].as_str().unwrap().contains("set_values[2]"), "{told}");
+        assert_eq!(master.get(&path).await.expect(200)["data"], json!({}));
+        let deepest = [below(&["a"; 60], &nested(40)), below(&["b"; 100], &json!(1))];
+        master.post(&path, json!({"set_values": deepest})).await.expect(200);
+        assert!(master.get(&path).await.expect(200)["data"]["a"].is_object());
+        master.post(&path, json!({"deletes": [{"scope": ["a"]}, {"scope": ["b"]}]})).await.expect(200);
+        assert_eq!(master.get(&path).await.expect(200)["data"], json!({}));
+
+        let flag = |depth: usize| {
+            let data = json!({"value": nested(depth)});
+            json!({"name": "deep", "variables": {"type": "fixed", "data": data}})
+        };
+        master.post("/api/feature-flags", flag(98)).await.expect(400);
+        master.post("/api/feature-flags", flag(97)).await.expect(201);
+        assert_eq!(master.get("/api/feature-flags").await.expect(200)["feature_flags"][0]["name"], "deep");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn all_values_that_have_no_place_are_told() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), config(&app));
+        master.post(&path, json!({"set_values": [below(&["color"], &json!("blue"))]})).await.expect(200);
+        let values =
+            [below(&["color", "dark"], &json!(1)), below(&["size"], &json!(1)), below(&["size", "large"], &json!(1))];
+        let refused = master.post(&path, json!({"set_values": values})).await;
+        let told = refused.expect(400);
+        assert_eq!(refused.header("aerogram-problems"), Some("2"), "{told}");
+        for place in ["set_values[0].scope: 'color'", "set_values[2].scope: 'size'"] {
+            assert!(told["error"].as_str().unwrap().contains(place), "{told}");
+        }
+        assert_eq!(master.get(&path).await.expect(200)["data"], json!({"color": "blue"}), "nothing is set");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_configuration_that_cannot_be_read_can_be_replaced() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), config(&app));
+        spoil(&app, DocumentKind::RemoteConfig, "common").await;
+        master.post(&path, json!({"set_values": [below(&["color"], &json!("blue"))]})).await.expect(200);
+        assert_eq!(master.get(&path).await.expect(200)["data"], json!({"color": "blue"}));
     })
     .await;
 }
