@@ -1,6 +1,6 @@
 //! Frequency constraints, all of an app in one document.
 
-use base::{Error, Result};
+use base::{Error, Result, readable};
 use boxed::boxed;
 use model::ids::AppId;
 use model::problem::{Problem, ProblemKind};
@@ -10,7 +10,7 @@ use store::documents::{self as stored_documents, DocumentKind};
 use store::{Tx, apps};
 
 use crate::RemoteData;
-use crate::documents::{ONLY, Stored, only};
+use crate::documents::{ONLY, Stored, only, replaceable};
 
 const KIND: DocumentKind = DocumentKind::FrequencyConstraints;
 /// The key of the list, in requests and in answers.
@@ -28,7 +28,9 @@ impl RemoteData {
         let now = self.0.clock.now();
         let write = move |tx: &mut Tx<'_>| {
             for document in stored_documents::list(tx, app, DocumentKind::InAppMessage)? {
-                let used = named(&Stored::read(&document)?.body);
+                // One that cannot be read is shown nowhere, and stops nothing.
+                let stored = readable(DocumentKind::InAppMessage, &document.id, Stored::read(&document));
+                let used = stored.map_or_else(Vec::new, |stored| named(&stored.body));
                 if let Some(id) = used.iter().find(|id| !constraints.has(id)) {
                     let text =
                         format!("The in-app message {} names the constraint '{id}'; change it first.", document.id);
@@ -36,7 +38,7 @@ impl RemoteData {
                 }
             }
             let changed = apps::note_data_change(tx, app, now)?;
-            let before = only(tx, app, KIND, ONLY)?;
+            let before = replaceable(tx, app, KIND, ONLY)?;
             let body = match serde_json::to_value(&constraints).map_err(Error::internal)? {
                 Value::Object(body) => body,
                 _ => return Err(Error::internal("constraints are no object")),

@@ -93,6 +93,30 @@ async fn messages_name_frequency_constraints_that_there_are() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_keeps_no_constraints_out() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), in_app(&app));
+        let constraints = format!("{path}/frequency-constraints");
+        let set =
+            |id: &str| json!({"frequency_constraints": [{"id": id, "range": 1, "period": "days", "boundary": 2}]});
+        master.put(&constraints, set("calm")).await.expect(200);
+        let mut calm = modal("a");
+        calm["in_app_message"]["frequency_constraint_ids"] = json!(["calm"]);
+        keep(&app, &calm).await;
+        // Before and after the other one, by whichever the list begins.
+        for id in ["00000000-0000-7000-8000-000000000000", "ffffffff-ffff-7fff-bfff-ffffffffffff"] {
+            spoil(&app, DocumentKind::InAppMessage, id).await;
+        }
+        master.put(&constraints, set("calm")).await.expect(200);
+        master.put(&constraints, set("wild")).await.expect(409);
+        spoil(&app, DocumentKind::FrequencyConstraints, "app").await;
+        master.put(&constraints, set("calm")).await.expect(200);
+        assert_eq!(master.get(&constraints).await.expect(200)["frequency_constraints"][0]["id"], "calm");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn forms_flags_and_holdout_groups_are_kept_with_versions() {
     on_each_database(async |app| {
         let master = app.master();
