@@ -1,12 +1,19 @@
 //! Schedules that are changed at the moment they fire or after it, and listings of what was made together or cannot be read.
 
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+use std::task::Poll;
 use std::time::Duration;
 
 use model::ids::AppId;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
+use store::{Error, Tx};
 use testkit::app::{TestApp, on_each_database};
 
+const APP: AppId = AppId(1);
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -181,13 +188,70 @@ async fn one_that_cannot_be_read_does_not_hide_the_others() {
         let bad = create(&app, scheduled(&once("2024-06-01T12:00"), "Old")).await;
         let good = create(&app, scheduled(&once("2024-06-01T12:00"), "New")).await;
         let (id, now) = (bad.rsplit('/').next().unwrap().to_owned(), app.engine().clock().now());
-        let spoil = move |tx: &mut store::Tx<'_>| {
-            documents::put(tx, AppId(1), DocumentKind::Schedule, &id, r#"{"scheduled":{}}"#, now)
-        };
-        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        let spoil =
+            move |tx: &mut Tx<'_>| documents::put(tx, APP, DocumentKind::Schedule, &id, r#"{"scheduled":{}}"#, now);
+        app.engine().store().write(APP, spoil).await.unwrap();
         let listed = app.master().get("/api/schedules").await.expect(200);
         assert_eq!(listed["schedules"].as_array().unwrap().len(), 1);
         assert_eq!(listed["schedules"][0]["url"], json!(app.url(&good)));
+    })
+    .await;
+}
+
+async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
+}
+
+/// Whether a worker has a schedule in hand.
+async fn is_one_firing(app: &TestApp) -> bool {
+    let sql = "select count(*) from job where kind = 'fire_schedule' and leased > 0";
+    app.engine().store().read(move |tx| tx.query_one::<i64>(sql, &[], |row| row.get(0))).await.unwrap() > 0
+}
+
+/// As an erasure replaces a name in it: the timer stays.
+#[tokio::test]
+async fn a_schedule_whose_words_are_replaced_while_it_fires_goes_on() {
+    on_each_database(async |app| {
+        register(&app).await;
+        let path = create(&app, scheduled(&daily("2024-05-01T13:00"), "Old")).await;
+        app.advance(HOUR);
+        let worker = app.engine().worker();
+        let mut firing = pin!(worker.step());
+        while !is_one_firing(&app).await {
+            // Another job may come first.
+            if let Poll::Ready(stepped) = poll_once(firing.as_mut()).await {
+                assert!(stepped.unwrap(), "the schedule is due");
+                firing.set(worker.step());
+            }
+        }
+        // It reads the schedule as it was, and writes after the change.
+        let (held, release) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+        let replacing = {
+            let (store, held, release) = (app.engine().store().clone(), Arc::clone(&held), Arc::clone(&release));
+            let (id, now) = (path.rsplit('/').next().unwrap().to_owned(), app.clock().now());
+            let is_first_run = AtomicBool::new(true);
+            let replace = move |tx: &mut Tx<'_>| {
+                let stored = documents::get(tx, APP, DocumentKind::Schedule, &id)?.unwrap();
+                documents::put(tx, APP, DocumentKind::Schedule, &id, &stored.body.replace("Old", "New"), now)?;
+                if is_first_run.swap(false, Ordering::SeqCst) {
+                    held.wait();
+                    release.wait();
+                }
+                Ok::<_, Error>(())
+            };
+            tokio::spawn(async move { store.write(APP, replace).await })
+        };
+        tokio::task::spawn_blocking(move || held.wait()).await.unwrap();
+        while app.engine().store().waiting().n_writes == 0 {
+            assert!(poll_once(firing.as_mut()).await.is_pending());
+            tokio::task::yield_now().await;
+        }
+        tokio::task::spawn_blocking(move || release.wait()).await.unwrap();
+        replacing.await.unwrap().unwrap();
+        assert!(firing.await.unwrap());
+        assert_eq!(shown(&app).await, ["New"], "it fires as it is now");
+        app.advance(DAY);
+        assert_eq!(shown(&app).await, ["New", "New"]);
     })
     .await;
 }

@@ -91,10 +91,16 @@ impl Campaigns {
     fn write_firing(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, firing: &Firing) -> Result<bool> {
         let app = claimed.app;
         let current = documents::get(tx, app, DocumentKind::Schedule, &firing.id.to_string())?;
-        jobs::settle(tx, claimed)?;
         if current.is_none_or(|current| current.body != firing.before) {
+            let timing = Timing::find(tx, app, firing.id)?;
+            match timing.and_then(|timing| timing.timer).is_some_and(|(timer, _)| timer == claimed.id) {
+                // An erasure has replaced a name in it and left it its timer: it fires as it is now.
+                true => jobs::postpone(tx, claimed, firing.now)?,
+                false => jobs::settle(tx, claimed)?,
+            }
             return Ok(false);
         }
+        jobs::settle(tx, claimed)?;
         let new = firing.pushes.iter().map(|(id, provenance)| NewPush {
             id: *id,
             push: &firing.stored.scheduled.push,
