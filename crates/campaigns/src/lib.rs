@@ -30,7 +30,7 @@ pub use experiments::{
 };
 pub use pipelines::{
     CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineFilter, PipelineLimits, PipelinePage, PipelineSort,
-    PipelineView, TriggerKind,
+    PipelineView, TriggerKind, note_cleaned,
 };
 pub use schedules::{CreatedSchedules, NamedSchedule, SchedulePage, ScheduleView};
 pub use templates::{

@@ -44,6 +44,7 @@ pub(crate) use fire::FirePipeline;
 pub(crate) use follow::FollowTriggers;
 pub(crate) use inactivity::CheckInactivity;
 use stored::Stored;
+pub use stored::note_cleaned;
 use timers::WaitingList;
 pub(crate) use watch::Watches;
 

@@ -6,8 +6,9 @@ use model::limits;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::Tx;
 use store::documents::{self, Document, DocumentKind};
+use store::privacy::CleanedDocuments;
+use store::{Tx, apps};
 
 /// Everything that devices download.
 const ALL: [DocumentKind; 6] = [
@@ -54,6 +55,14 @@ impl Stored {
         documents::put(tx, app, kind, id, &text, now)?;
         refuse_too_much(tx, app)
     }
+}
+
+/// After names were replaced in documents: nodes and devices that know the data with them read it again.
+pub fn note_cleaned(tx: &mut Tx<'_>, app: AppId, cleaned: &CleanedDocuments, now: UtcMillis) -> Result<()> {
+    if ALL.into_iter().any(|kind| cleaned.has(kind)) {
+        apps::note_data_change(tx, app, now)?;
+    }
+    Ok(())
 }
 
 /// Whether a message is for devices with a contact only.

@@ -28,6 +28,7 @@ use tenancy::Tenancy;
 
 pub use answers::{DataAnswer, DataRequest, DataSource, ServiceUrl};
 pub use config::ConfigView;
+pub use documents::note_cleaned;
 pub use items::{CreatedItem, Item, ItemKind, ItemView};
 pub use payloads::DataPayloads;
 pub use resolving::{Asker, DueMessage, ResolvedFlag, ResolvedMessage};

@@ -2,6 +2,7 @@
 //! of each table says [`plan`].
 
 mod cleaning;
+mod documents;
 mod lists;
 mod outcomes;
 mod owned;
@@ -11,6 +12,7 @@ mod portion;
 mod webhooks;
 
 pub(crate) use cleaning::rows_within;
+pub use documents::{CleanedDocuments, clean_documents};
 pub use lists::{delete_list_rows, without_erased};
 pub use outcomes::clean_outcomes;
 pub use person::{Person, PersonChannel, PersonUpload, Stretch};

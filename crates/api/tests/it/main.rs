@@ -88,6 +88,7 @@ mod pipelines;
 mod platform_credentials;
 mod preview;
 mod privacy;
+mod privacy_in_memory;
 mod privacy_of_others;
 mod privacy_under_way;
 mod protocol;

@@ -9,6 +9,7 @@ use model::time::UtcMillis;
 use serde::{Deserialize, Deserializer, Serialize};
 use store::Tx;
 use store::documents::{self, Document, DocumentKind, Order};
+use store::privacy::CleanedDocuments;
 
 use super::PipelineView;
 use super::timers::WaitingList;
@@ -102,6 +103,14 @@ pub(super) fn waiting_list(id: PipelineId, body: &str) -> WaitingList {
 pub(super) fn renew_revision(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
     let revision = OperationId::random().to_string();
     Ok(documents::put(tx, app, DocumentKind::Automation, REVISION, &revision, now)?)
+}
+
+/// After names were replaced in documents: nodes that know the pipelines with them read them again.
+pub fn note_cleaned(tx: &mut Tx<'_>, app: AppId, cleaned: &CleanedDocuments, now: UtcMillis) -> Result<()> {
+    if cleaned.has(DocumentKind::Pipeline) {
+        renew_revision(tx, app, now)?;
+    }
+    Ok(())
 }
 
 pub(super) fn revision(tx: &mut Tx<'_>, app: AppId) -> Result<Option<String>> {

@@ -174,6 +174,10 @@ impl Erasure<'_> {
                     if !self.rooms.store.write(app, move |tx| portion.erase(tx, &searched)).await? {
                         return Ok(Turn::GoesOn);
                     }
+                    if matches!(entry.treatment, Treatment::Documents) {
+                        // The app may tell now that the data for its devices has changed.
+                        self.rooms.tenancy.forget_known_apps();
+                    }
                     renewed = now;
                 }
                 if after.is_none() {

@@ -95,6 +95,12 @@ impl TablePortion {
             Treatment::Outcomes => {
                 privacy::clean_outcomes(tx, &self.work(&person, &redaction), &found.keys, union_of_sets)?
             }
+            Treatment::Documents => {
+                let cleaned = privacy::clean_documents(tx, &self.work(&person, &redaction), &found.keys)?;
+                campaigns::note_cleaned(tx, app, &cleaned, self.now)?;
+                remote_data::note_cleaned(tx, app, &cleaned, self.now)?;
+                cleaned.n()
+            }
             _ => privacy::erase(tx, &self.work(&person, &redaction), self.entry, found)?,
         };
         self.note(tx, app, &mut request, n_found, progress)?;

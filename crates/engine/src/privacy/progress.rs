@@ -89,9 +89,12 @@ fn done(kind: RequestKind, treatment: Treatment) -> Option<&'static str> {
         | Treatment::DeadLetters
         | Treatment::History
         | Treatment::Exports => "deleted",
-        Treatment::Cleaned(_) | Treatment::Outcomes | Treatment::Answers | Treatment::Log | Treatment::Faces => {
-            "anonymized"
-        }
+        Treatment::Cleaned(_)
+        | Treatment::Documents
+        | Treatment::Outcomes
+        | Treatment::Answers
+        | Treatment::Log
+        | Treatment::Faces => "anonymized",
         Treatment::Kept(_) => return None,
     };
     Some(match kind {

@@ -11,6 +11,9 @@ use crate::{Result, Tx, Value};
 /// Faces, of which those up to the end of the log are meant.
 pub(super) const FACES: Cleaned = Cleaned { columns: &["body"], written: Written::UpTo("until") };
 
+/// Configuration objects.
+pub(super) const DOCUMENTS: Cleaned = Cleaned { columns: &["body"], written: Written::Unknown };
+
 /// Deliveries to others.
 pub(super) const SANDBOX: Cleaned = Cleaned { columns: &["request"], written: Written::At("at") };
 
@@ -35,15 +38,26 @@ pub(super) fn search(
 
 /// Replaces the names in rows, as the rows are by now. Returns how many still had one.
 pub(super) fn clean(tx: &mut Tx<'_>, work: &Work<'_>, table: &str, cleaned: Cleaned, keys: &[After]) -> Result<u64> {
+    Ok(clean_rows(tx, work, table, cleaned, keys)?.len() as u64)
+}
+
+/// As [`clean`], with the keys of these rows.
+pub(super) fn clean_rows(
+    tx: &mut Tx<'_>,
+    work: &Work<'_>,
+    table: &str,
+    cleaned: Cleaned,
+    keys: &[After],
+) -> Result<Vec<After>> {
     let walked = Walked::at(tx, work, table, cleaned, keys)?;
-    let mut n_found = 0;
+    let mut found = Vec::new();
     for row in &walked.rows {
         let (key, cells) = row.split_at(walked.n_key);
         let clean: Vec<Option<Value>> = cells.iter().map(|cell| clean_cell(work, cell)).collect();
         if clean.iter().all(Option::is_none) {
             continue;
         }
-        n_found += 1;
+        found.push(key.to_vec());
         let mut params = vec![work.app.into()];
         params.extend(key.iter().cloned());
         let mut changes = Vec::new();
@@ -57,7 +71,7 @@ pub(super) fn clean(tx: &mut Tx<'_>, work: &Work<'_>, table: &str, cleaned: Clea
         let sql = format!("update {table} set {} where app = $1 and {condition}", changes.join(", "));
         tx.execute(&sql, &params)?;
     }
-    Ok(n_found)
+    Ok(found)
 }
 
 /// Tells which rows name the person, by their keys and columns. What else such a row holds may be about others.

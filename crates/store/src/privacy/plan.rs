@@ -14,6 +14,8 @@ pub enum Treatment {
     Owned(&'static [Finder]),
     /// All rows are read; those that name the person are told in an export, and get another word in place of the name.
     Cleaned(Cleaned),
+    /// Configuration objects: those that name the person are cleaned by the caller, who keeps some of them in memory.
+    Documents,
     /// What channels looked like: those of the person are deleted, and others that name their user cleaned.
     Faces,
     /// The log: records of the person are emptied, others cleaned. It is read by the caller.
@@ -145,7 +147,7 @@ pub const PLAN: &[Entry] = &[
         "message_text",
         Treatment::Cleaned(Cleaned { columns: &["title", "details", "body"], written: Written::Unknown }),
     ),
-    entry("document", Treatment::Cleaned(Cleaned { columns: &["body"], written: Written::Unknown })),
+    entry("document", Treatment::Documents),
     entry("idempotency", Treatment::Answers),
     entry("audit", Treatment::Cleaned(Cleaned { columns: &["object", "detail"], written: Written::At("at") })),
     entry("privacy_request", Treatment::Exports),
@@ -205,6 +207,7 @@ impl Treatment {
         match self {
             Treatment::Owned(finders) => finders.iter().any(|finder| finder.by.is_ordinal()),
             Treatment::Sandbox
+            | Treatment::Documents
             | Treatment::Faces
             | Treatment::Log
             | Treatment::Outcomes

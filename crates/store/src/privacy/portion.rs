@@ -73,6 +73,7 @@ pub fn search(tx: &mut Tx<'_>, work: &Work<'_>, entry: &Entry, after: Option<&Af
         Treatment::Inboxes => by_id(!work.person.inbox_users.is_empty()),
         Treatment::Exports => by_id(true),
         Treatment::Cleaned(cleaned) => cleaning::search(tx, work, entry.table, cleaned, after).map(by_key),
+        Treatment::Documents => cleaning::search(tx, work, entry.table, cleaning::DOCUMENTS, after).map(by_key),
         Treatment::Faces => {
             let found = cleaning::search(tx, work, entry.table, cleaning::FACES, after).map(by_key)?;
             Ok(Found { is_by_id: is_first, ..found })
@@ -90,7 +91,7 @@ pub fn search(tx: &mut Tx<'_>, work: &Work<'_>, entry: &Entry, after: Option<&Af
 }
 
 /// Erases what a search has found, as far as it is still there and about the person; returns how many rows that were. Safe to
-/// repeat: what is gone is not found again. The log, the outcomes and the sealed answers are left to the caller.
+/// repeat: what is gone is not found again. The log, the outcomes, the documents and the sealed answers are left to the caller.
 pub fn erase(tx: &mut Tx<'_>, work: &Work<'_>, entry: &Entry, found: &Found) -> Result<u64> {
     let (table, keys) = (entry.table, found.keys.as_slice());
     match entry.treatment {
@@ -114,7 +115,7 @@ pub fn erase(tx: &mut Tx<'_>, work: &Work<'_>, entry: &Entry, found: &Found) -> 
         Treatment::ListMembers => lists::delete(tx, work.app, keys),
         Treatment::DeadLetters => webhooks::delete_letters(tx, work, keys),
         Treatment::History => webhooks::delete_history(tx, work, keys),
-        Treatment::Log | Treatment::Answers | Treatment::Outcomes | Treatment::Kept(_) => Ok(0),
+        Treatment::Log | Treatment::Answers | Treatment::Outcomes | Treatment::Documents | Treatment::Kept(_) => Ok(0),
     }
 }
 
@@ -160,6 +161,7 @@ pub fn export_some(
     let next = match entry.treatment {
         Treatment::Owned(finders) => owned::export(tx, work, entry.table, finders, lines).map(|()| None),
         Treatment::Cleaned(cleaned) => cleaning::tell_some(tx, work, entry.table, cleaned, after, lines),
+        Treatment::Documents => cleaning::tell_some(tx, work, entry.table, cleaning::DOCUMENTS, after, lines),
         Treatment::Faces => owned::export(tx, work, entry.table, owned::BY_ORDINAL, lines).map(|()| None),
         Treatment::ListMembers => lists::export_some(tx, work, after, lines),
         Treatment::Inboxes => owned::export(tx, work, entry.table, owned::INBOXES, lines).map(|()| None),

@@ -57,6 +57,7 @@ async fn erase(store: &Store, app: AppId, table: &'static str, found: Found) -> 
         let work = Work { app, person: &person, redaction: &redaction, catalog: &catalog };
         match table {
             "push_outcome" => privacy::clean_outcomes(tx, &work, &found.keys, |one, other| Some([one, other].concat())),
+            "document" => privacy::clean_documents(tx, &work, &found.keys).map(|cleaned| cleaned.n()),
             table => privacy::erase(tx, &work, entry(table), &found),
         }
     };
