@@ -6,11 +6,13 @@
 mod audience;
 mod waiting;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Result};
 use boxed::boxed;
+use events::Chosen;
 use model::channel::ChannelRef;
 use model::custom_event::{About, CustomEvent};
 use model::event::Custom;
@@ -92,28 +94,32 @@ impl Campaigns {
         });
         let events: Vec<CustomEvent> = happened.collect();
         let now = self.0.clock.now();
-        let enter = move |tx: &mut Tx<'_>| -> Result<()> {
+        let enter = move |tx: &mut Tx<'_>| -> Result<Chosen> {
             for entrance in &entrances {
                 journeys::enter(tx, app, entrance.id(), &channels, now)?;
             }
-            with(tx)
+            with(tx)?;
+            Ok(Chosen::All)
         };
         let taken =
             self.0.events.take_custom_events_with(app, OneOrMany::Many(events), idempotency_key, Arc::new(enter));
         taken.await
     }
 
-    /// Lets a portion of a journey leave, and returns how many have left.
+    /// Lets a portion of a journey leave, and returns how many were in it. A request that is repeated while it runs reads the same
+    /// channels, but each of them leaves once.
     async fn let_some_leave(&self, app: AppId, entrance: &Entrance, with: WithWholeOrPart) -> Result<u32> {
         let id = entrance.id();
         let leaving = self.0.store.read(move |tx| journeys::entered(tx, app, id, PORTION)).await?;
         let n_leaving = u32::try_from(leaving.len()).map_err(Error::internal)?;
-        let (_, ids) = self.installed(app, leaving.clone()).await?;
+        let (installed, ids) = self.installed(app, leaving.clone()).await?;
         let event = entrance.exited();
-        let events = ids.into_iter().map(|id| about(id, event.clone())).collect();
-        let leave = move |tx: &mut Tx<'_>| -> Result<()> {
-            journeys::leave(tx, app, id, &leaving)?;
-            with(tx, n_leaving == PORTION)
+        let events = ids.iter().map(|id| about(*id, event.clone())).collect();
+        let leave = move |tx: &mut Tx<'_>| -> Result<Chosen> {
+            let left: BTreeSet<Ordinal> = journeys::leave(tx, app, id, &leaving)?.into_iter().collect();
+            with(tx, n_leaving == PORTION)?;
+            let of_left = installed.iter().zip(&ids).filter(|(ordinal, _)| left.contains(*ordinal));
+            Ok(Chosen::About(of_left.map(|(_, id)| *id).collect()))
         };
         self.0.events.take_custom_events_with(app, OneOrMany::Many(events), None, Arc::new(leave)).await?;
         Ok(n_leaving)

@@ -25,7 +25,7 @@ use store::{Tx, seen_events, seen_uploads};
 
 use crate::Events;
 
-pub use custom_events::WithEvents;
+pub use custom_events::{Chosen, WithEvents};
 pub(crate) use seen::FormerIds;
 pub(crate) use upload_rate::UploadRate;
 

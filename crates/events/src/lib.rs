@@ -18,7 +18,7 @@ use sending::Sending;
 use store::Store;
 use tenancy::Tenancy;
 
-pub use intake::{Taken, Upload, WithEvents};
+pub use intake::{Chosen, Taken, Upload, WithEvents};
 pub use reports::DevicesReport;
 pub use reports::{
     Buckets, Counts, DeviceCounts, EventTotals, Figure, GroupReport, InAppReport, Line, Lines, LinesRequest,

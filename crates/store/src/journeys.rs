@@ -21,13 +21,14 @@ pub fn entered(tx: &mut Tx<'_>, app: AppId, entrance: EntranceId, at_most: u32) 
     tx.query(sql, &[app.into(), entrance.into(), at_most.into()], |row| row.get(0))
 }
 
-/// Notes that channels have left a journey that they entered by an entrance.
-pub fn leave(tx: &mut Tx<'_>, app: AppId, entrance: EntranceId, channels: &[Ordinal]) -> Result<()> {
-    tx.write_many(
-        "delete from journey_entrance where app = $1 and journey = $2 and ordinal = $3",
-        channels.iter().map(|ordinal| [Value::from(app), entrance.into(), (*ordinal).into()]),
-    )?;
-    Ok(())
+/// Notes that channels leave a journey that they entered by an entrance, and returns those of them that were still in it.
+pub fn leave(tx: &mut Tx<'_>, app: AppId, entrance: EntranceId, channels: &[Ordinal]) -> Result<Vec<Ordinal>> {
+    let key = |ordinal: &Ordinal| [Value::from(app), entrance.into(), (*ordinal).into()];
+    let sql = "select ordinal from journey_entrance where app = $1 and journey = $2 and ordinal = $3";
+    let there: Vec<Ordinal> = tx.query_many(sql, channels.iter().map(key), |row| row.get(0))?;
+    let sql = "delete from journey_entrance where app = $1 and journey = $2 and ordinal = $3";
+    tx.write_many(sql, there.iter().map(key))?;
+    Ok(there)
 }
 
 /// Forgets up to `at_most` entrances before a time, and returns how many.

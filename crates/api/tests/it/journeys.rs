@@ -2,18 +2,21 @@
 
 mod entrances;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
 use model::ids::AppId;
 use serde_json::{Value, json};
-use store::Tx;
 use store::documents::{self, DocumentKind};
+use store::{Error, Tx};
 use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::personalization::{kept, register};
+use crate::privacy::events;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -108,6 +111,47 @@ async fn those_who_leave_a_journey_get_nothing_more() {
             app.step_all().await;
         }
         assert_eq!(row_counts(app.engine().store()).await["journey_entrance"], 0, "is forgotten in the end");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn everybody_leaves_once_although_the_request_is_repeated_while_it_runs() {
+    on_each_database(async |app| {
+        for token in ["A1", "A2"] {
+            register(&app, "ios", token, json!({})).await;
+        }
+        enter(&app, json!("all"), None).await;
+        let (held, release) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+        let holding = {
+            let (store, held, release) = (app.engine().store().clone(), Arc::clone(&held), Arc::clone(&release));
+            let is_first_run = AtomicBool::new(true);
+            let hold = move |_: &mut Tx<'_>| {
+                if is_first_run.swap(false, Ordering::SeqCst) {
+                    held.wait();
+                    release.wait();
+                }
+                Ok::<_, Error>(())
+            };
+            tokio::spawn(async move { store.write(AppId(1), hold).await })
+        };
+        tokio::task::spawn_blocking(move || held.wait()).await.unwrap();
+        let (master, exit) = (app.master(), json!({"triggering_id": "Welcome"}));
+        let release_both = async {
+            // Both have read who is in the journey, and wait to write.
+            while app.engine().store().waiting().n_writes < 2 {
+                tokio::task::yield_now().await;
+            }
+            tokio::task::spawn_blocking(move || release.wait()).await.unwrap();
+        };
+        let [first, repeated] = [(); 2].map(|()| master.post("/api/journeys/exit", &exit));
+        let (first, repeated, ()) = tokio::join!(first, repeated, release_both);
+        first.expect(200);
+        repeated.expect(200);
+        holding.await.unwrap().unwrap();
+        assert_eq!(n_entered(&app).await, 2, "in the other journey");
+        let exits = events(&app).await.lines().filter(|event| event.contains("journey_exited")).count();
+        assert_eq!(exits, 2);
     })
     .await;
 }

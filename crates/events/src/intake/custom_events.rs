@@ -1,5 +1,6 @@
 //! Custom events that servers send.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::{Error, Result};
@@ -7,7 +8,7 @@ use boxed::boxed;
 use devices::{ChangeContext, NewEvent};
 use model::custom_event::{About, CustomEvent};
 use model::event::{AssociatedPush, AttributedCustom, Custom, Event};
-use model::ids::{AppId, EventId, Id, OperationId};
+use model::ids::{AppId, ChannelId, EventId, Id, OperationId};
 use model::json::OneOrMany;
 use model::problem::Problems;
 use model::time::UtcMillis;
@@ -28,8 +29,16 @@ const MOST_RECORDED_BYTES: usize = 16 * 1024 * 1024;
 const TOO_MUCH: &str =
     "Written for each channel of the named users, these events are more than 16 MiB; send fewer of them at once.";
 
-/// What belongs to events and is written with them.
-pub type WithEvents = Arc<dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync>;
+/// What belongs to events and is written before them, in the same transaction. Says which of the events are taken in.
+pub type WithEvents = Arc<dyn Fn(&mut Tx<'_>) -> Result<Chosen> + Send + Sync>;
+
+/// Some of the events of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    All,
+    /// Those about some channels.
+    About(BTreeSet<ChannelId>),
+}
 
 /// An event with the id and the time that it gets.
 struct Dated {
@@ -50,10 +59,10 @@ impl Events {
         events: OneOrMany<CustomEvent>,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<OperationId> {
-        self.take_custom_events_with(app, events, idempotency_key, Arc::new(|_| Ok(()))).await
+        self.take_custom_events_with(app, events, idempotency_key, Arc::new(|_| Ok(Chosen::All))).await
     }
 
-    /// As [`Events::take_custom_events`], with something that is written in the same transaction.
+    /// As [`Events::take_custom_events`], with something that is written in the same transaction and chooses among the events.
     pub async fn take_custom_events_with(
         &self,
         app: AppId,
@@ -71,15 +80,16 @@ impl Events {
             .tenancy
             .write_once(app, idempotency_key, move |tx| {
                 let mut context = ChangeContext::new(app, &index, now);
-                let identities = dated.iter().filter_map(|event| event.identity.as_ref());
+                let chosen = with(tx)?;
+                let chosen: Vec<&Dated> = dated.iter().filter(|event| chosen.has(&event.custom)).collect();
+                let identities = chosen.iter().filter_map(|event| event.identity.as_ref());
                 let mut seen = Seen::before(tx, app, Sender::Server, identities)?;
-                for event in &dated {
+                for event in chosen {
                     take(tx, &mut context, &recent, &mut seen, event)?;
                     if context.journal.n_bytes() > MOST_RECORDED_BYTES {
                         return Err(Error::invalid("", TOO_MUCH));
                     }
                 }
-                with(tx)?;
                 seen.write(tx, app)?;
                 context.journal.write(tx, app)?;
                 Ok(operation)
@@ -96,6 +106,16 @@ fn refuse_old(events: &OneOrMany<CustomEvent>, now: UtcMillis) -> Result<()> {
         OneOrMany::Many(_) => format!("[{index}].occurred"),
     };
     Err(Error::Invalid(Problems::one(path, "Events that happened more than 90 days ago are not taken.")))
+}
+
+impl Chosen {
+    fn has(&self, event: &CustomEvent) -> bool {
+        match (self, &event.about) {
+            (Chosen::All, _) => true,
+            (Chosen::About(channels), About::Channel(channel)) => channels.contains(&channel.id),
+            (Chosen::About(_), About::NamedUser(_)) => false,
+        }
+    }
 }
 
 impl Dated {
