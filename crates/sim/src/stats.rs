@@ -32,7 +32,8 @@ pub struct Tally {
     pub messages: u64,
     /// Taken, repeats included.
     pub accepted: u64,
-    /// Of the accepted: those whose delivery id had been accepted before.
+    /// Of the accepted: those whose delivery id had been accepted before. Whether a device shows both is another question, which
+    /// Apple's decide by the collapse id.
     pub duplicates: u64,
     /// Answers that the device is gone, repeats included.
     pub gone: u64,

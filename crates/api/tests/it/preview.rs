@@ -99,6 +99,7 @@ fn shape(request: &Value) -> Value {
                     "push_id",
                     "send_id",
                     "apns-id",
+                    "apns-collapse-id",
                     "com.urbanairship.metadata",
                     "com.urbanairship.push.PUSH_ID",
                     "com.urbanairship.push.CANONICAL_PUSH_ID",

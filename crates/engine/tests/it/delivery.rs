@@ -70,6 +70,49 @@ async fn the_sandbox_shows_the_request_of_the_provider() {
     .await;
 }
 
+/// What is sent again after a crash is shown once, and every time that a schedule comes round is a push of its own.
+#[tokio::test]
+async fn iphones_show_repeats_of_a_push_once_and_two_pushes_twice() {
+    on_each_database(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        register(&app, "ios", "A2", json!({"locale_language": "de"})).await;
+        let collapse_ids = async |id: &str| {
+            let ids = deliveries(&app, id).await;
+            let ids = ids.iter().map(|delivery| delivery["request"]["headers"]["apns-collapse-id"].clone());
+            ids.collect::<Vec<_>>()
+        };
+        let mut body = hello(&json!(["ios"]));
+        body["localizations"] = json!([{"language": "de", "notification": {"alert": "Hallo"}}]);
+        for _ in 0..2 {
+            let id = push(&app, body.clone()).await;
+            app.step_all().await;
+            assert_eq!(collapse_ids(&id).await, [json!(id), json!(id)]);
+        }
+
+        let cadence = json!({"cadence": {"type": "daily", "count": 1}});
+        let daily = json!({"scheduled_time": "2024-05-01T13:00:00", "recurring": cadence});
+        app.master().post("/api/schedules", json!({"schedule": daily, "push": body})).await.expect(201);
+        let mut shown_as = BTreeSet::new();
+        for hours in [1, 24] {
+            app.advance(Duration::from_secs(hours * 3600));
+            app.step_all().await;
+            let sandbox = app.master().get("/api/sandbox?limit=2").await.expect(200)["deliveries"].clone();
+            for delivery in sandbox.as_array().unwrap() {
+                assert_eq!(delivery["request"]["headers"]["apns-collapse-id"], delivery["push_id"]);
+                shown_as.insert(delivery["push_id"].to_string());
+            }
+        }
+        assert_eq!(shown_as.len(), 2, "{shown_as:?}");
+
+        body["notification"]["ios"] = json!({"collapse_id": "score"});
+        body.as_object_mut().unwrap().remove("localizations");
+        let id = push(&app, body).await;
+        app.step_all().await;
+        assert_eq!(collapse_ids(&id).await, ["score", "score"]);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn each_device_gets_its_language() {
     on_each_database(async |app| {

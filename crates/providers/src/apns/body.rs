@@ -123,8 +123,8 @@ impl ApnsPush {
     }
 }
 
-/// Apple answers with it and drops repeats by it. No two are the same, so they are marked as sensitive, which keeps them out of
-/// the connection's header table.
+/// Apple answers with it, and says nowhere that it keeps repeats from being shown: the collapse id does. No two are the same, so
+/// they are marked as sensitive, which keeps them out of the connection's header table.
 fn id_header(recipient: &Recipient<'_>) -> HeaderValue {
     let mut text = Uuid::encode_buffer();
     let text = recipient.delivery_id.uuid().hyphenated().encode_lower(&mut text);
@@ -196,11 +196,22 @@ fn beside_aps(rendering: &Rendering<'_>, ios: &IosOverride) -> Map<String, Value
 fn headers(rendering: &Rendering<'_>, ios: &IosOverride) -> HeaderMap {
     let push_type = if ios.is_visible() { "alert" } else { "background" };
     let mut headers = common_headers(rendering, ios, push_type, ios.apns_priority());
-    // Ids that no header can carry are refused when a push is accepted.
-    if let Some(Ok(collapse_id)) = ios.collapse_id.as_ref().map(|id| HeaderValue::from_bytes(id.as_bytes())) {
+    if let Some(collapse_id) = collapse_id(rendering, ios) {
         headers.insert("apns-collapse-id", collapse_id);
     }
     headers
+}
+
+/// Devices show notifications with the same collapse id as one. A request whose answer was lost is sent once more, so that without
+/// an id of the sender's it is the push's: a repeat is shown as the notification that is there already, and every other push beside
+/// it. It is the same for all devices, and the connection's header table keeps it.
+fn collapse_id(rendering: &Rendering<'_>, ios: &IosOverride) -> Option<HeaderValue> {
+    match &ios.collapse_id {
+        // Ids that no header can carry are refused when a push is accepted.
+        Some(id) => HeaderValue::from_bytes(id.as_bytes()).ok(),
+        None if ios.is_visible() => HeaderValue::try_from(rendering.push_id.to_string()).ok(),
+        None => None,
+    }
 }
 
 /// The headers that all messages have. Those that follow from the app's credentials and the device are blank.

@@ -20,7 +20,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use serde_json::{Value, json};
 
-use crate::fixture::{DELIVERY, NOW, Push, SENT_AT, recipient};
+use crate::fixture::{DELIVERY, NOW, PUSH, Push, SENT_AT, recipient};
 use crate::receiver::{Receiver, answer};
 
 const DEVICE: &str = "0011aabb";
@@ -101,6 +101,29 @@ async fn the_whole_request() {
     let sent = |name: &str| request.header(name).unwrap().to_owned();
     assert!(shown.headers.iter().all(|(name, value)| sent(name) == *value), "{:?}", shown.headers);
     assert_eq!(shown.headers.len(), headers.len() - 1, "all but the topic: {:?}", shown.headers);
+}
+
+#[tokio::test]
+async fn what_a_device_gets_twice_it_shows_once() {
+    let receiver = Receiver::start(|_| answer(200, "")).await;
+    let sender = sender(&receiver, &KeyPair::generate().unwrap());
+    let message = Some(json!({"title": "t", "body": "b"}));
+    let table = [
+        (Push::of(json!({"alert": "Hi"})), Some(PUSH)),
+        (Push::of(json!({"ios": {"badge": 1}})), Some(PUSH)),
+        (Push::of(json!({"alert": "Hi", "ios": {"collapse_id": "news"}})), Some("news")),
+        // Nobody sees it, so that nothing has to be kept from being seen twice.
+        (Push::of(json!({"ios": {"content_available": true}})), None),
+        (Push { message, ..Push::default() }, None),
+    ];
+    for (push, collapse_id) in table {
+        // As after a restart: rendered once more.
+        for _ in 0..2 {
+            sender.send(&push.render("ios").unwrap(), &recipient(DEVICE), NOW).await;
+            let request = receiver.received().pop().unwrap();
+            assert_eq!(request.header("apns-collapse-id"), collapse_id, "{:?}", push.notification);
+        }
+    }
 }
 
 #[tokio::test]
