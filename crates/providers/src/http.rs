@@ -21,7 +21,7 @@ use http_body_util::{BodyExt, Either, Full};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::{HttpConnector, capture_connection};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use trust::{Complaint, Trust};
@@ -123,12 +123,20 @@ impl Client {
     pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, SendError> {
         // Addresses in the URL never reach the resolver, so they are checked here.
         check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
+        let mut request = request.map(whole);
+        let connected = capture_connection(&mut request);
         let exchange = async {
-            let answer = self.inner.request(request.map(whole)).await.map_err(|error| classify(&error))?;
+            let answer = self.inner.request(request).await.map_err(|error| classify(&error))?;
             let (head, body) = answer.into_parts();
             Ok(Response::from_parts(head, start_of(body).await?))
         };
-        tokio::time::timeout(self.timeouts.total, exchange).await.unwrap_or(Err(SendError::Timeout))
+        match tokio::time::timeout(self.timeouts.total, exchange).await.unwrap_or(Err(SendError::Timeout)) {
+            // Looking up the name, connecting and the first words of TLS take time, too.
+            Err(SendError::Timeout) if connected.connection_metadata().is_none() => {
+                Err(SendError::Unreachable("there was no connection in time".to_owned()))
+            }
+            ended => ended,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::http::Client;
-use crate::outcome::{Outcome, Verdict, cut, retry_after};
+use crate::outcome::{Contact, Outcome, Verdict, cut, retry_after};
 use crate::request::percent_encoded;
 use crate::token::{Token, TokenCache};
 
@@ -116,9 +116,9 @@ pub(crate) async fn fetch(
     match http.send(request).await {
         Ok(answer) => read(&answer, &host, now),
         Err(error) => Err(match Outcome::of_error(&error) {
-            Outcome::Retry { after, reason, everybody: _ } => {
+            Outcome::Retry { after, reason, everybody: _, contact } => {
                 let reason = format!("No access token could be fetched from {host}: {reason}");
-                Outcome::Retry { after, reason, everybody: true }
+                Outcome::Retry { after, reason, everybody: true, contact }
             }
             other => other,
         }),
@@ -130,7 +130,7 @@ pub(crate) fn read(answer: &Response<Bytes>, host: &str, now: UtcMillis) -> Resu
     if status == StatusCode::OK {
         let Ok(granted) = serde_json::from_slice::<Granted>(answer.body()) else {
             let reason = format!("{host} answered a request for an access token without one.");
-            return Err(Outcome::Retry { after: None, reason, everybody: true });
+            return Err(Outcome::Retry { after: None, reason, everybody: true, contact: Contact::Made });
         };
         return Token::bearer(&granted.access_token, lifetime(granted.expires_in.as_ref()), now);
     }
@@ -144,7 +144,10 @@ pub(crate) fn read(answer: &Response<Bytes>, host: &str, now: UtcMillis) -> Resu
     let is_temporary = status.is_server_error()
         || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS);
     Err(match is_temporary {
-        true => Outcome::Retry { after: retry_after(answer.headers(), now), reason, everybody: true },
+        true => {
+            let after = retry_after(answer.headers(), now);
+            Outcome::Retry { after, reason, everybody: true, contact: Contact::Made }
+        }
         false => Outcome::Unauthorized { reason },
     })
 }

@@ -41,6 +41,7 @@ pub enum Outcome {
         reason: String,
         /// The provider is throttling or failing as a whole, not just for this device.
         everybody: bool,
+        contact: Contact,
     },
     /// The token of a Live Activity is not known any more. This concerns neither the device nor its address.
     ActivityEnded {
@@ -56,6 +57,18 @@ pub enum Outcome {
     },
 }
 
+/// How far a message got that has to be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contact {
+    /// The provider was asked, and may have it.
+    Made,
+    /// It could not be asked, as without a connection: this was no try.
+    NotMade,
+    /// Nothing follows for other messages: it was put off, or is for a host that only its device vouches for, which may be made up
+    /// or gone for good.
+    Unclear,
+}
+
 /// What a provider finds wrong with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressFault {
@@ -63,6 +76,16 @@ pub enum AddressFault {
     Unknown,
     /// The device is there, but belongs to another app, project or key pair.
     Foreign,
+}
+
+impl Contact {
+    /// How far a request got that ended so.
+    pub(crate) fn of(error: &SendError) -> Self {
+        match error {
+            SendError::Refused(_) | SendError::Untrusted(_) | SendError::Unreachable(_) => Contact::NotMade,
+            SendError::Timeout | SendError::Connection(_) => Contact::Made,
+        }
+    }
 }
 
 impl Outcome {
@@ -88,7 +111,8 @@ impl Outcome {
         match error {
             SendError::Refused(refusal) => Outcome::Unauthorized { reason: cut(refusal.to_string()) },
             SendError::Timeout | SendError::Untrusted(_) | SendError::Unreachable(_) | SendError::Connection(_) => {
-                Outcome::Retry { after: None, reason: cut(error.to_string()), everybody: false }
+                let (reason, contact) = (cut(error.to_string()), Contact::of(error));
+                Outcome::Retry { after: None, reason, everybody: false, contact }
             }
         }
     }

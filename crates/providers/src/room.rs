@@ -80,9 +80,10 @@ impl Round {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Contact;
 
     fn objection() -> Outcome {
-        Outcome::Retry { after: None, reason: "slow down".to_owned(), everybody: true }
+        Outcome::Retry { after: None, reason: "slow down".to_owned(), everybody: true, contact: Contact::Made }
     }
 
     #[test]

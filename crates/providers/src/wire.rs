@@ -19,7 +19,7 @@ use http::{Request, Response};
 pub(crate) use origin::Origin;
 
 use crate::http::{AddressPolicy, Refusal};
-use crate::outcome::{Outcome, cut};
+use crate::outcome::{Contact, Outcome, cut};
 use link::Failure;
 use pool::{Fresh, Pool};
 
@@ -129,10 +129,12 @@ impl WireError {
         let reason = cut(self.to_string());
         match self {
             WireError::Refused(_) | WireError::Certificate(_) | WireError::NoHttp2 => Outcome::Unauthorized { reason },
-            WireError::Timeout | WireError::Lost(_) => Outcome::Retry { after: None, reason, everybody: false },
-            WireError::Overloaded => Outcome::Retry { after: None, reason, everybody: true },
+            WireError::Timeout | WireError::Lost(_) => {
+                Outcome::Retry { after: None, reason, everybody: false, contact: Contact::Made }
+            }
+            WireError::Overloaded => Outcome::Retry { after: None, reason, everybody: true, contact: Contact::Made },
             WireError::Unreachable { again_in, .. } => {
-                Outcome::Retry { after: Some(*again_in), reason, everybody: true }
+                Outcome::Retry { after: Some(*again_in), reason, everybody: true, contact: Contact::NotMade }
             }
         }
     }

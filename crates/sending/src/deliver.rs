@@ -124,6 +124,7 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
         push: push_id,
         upload: push.bulk_upload(),
         device_type: &device_type,
+        sent_at: row.created,
         expires,
         transport: &transport,
         unified_push: unified_push.as_ref(),

@@ -47,6 +47,8 @@ mod nodes;
 #[cfg(test)]
 mod open_platforms;
 #[cfg(test)]
+mod out_of_reach;
+#[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod provider;

@@ -73,8 +73,8 @@ mod tests {
             (_, Outcome::Rejected { reason }) => ("rejected", reason),
             (Verdict::Renew, Outcome::Unauthorized { reason }) => ("expired", reason),
             (_, Outcome::Unauthorized { reason }) => ("unauthorized", reason),
-            (_, Outcome::Retry { after: None, reason, everybody: true }) => ("retry all", reason),
-            (_, Outcome::Retry { after: None, reason, everybody: false }) => ("retry", reason),
+            (_, Outcome::Retry { after: None, reason, everybody: true, .. }) => ("retry all", reason),
+            (_, Outcome::Retry { after: None, reason, everybody: false, .. }) => ("retry", reason),
             (verdict, other) => panic!("{status} {reason}: {verdict:?} {other:?}"),
         };
         assert!(text.contains(&status.to_string()) && text.contains(reason), "{text}");

@@ -58,8 +58,8 @@ pub(crate) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outco
     let problem = serde_json::from_slice::<Answer>(answer.body()).unwrap_or_default().error;
     let verdict = Verdict::find(&TABLE, status, problem.code());
     match verdict.outcome(problem.reason(status), answer, now) {
-        Outcome::Retry { after: None, reason, everybody } => {
-            (verdict, Outcome::Retry { after: usual_pause(status), reason, everybody })
+        Outcome::Retry { after: None, reason, everybody, contact } => {
+            (verdict, Outcome::Retry { after: usual_pause(status), reason, everybody, contact })
         }
         outcome => (verdict, outcome),
     }
@@ -123,7 +123,7 @@ mod tests {
             Outcome::Rejected { reason } => ("rejected", reason, None),
             Outcome::Unauthorized { reason } if verdict == Verdict::Renew => ("token", reason, None),
             Outcome::Unauthorized { reason } => ("unauthorized", reason, None),
-            Outcome::Retry { after, reason, everybody } => {
+            Outcome::Retry { after, reason, everybody, .. } => {
                 let word = if everybody { "retry all" } else { "retry" };
                 (word, reason, after.map(|after| after.as_secs()))
             }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Response;
 use model::time::UtcMillis;
 
-use crate::outcome::{Outcome, retry_after};
+use crate::outcome::{Contact, Outcome, retry_after};
 
 /// The outcome of the messages in one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,7 @@ pub(crate) fn outcome(answer: &Response<Bytes>, n_messages: usize, now: UtcMilli
             reason: format!("The endpoint answered {status}{why}."),
             // There is one endpoint for all devices of the platform.
             everybody: true,
+            contact: Contact::Made,
         },
     })
 }
@@ -91,7 +92,9 @@ mod tests {
         }
         let again = [301, 307, 402, 404, 405, 408, 409, 410, 425, 429, 451, 500, 502, 503, 504, 599, 600, 999];
         for status in again {
-            let Outcome::Retry { after: None, reason, everybody: true } = of_one(status) else { panic!("{status}") };
+            let Outcome::Retry { after: None, reason, everybody: true, .. } = of_one(status) else {
+                panic!("{status}")
+            };
             assert!(reason.contains(&status.to_string()), "{reason}");
         }
         for (status, why) in [(302, "redirects"), (404, "no endpoint"), (410, "removed")] {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::time::UtcMillis;
 
-use super::{AddressFault, Outcome, cut, retry_after};
+use super::{AddressFault, Contact, Outcome, cut, retry_after};
 
 /// The meaning of one kind of answer; [`Outcome`] without its details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,8 @@ impl Verdict {
             Verdict::Rejected => Outcome::Rejected { reason: cut(reason) },
             Verdict::Renew | Verdict::Unauthorized => Outcome::Unauthorized { reason: cut(reason) },
             Verdict::Retry { everybody } => {
-                Outcome::Retry { after: retry_after(answer.headers(), now), reason: cut(reason), everybody }
+                let after = retry_after(answer.headers(), now);
+                Outcome::Retry { after, reason: cut(reason), everybody, contact: Contact::Made }
             }
         }
     }

@@ -18,7 +18,7 @@ use super::{PushHosts, WebPush, WebPushCredentials};
 use crate::http as web;
 use crate::http::{Refusal, SendError};
 use crate::network::Network;
-use crate::outcome::Outcome;
+use crate::outcome::{Contact, Outcome};
 use crate::recipient::Recipient;
 use crate::room::Room;
 use crate::wire::WireError;
@@ -97,7 +97,8 @@ impl Client {
         let service = inner.services.of(&uri).map_err(rejected)?;
         if let Some(rest) = inner.services.rest(&service, now) {
             let reason = format!("The push service at {} is left alone for a while.", service.origin);
-            return Err(Outcome::Retry { after: Some(rest), reason, everybody: false });
+            let contact = inner.without_contact(recipient);
+            return Err(Outcome::Retry { after: Some(rest), reason, everybody: false, contact });
         }
         let sign = async || inner.vapid.token(&service.origin, now).map_err(|reason| Outcome::Unauthorized { reason });
         let token = service.token.get(now, sign).await?;
@@ -113,9 +114,12 @@ impl Client {
                 Outcome::Delivered
             }
             Outcome::Refused { reason, fault } if recipient.is_proven => match service.suspect(now) {
-                Some(rest) => Outcome::Retry { after: Some(rest), reason, everybody: false },
+                Some(rest) => Outcome::Retry { after: Some(rest), reason, everybody: false, contact: Contact::Made },
                 None => Outcome::Refused { reason, fault },
             },
+            Outcome::Retry { after, reason, everybody, contact: Contact::NotMade } => {
+                Outcome::Retry { after, reason, everybody, contact: inner.without_contact(recipient) }
+            }
             outcome => outcome,
         })
     }
@@ -132,8 +136,17 @@ impl Inner {
             BrowserKeys::new(subscription).and_then(|keys| self.encryption.encrypt(&push.message(recipient), &keys));
         encrypted.map_err(|why| match why {
             CannotEncrypt::Keys | CannotEncrypt::TooLong => Outcome::Rejected { reason: why.to_string() },
-            CannotEncrypt::NoRandomness => Outcome::Retry { after: None, reason: why.to_string(), everybody: true },
+            CannotEncrypt::NoRandomness => {
+                let reason = why.to_string();
+                Outcome::Retry { after: None, reason, everybody: true, contact: Contact::NotMade }
+            }
         })
+    }
+
+    /// What it means that there is no connection. Devices cannot make up a host that is known by its name, or has taken a message.
+    fn without_contact(&self, recipient: &Recipient<'_>) -> Contact {
+        let is_named = || recipient.address.parse().is_ok_and(|url: Uri| self.services.are_named(&url));
+        if recipient.is_proven || is_named() { Contact::NotMade } else { Contact::Unclear }
     }
 
     async fn exchange(&self, service: &Service, head: &Request<()>, body: Bytes, now: UtcMillis) -> Outcome {
@@ -143,7 +156,7 @@ impl Inner {
         let answered = match is_other {
             true => tokio::time::timeout(limit, answering).await.unwrap_or_else(|_| {
                 let reason = "There was no complete answer in time.".to_owned();
-                Err(Outcome::Retry { after: None, reason, everybody: false })
+                Err(Outcome::Retry { after: None, reason, everybody: false, contact: Contact::Unclear })
             }),
             false => answering.await,
         };
@@ -168,25 +181,28 @@ impl Inner {
     /// The address came from a browser, so any fault of it or its service is not ours and no reason to let other browsers wait.
     async fn answer(&self, service: &Service, head: &Request<()>, body: Bytes) -> Result<Response<Bytes>, Outcome> {
         let rejected = |refusal: &Refusal| Outcome::Rejected { reason: refusal.to_string() };
-        let retry = |error: &dyn Error| Outcome::Retry { after: None, reason: error.to_string(), everybody: false };
+        let retry = |error: &dyn Error, contact| {
+            let reason = error.to_string();
+            Outcome::Retry { after: None, reason, everybody: false, contact }
+        };
         if let Some(wire) = service.wire() {
             match wire.send(|| head.clone(), body.clone()).await {
                 Ok(answer) => return Ok(answer),
                 Err(WireError::NoHttp2) => service.speaks_http1_only(),
                 Err(WireError::Refused(refusal)) => return Err(rejected(&refusal)),
+                Err(error @ WireError::Unreachable { .. }) => return Err(retry(&error, Contact::NotMade)),
                 Err(
-                    error @ (WireError::Unreachable { .. }
-                    | WireError::Timeout
+                    error @ (WireError::Timeout
                     | WireError::Lost(_)
                     | WireError::Overloaded
                     | WireError::Certificate(_)),
-                ) => return Err(retry(&error)),
+                ) => return Err(retry(&error, Contact::Made)),
             }
         }
         self.http.send(head.clone().map(|()| body)).await.map_err(|error| match error {
             SendError::Refused(refusal) => rejected(&refusal),
             SendError::Timeout | SendError::Untrusted(_) | SendError::Unreachable(_) | SendError::Connection(_) => {
-                retry(&error)
+                retry(&error, Contact::of(&error))
             }
         })
     }

@@ -69,6 +69,12 @@ impl PushHosts {
         self.listed.iter().position(|pattern| is_usual && pattern.fits(&host))
     }
 
+    /// Whether the host of a URL is listed by its own name. Below other names, devices can make hosts up.
+    pub(super) fn names(&self, url: &Uri) -> bool {
+        let pattern = self.number_of(url).and_then(|number| self.listed.get(number));
+        matches!(pattern, Some(HostPattern::One(_)))
+    }
+
     /// Why a subscription cannot be accepted, as a sentence.
     pub fn problem(&self, address: &str) -> Option<String> {
         let url = address.parse::<Uri>().ok().filter(|url| url.host().is_some() && url.scheme_str() == Some("https"));
@@ -171,6 +177,9 @@ mod tests {
         for (address, is_accepted) in table {
             assert_eq!(hosts.problem(address).is_none(), is_accepted, "{address}: {:?}", hosts.problem(address));
         }
+        let is_named = |address: &str| hosts.names(&address.parse().unwrap());
+        assert!(is_named("https://fcm.googleapis.com/fcm/send/abc") && is_named("https://push.example.com/1"));
+        assert!(!is_named("https://made-up.push.apple.com/1") && !is_named("https://evil.example/1"));
         let any = hosts.and_others();
         assert!(any.problem("https://evil.example/1").is_none() && any.problem("http://evil.example/1").is_some());
     }

@@ -95,7 +95,18 @@ impl Pool {
                 changed.await;
             }
         };
-        tokio::time::timeout(self.options.timeout, waited).await.unwrap_or(Err(WireError::Timeout))
+        tokio::time::timeout(self.options.timeout, waited).await.unwrap_or_else(|_| Err(self.waited_in_vain()))
+    }
+
+    /// There was no room in time: on the connections that there are, or because there is none.
+    fn waited_in_vain(&self) -> WireError {
+        let is_connected = !self.state().links.is_empty();
+        if is_connected { WireError::Timeout } else { self.no_connection_in_time() }
+    }
+
+    fn no_connection_in_time(&self) -> WireError {
+        let reason = format!("{}: there was no connection in time", self.origin.authority);
+        WireError::Unreachable { reason, again_in: Duration::ZERO }
     }
 
     /// `None`: not now. Sees to it that there will be a connection.
@@ -129,10 +140,7 @@ impl Pool {
     async fn connect(self: Arc<Self>) {
         let opening = connect::open(&self.origin, &self.tls, self.policy);
         let opened = tokio::time::timeout(self.options.connect_timeout, opening).await;
-        let opened = opened.unwrap_or_else(|_| {
-            let reason = format!("{}: there was no connection in time", self.origin.authority);
-            Err(WireError::Unreachable { reason, again_in: Duration::ZERO })
-        });
+        let opened = opened.unwrap_or_else(|_| Err(self.no_connection_in_time()));
         let mut state = self.state();
         state.is_connecting = false;
         match opened {

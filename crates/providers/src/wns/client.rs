@@ -15,7 +15,7 @@ use crate::http as web;
 use crate::http::{AddressPolicy, WebUrl, check_url};
 use crate::network::Network;
 use crate::oauth::Access;
-use crate::outcome::Outcome;
+use crate::outcome::{Contact, Outcome};
 use crate::recipient::Recipient;
 use crate::room::Room;
 
@@ -68,7 +68,15 @@ impl Client {
         };
         let outcome = inner.access.send(&inner.http, now, authorized, |answer: &_| judge(answer, now)).await;
         inner.room.learn(&outcome);
-        outcome
+        match outcome {
+            // The name of the host comes from the device, which may have made it up.
+            Outcome::Retry { after, reason, everybody: false, contact: Contact::NotMade }
+                if inner.own.is_none() && !recipient.is_proven =>
+            {
+                Outcome::Retry { after, reason, everybody: false, contact: Contact::Unclear }
+            }
+            outcome => outcome,
+        }
     }
 
     pub fn room(&self) -> usize {

@@ -6,10 +6,11 @@ use futures_util::future::join_all;
 use providers::apns::{ApnsAuth, ApnsCredentials, Environment};
 use providers::credential::Credential;
 use providers::http::{AddressPolicy, Timeouts, WebUrl};
-use providers::outcome::Outcome;
+use providers::outcome::{Contact, Outcome};
 use providers::{Endpoint, Network, RenderedPush, Sender};
 use rcgen::KeyPair;
 use serde_json::json;
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::fixture::{NOW, Push, recipient};
@@ -127,7 +128,9 @@ async fn what_a_server_may_have_seen_is_for_the_caller_to_repeat() {
     peer.go_away(lost, NO_ERROR).await;
     drop(peer);
     for outcome in sending.await.unwrap() {
-        assert!(matches!(outcome, Outcome::Retry { after: None, everybody: false, .. }), "{outcome:?}");
+        let may_have_arrived =
+            matches!(outcome, Outcome::Retry { after: None, everybody: false, contact: Contact::Made, .. });
+        assert!(may_have_arrived, "{outcome:?}");
     }
 }
 
@@ -211,7 +214,7 @@ async fn an_unreachable_provider_is_left_alone_for_a_while() {
     drop(server);
     let sender = sender_with(&url, Timeouts::default());
     let pause = async || match sender.send(&push(), &recipient(DEVICE), NOW).await {
-        Outcome::Retry { after: Some(pause), reason, everybody: true } => {
+        Outcome::Retry { after: Some(pause), reason, everybody: true, contact: Contact::NotMade } => {
             assert!(reason.starts_with("There is no connection to 127.0.0.1:"), "{reason}");
             pause
         }
@@ -228,6 +231,18 @@ async fn an_unreachable_provider_is_left_alone_for_a_while() {
             break;
         }
     }
+}
+
+#[tokio::test]
+async fn a_provider_that_does_not_return_the_greeting_was_not_asked() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let brief = Timeouts { connect: Duration::from_secs(5), total: Duration::from_millis(200) };
+    let sender = sender_with(&format!("https://{}", silent.local_addr().unwrap()), brief);
+    let outcome = sender.send(&push(), &recipient(DEVICE), NOW).await;
+    let Outcome::Retry { reason, everybody: true, contact: Contact::NotMade, .. } = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert!(reason.ends_with(": there was no connection in time."), "{reason}");
 }
 
 #[tokio::test]

@@ -79,12 +79,18 @@ async fn redirects_are_answers() {
 }
 
 #[tokio::test]
-async fn a_listener_that_never_answers_times_out() {
+async fn a_listener_that_never_answers_times_out_and_one_that_speaks_no_tls_is_not_reached() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let timeouts = Timeouts { connect: Duration::from_secs(5), total: Duration::from_millis(50) };
+    let address = listener.local_addr().unwrap();
+    let timeouts = Timeouts { connect: Duration::from_secs(5), total: Duration::from_secs(2) };
     let client = Client::with_timeouts(AddressPolicy::ANY, timeouts);
-    assert!(matches!(client.send(get(&url)).await, Err(SendError::Timeout)));
+    let (plain, encrypted) = (get(&format!("http://{address}/")), get(&format!("https://{address}/")));
+    let (plain, encrypted) = tokio::join!(client.send(plain), client.send(encrypted));
+    assert!(matches!(plain, Err(SendError::Timeout)), "{plain:?}");
+    match encrypted {
+        Err(SendError::Unreachable(text)) => assert_eq!(text, "there was no connection in time"),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use model::time::UtcMillis;
 use providers::credential::Credential;
 use providers::http::{AddressPolicy, Client, Timeouts, WebUrl};
 use providers::open::{Batch, BatchOutcome, HandshakeError, OpenAuth, OpenPlatformConfig, deliver, validate};
-use providers::outcome::Outcome;
+use providers::outcome::{Contact, Outcome};
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
@@ -175,7 +175,7 @@ async fn no_answer_is_tried_again_but_a_refused_address_is_not() {
 
     drop(silent);
     let outcome = deliver_one(&client(), &config(silent_url.clone()), "").await;
-    assert!(matches!(outcome, Outcome::Retry { after: None, .. }), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Retry { after: None, contact: Contact::NotMade, .. }), "{outcome:?}");
 
     let public = Client::new(AddressPolicy::PUBLIC_ONLY);
     match deliver_one(&public, &config(silent_url), "").await {

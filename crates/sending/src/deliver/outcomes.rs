@@ -8,7 +8,7 @@ use model::event::{LiveContent, RejectionStatus};
 use model::ids::Ordinal;
 use model::push_outcome::GoneBy;
 use model::time::UtcMillis;
-use providers::outcome::{AddressFault, Outcome};
+use providers::outcome::{AddressFault, Contact, Outcome};
 use roaring::RoaringBitmap;
 use store::sandbox::SandboxDelivery;
 
@@ -69,6 +69,9 @@ pub(super) struct OutcomeTally {
     recent_answers: RecentAnswers,
     /// Messages that have to be sent once more.
     n_retried: u64,
+    /// Whether the provider was asked to take some of those, and whether it could not be asked for some.
+    has_asked: bool,
+    has_missed: bool,
     live: BTreeMap<Localized, RoaringBitmap>,
 }
 
@@ -161,7 +164,10 @@ impl OutcomeTally {
     pub(super) fn file_of_phone(&mut self, ordinal: Ordinal, outcome: Outcome, asked_at: UtcMillis) {
         self.rest.by_unified_push.insert(ordinal.0);
         let outcome = match outcome {
-            Outcome::Retry { after, reason, everybody: _ } => Outcome::Retry { after, reason, everybody: false },
+            Outcome::Retry { after, reason, everybody: _, contact } => {
+                let contact = if contact == Contact::Made { Contact::Unclear } else { contact };
+                Outcome::Retry { after, reason, everybody: false, contact }
+            }
             outcome => outcome,
         };
         self.file(&[ordinal], outcome, asked_at);
@@ -203,9 +209,11 @@ impl OutcomeTally {
                 self.rest.failed.add(status_of_rejection(&reason), &reason, ordinals.iter().copied());
                 Some(reason)
             }
-            Outcome::Retry { after, reason, everybody } => {
+            Outcome::Retry { after, reason, everybody, contact } => {
                 self.later.extend(all());
                 self.n_retried += ordinals.len() as u64;
+                self.has_asked |= contact == Contact::Made;
+                self.has_missed |= contact == Contact::NotMade;
                 // A wait that a single device asks for must not hold up the others for long.
                 let after = if everybody { after } else { after.map(|after| after.min(LONGEST_WAIT)) };
                 if everybody {
@@ -258,6 +266,11 @@ impl OutcomeTally {
         let mut outcomes = std::mem::take(&mut self.rest);
         outcomes.delivered = delivered.into_iter().collect();
         outcomes
+    }
+
+    /// Whether messages have to be sent once more, and the provider was asked to take none of them.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.has_missed && !self.has_asked
     }
 
     /// How many messages have to be sent once more since this was last asked.

@@ -51,6 +51,7 @@ pub(super) struct RunContext<'a> {
     /// The file with the recipients of the push, if they are in one.
     pub(super) upload: Option<BulkId>,
     pub(super) device_type: &'a DeviceType,
+    pub(super) sent_at: UtcMillis,
     pub(super) expires: Option<UtcMillis>,
     pub(super) transport: &'a Transport,
     pub(super) unified_push: Option<&'a UnifiedPush>,

@@ -8,7 +8,7 @@ use model::ids::AppId;
 use model::json;
 use model::sandbox::{SandboxAnswer, SandboxFaults};
 use model::time::UtcMillis;
-use providers::outcome::Outcome;
+use providers::outcome::{Contact, Outcome};
 use store::apps::App;
 use store::documents::{self, DocumentKind};
 use store::{Store, Tx};
@@ -40,7 +40,9 @@ pub(crate) fn outcome(answer: SandboxAnswer) -> Outcome {
     let told = |what: &str| format!("The sandbox was told to {what}.");
     match answer {
         SandboxAnswer::Gone => Outcome::Gone { since: None },
-        SandboxAnswer::Busy => Outcome::Retry { after: None, reason: told("be busy"), everybody: false },
+        SandboxAnswer::Busy => {
+            Outcome::Retry { after: None, reason: told("be busy"), everybody: false, contact: Contact::Made }
+        }
         SandboxAnswer::Refused => Outcome::Rejected { reason: told("refuse this message") },
     }
 }

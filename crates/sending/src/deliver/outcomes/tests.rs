@@ -8,6 +8,10 @@ fn refused(fault: AddressFault) -> Outcome {
     Outcome::Refused { reason: "BadDeviceToken".to_owned(), fault }
 }
 
+fn busy(after: Option<Duration>, everybody: bool, contact: Contact) -> Outcome {
+    Outcome::Retry { after, reason: "busy".to_owned(), everybody, contact }
+}
+
 #[test]
 fn a_refused_address_condemns_itself_only() {
     let mut tally = OutcomeTally::default();
@@ -69,7 +73,7 @@ fn those_who_wait_are_not_finished_and_the_longest_wait_counts() {
     let mut tally = OutcomeTally::default();
     for seconds in [Some(3), None, Some(2)] {
         let after = seconds.map(Duration::from_secs);
-        tally.file(&[Ordinal(1)], Outcome::Retry { after, reason: "busy".to_owned(), everybody: false }, NOW);
+        tally.file(&[Ordinal(1)], busy(after, false, Contact::Made), NOW);
     }
     assert_eq!((tally.n_finished(), tally.retry_after), (0, Some(Duration::from_secs(3))));
     assert!(!tally.says_wait(OF_MESSAGES), "it is about one device");
@@ -79,11 +83,30 @@ fn those_who_wait_are_not_finished_and_the_longest_wait_counts() {
 }
 
 #[test]
+fn a_try_is_none_when_nobody_could_be_asked() {
+    let contacts = [Contact::Made, Contact::NotMade, Contact::Unclear];
+    let is_cut_off = |own: &[Contact], of_phones: &[Contact]| {
+        let mut tally = OutcomeTally::default();
+        tally.delivered(Ordinal(1));
+        own.iter().for_each(|contact| tally.file(&[Ordinal(2)], busy(None, true, *contact), NOW));
+        of_phones.iter().for_each(|contact| tally.file_of_phone(Ordinal(3), busy(None, true, *contact), NOW));
+        tally.close(Suspicion::None);
+        tally.is_cut_off()
+    };
+    assert!(!is_cut_off(&[], &[]), "nothing was in the way");
+    assert_eq!(contacts.map(|contact| is_cut_off(&[contact], &[])), [false, true, false]);
+    assert_eq!(contacts.map(|contact| is_cut_off(&[], &[contact])), [false, true, false]);
+    // What hosts say that single devices named decides for no others.
+    assert!(is_cut_off(&[Contact::Unclear, Contact::NotMade], &contacts));
+    assert!(!is_cut_off(&contacts, &[]), "it was asked in vain");
+}
+
+#[test]
 fn one_device_that_asks_for_an_hour_does_not_keep_the_others_waiting() {
     let asks = |everybody| {
         let mut tally = OutcomeTally::default();
         let after = Some(Duration::from_secs(3600));
-        tally.file(&[Ordinal(1)], Outcome::Retry { after, reason: "busy".to_owned(), everybody }, NOW);
+        tally.file(&[Ordinal(1)], busy(after, everybody, Contact::Made), NOW);
         tally.retry_after
     };
     assert_eq!(asks(false), Some(LONGEST_WAIT));
@@ -92,7 +115,7 @@ fn one_device_that_asks_for_an_hour_does_not_keep_the_others_waiting() {
 
 #[test]
 fn the_weather_turns_with_the_majority() {
-    let objection = || Outcome::Retry { after: None, reason: "busy".to_owned(), everybody: true };
+    let objection = || busy(None, true, Contact::Made);
     let mut tally = OutcomeTally::default();
     for n in 0..7 {
         tally.file(&[Ordinal(n)], objection(), NOW);

@@ -132,9 +132,9 @@ impl<'a> SendRun<'a> {
     /// When Amazon asks for time, only the devices reached through it wait.
     fn file_of_amazon(&mut self, provider: &Provider, ordinal: Ordinal, outcome: Outcome, read_at: UtcMillis) {
         let outcome = match outcome {
-            Outcome::Retry { after, reason, everybody: true } => {
+            Outcome::Retry { after, reason, everybody: true, contact } => {
                 provider.leave_amazon_alone(self.context.sending.0.clock.now().plus(after.unwrap_or_default()));
-                Outcome::Retry { after, reason, everybody: false }
+                Outcome::Retry { after, reason, everybody: false, contact }
             }
             outcome => outcome,
         };

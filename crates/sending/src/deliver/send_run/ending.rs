@@ -21,6 +21,11 @@ use crate::senders::TOO_SUSPICIOUS;
 /// With the back-off below, the remaining recipients are given up after 54 minutes in which none of them could be served, or later
 /// if the provider asks for longer waits. A push with an expiry is tried until then.
 const MOST_TRIES: u32 = 18;
+/// For so long after a push was sent, runs in which the provider could not be asked are no tries. Networks and names are out of
+/// order for hours now and then, and nobody could resume what was given up meanwhile.
+const WAITS_FOR_CONTACT: Duration = Duration::from_secs(24 * 60 * 60);
+/// From this many tries on, waits are the longest. Runs that are no tries lengthen the waits, and the count goes no further.
+const LONGEST_WAIT_TRIES: u32 = 9;
 /// This many failed tries in a row are an outage, which the operator should know about.
 const OUTAGE_TRIES: u32 = 3;
 /// This many refused addresses, with no message taken, are worth a look of the operator.
@@ -174,7 +179,7 @@ impl SendRun<'_> {
             }
             Some(StopReason::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until(now).max(now))),
             stop_reason @ (Some(StopReason::Throttled) | None) => {
-                let tries = if self.has_served { 1 } else { self.block.block.tries + 1 };
+                let tries = self.tries(now);
                 // A few unreachable devices are no outage.
                 let has_tried_enough = tries >= OUTAGE_TRIES && !self.block.block.has_served();
                 let takes_nothing = stop_reason.is_some() || !self.has_served;
@@ -199,6 +204,18 @@ impl SendRun<'_> {
                 Next::TryAgainAt { due: in_time(due), tries }
             }
         })
+    }
+
+    /// How often in a row nobody was served.
+    fn tries(&self, now: UtcMillis) -> u32 {
+        let before = self.block.block.tries;
+        match self.has_served {
+            true => 1,
+            false if self.tally.is_cut_off() && now < self.context.sent_at.plus(WAITS_FOR_CONTACT) => {
+                (before + 1).min(LONGEST_WAIT_TRIES).max(before)
+            }
+            false => before + 1,
+        }
     }
 
     /// Credentials that never served anybody, with which many addresses are refused, may be those of another app. The devices may
@@ -235,6 +252,12 @@ mod tests {
     fn what_nobody_takes_is_given_up_after_54_minutes() {
         let waits: Duration = (1..MOST_TRIES).map(|tries| wait_before(tries, None)).sum();
         assert_eq!(waits.as_secs() / 60, 53, "and half a minute");
+    }
+
+    #[test]
+    fn runs_that_are_no_tries_lead_to_the_longest_wait_and_no_further() {
+        let waits = [LONGEST_WAIT_TRIES - 1, LONGEST_WAIT_TRIES].map(|tries| wait_before(tries, None));
+        assert!(waits[0] < LONGEST_WAIT && waits[1] == LONGEST_WAIT && LONGEST_WAIT_TRIES < MOST_TRIES);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use model::ids::Ordinal;
 use model::sandbox::SandboxAnswer;
 use model::time::UtcMillis;
 use providers::open::{self, OpenPlatformConfig};
-use providers::outcome::Outcome;
+use providers::outcome::{Contact, Outcome};
 use providers::{MessageSize, RenderedPush};
 use store::sandbox::SandboxDelivery;
 
@@ -29,6 +29,7 @@ const FILLED_AT_LEAST: usize = 100;
 /// A lane without an answer for so long, although it has as many requests under way as it may, holds up no other.
 const STALLED: Duration = Duration::from_secs(1);
 const WAITS_FOR_SERVICE: &str = "The push service of the device is slow; what is for it is tried again.";
+const AMAZON_IS_QUIET: &str = "Amazon asked to be left alone for a while.";
 
 const UNREADABLE: &str = "What is stored about the device cannot be read; the log says why.";
 
@@ -104,8 +105,7 @@ impl<'a> SendRun<'a> {
             while queue.ready.len() > n_kept {
                 let Some(ready) = queue.ready.pop_back() else { break };
                 self.n_ready -= ready.len();
-                let later = Outcome::Retry { after: None, reason: WAITS_FOR_SERVICE.to_owned(), everybody: false };
-                self.tally.file(&ready.ordinals(), later, UtcMillis(0));
+                self.tally.file(&ready.ordinals(), put_off(WAITS_FOR_SERVICE), UtcMillis(0));
             }
         }
     }
@@ -247,9 +247,7 @@ impl<'a> SendRun<'a> {
         match ready {
             Ready::Message { provider, target, read_at } => match provider.way(self.context.device_type, &target) {
                 Ok(Way::Amazon(_)) if provider.is_amazon_quiet(now) => {
-                    let reason = "Amazon asked to be left alone for a while.".to_owned();
-                    let later = Outcome::Retry { after: None, reason, everybody: false };
-                    self.tally.file(&[target.ordinal], later, read_at);
+                    self.tally.file(&[target.ordinal], put_off(AMAZON_IS_QUIET), read_at);
                     None
                 }
                 Ok(way) => self.message(provider, target, way, read_at, now),
@@ -383,6 +381,11 @@ impl<'a> SendRun<'a> {
         self.tally.file(&ordinals, Outcome::Rejected { reason: reason.to_owned() }, UtcMillis(0));
         None
     }
+}
+
+/// The outcome of a message that nobody was asked to take.
+fn put_off(reason: &str) -> Outcome {
+    Outcome::Retry { after: None, reason: reason.to_owned(), everybody: false, contact: Contact::Unclear }
 }
 
 /// Whether a recipient is reached by UnifiedPush.
