@@ -1,5 +1,6 @@
 //! The ground floor of the engine's rooms: the store with the clock and the counters, the errors, the limits of growth, whether the
-//! clock can be trusted, how a stored document or a repeated failure is treated, and what a search is. Knows no room.
+//! clock can be trusted and agrees with the database's, how a stored document or a repeated failure is treated, and what a search
+//! is. Knows no room.
 
 mod back_off;
 mod clock_watch;
@@ -8,6 +9,7 @@ mod error;
 mod growth;
 mod metrics;
 mod search;
+mod shared_clock;
 
 use model::time::Clock;
 use store::Store;
@@ -19,6 +21,7 @@ pub use error::{Error, Result};
 pub use growth::{Claim, Growing, Growth, GrowthLimits, Quota};
 pub use metrics::Metrics;
 pub use search::{Findings, Found, FoundKind, SearchText, search_documents};
+pub use shared_clock::{SharedClock, are_apart};
 
 /// What every room is built on; clones share everything.
 #[derive(Clone)]
@@ -26,6 +29,7 @@ pub struct Base {
     pub store: Store,
     pub clock: Clock,
     pub clock_watch: ClockWatch,
+    pub shared_clock: SharedClock,
     pub metrics: Metrics,
     pub growth: Growth,
 }
@@ -36,6 +40,7 @@ impl Base {
         Self {
             store,
             clock_watch: ClockWatch::new(&clock),
+            shared_clock: SharedClock::new(&clock),
             clock,
             growth: Growth::new(limits, metrics.clone()),
             metrics,

@@ -44,6 +44,7 @@ impl Engine {
                     self.look_after_file().await;
                 }
                 _ = regularly.tick() => {
+                    self.rooms.shared_clock.compare(&self.rooms.store).await;
                     self.rooms.events.forget_unused_webhooks();
                     self.check_database().await;
                     self.write_token_uses().await;

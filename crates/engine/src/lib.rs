@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use accounts::Accounts;
-use base::{Base, ClockWatch};
+use base::{Base, ClockWatch, SharedClock};
 use boxed::boxed;
 use campaigns::Campaigns;
 use devices::{Devices, LocationSettings};
@@ -87,6 +87,7 @@ struct Rooms {
     store: Store,
     clock: Clock,
     clock_watch: ClockWatch,
+    shared_clock: SharedClock,
     noted_doubt: clock_doubt::NotedDoubt,
     this_node: nodes::ThisNode,
     told_ends: ending_credentials::ToldPlatforms,
@@ -112,6 +113,7 @@ impl Engine {
     /// Prepares the store for this process and builds the rooms around it. Nothing runs until a [`Worker`] does.
     pub async fn start(store: Store, clock: Clock, settings: Settings) -> Result<Self> {
         let base = Base::new(store, clock, settings.growth);
+        base.shared_clock.compare(&base.store).await;
         let address_policy = AddressPolicy { allow_private: settings.allow_private_addresses };
         let tenancy = Tenancy::new(&base, settings.seal_key);
         let accounts = Accounts::new(&base, &tenancy);
@@ -142,6 +144,7 @@ impl Engine {
             store: base.store.clone(),
             clock: base.clock.clone(),
             clock_watch: base.clock_watch.clone(),
+            shared_clock: base.shared_clock.clone(),
             noted_doubt: clock_doubt::NotedDoubt::default(),
             this_node: nodes::ThisNode::default(),
             told_ends: ending_credentials::Told::default(),

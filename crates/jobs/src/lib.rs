@@ -11,8 +11,7 @@ mod worker;
 
 use std::sync::Arc;
 
-use base::{Base, ClockWatch, Metrics};
-use model::time::Clock;
+use base::{Base, ClockWatch, Metrics, SharedClock};
 use store::Store;
 
 pub use contract::{Job, Kind, SlotKind};
@@ -34,7 +33,8 @@ pub struct Jobs(Arc<Parts>);
 
 struct Parts {
     store: Store,
-    clock: Clock,
+    /// Other nodes judge by theirs what is due and whose lease has run out.
+    clock: SharedClock,
     clock_watch: ClockWatch,
     metrics: Metrics,
     kinds: Kinds,
@@ -50,7 +50,7 @@ impl Jobs {
     pub fn new(base: &Base, kinds: impl IntoIterator<Item = Kind>) -> Self {
         Self(Arc::new(Parts {
             store: base.store.clone(),
-            clock: base.clock.clone(),
+            clock: base.shared_clock.clone(),
             clock_watch: base.clock_watch.clone(),
             metrics: base.metrics.clone(),
             kinds: Kinds::new(kinds),

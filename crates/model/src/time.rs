@@ -179,6 +179,8 @@ pub struct SteppedTime {
     wall: AtomicI64,
     /// Since the test began.
     elapsed: AtomicI64,
+    /// By how much it is ahead of the time of the database.
+    ahead: AtomicI64,
 }
 
 /// A reading of a clock that nobody sets: only the time between two of them means anything.
@@ -224,7 +226,8 @@ impl Moment {
 
 impl Clock {
     pub fn stepped(start: UtcMillis) -> Self {
-        Clock::Stepped(Arc::new(SteppedTime { wall: AtomicI64::new(start.0), elapsed: AtomicI64::new(0) }))
+        let [wall, elapsed, ahead] = [start.0, 0, 0].map(AtomicI64::new);
+        Clock::Stepped(Arc::new(SteppedTime { wall, elapsed, ahead }))
     }
 
     pub fn now(&self) -> UtcMillis {
@@ -246,6 +249,15 @@ impl Clock {
         }
     }
 
+    /// By how many milliseconds the clock was ahead of the database's when it showed `own` and that one `told`. The database of a
+    /// test goes by the stepped clock, unless that was set apart from it.
+    pub fn ahead_of_database(&self, own: UtcMillis, told: UtcMillis) -> i64 {
+        match self {
+            Clock::System => own.0.saturating_sub(told.0),
+            Clock::Stepped(time) => time.ahead.load(Ordering::SeqCst),
+        }
+    }
+
     /// Lets time pass on a stepped clock; on the system's it passes by itself.
     pub fn step(&self, by: Duration) {
         if let Clock::Stepped(time) = self {
@@ -258,6 +270,14 @@ impl Clock {
     /// Sets a stepped clock forward or back, as somebody may do with the system's, without that time passes.
     pub fn set_forward(&self, by_millis: i64) {
         if let Clock::Stepped(time) = self {
+            time.wall.fetch_add(by_millis, Ordering::SeqCst);
+        }
+    }
+
+    /// As [`Clock::set_forward`], while the clock of the database stays as it is.
+    pub fn set_apart(&self, by_millis: i64) {
+        if let Clock::Stepped(time) = self {
+            time.ahead.fetch_add(by_millis, Ordering::SeqCst);
             time.wall.fetch_add(by_millis, Ordering::SeqCst);
         }
     }

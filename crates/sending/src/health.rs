@@ -206,7 +206,7 @@ impl Sending {
         ended: &'static [Hindrance],
         waiting: Waiting,
     ) -> Result<()> {
-        let (of, now) = (device_type.clone(), self.0.clock.now());
+        let (of, now, due) = (device_type.clone(), self.0.clock.now(), self.0.shared_clock.now());
         let lane = Lane { app, name: Deliver::lane_of(device_type) };
         let write = move |tx: &mut Tx<'_>| {
             let known = PlatformHealth::find(tx, app, &of)?;
@@ -217,7 +217,7 @@ impl Sending {
                 documents::delete(tx, app, DocumentKind::PlatformHealth, &of.to_string())?;
             }
             match waiting {
-                Waiting::Woken => drop(jobs::wake_lane(tx, &lane, now)?),
+                Waiting::Woken => drop(jobs::wake_lane(tx, &lane, due)?),
                 Waiting::LeftAlone => {}
             }
             Ok::<_, Error>(known)

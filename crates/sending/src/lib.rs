@@ -23,7 +23,7 @@ mod tests_of_pushes;
 
 use std::sync::Arc;
 
-use base::{Base, Metrics};
+use base::{Base, Metrics, SharedClock};
 use devices::Devices;
 use index::Indexes;
 use model::ids::AppId;
@@ -69,6 +69,8 @@ pub struct Sending(Arc<Parts>);
 struct Parts {
     store: Store,
     clock: Clock,
+    /// For when jobs are due, which other nodes may run.
+    shared_clock: SharedClock,
     metrics: Metrics,
     tenancy: Tenancy,
     index: Indexes,
@@ -110,6 +112,7 @@ impl Sending {
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
+            shared_clock: base.shared_clock.clone(),
             metrics: base.metrics.clone(),
             tenancy: tenancy.clone(),
             index: index.clone(),

@@ -187,6 +187,8 @@ impl Sending {
             journal.event(None, NewEvent::PushBody(body))?;
         }
         let accepted_at = journal.write(tx, app)?;
+        // A clock that is ahead does not keep the push from nodes whose clocks are right.
+        let due = now.min(self.0.shared_clock.now());
         for NewPush { id, push, payload, provenance, author } in pushes {
             let row = PushRow {
                 id: *id,
@@ -204,7 +206,7 @@ impl Sending {
             let texts = PushTexts { name: push.name.clone(), title, alert };
             pushes::insert_by(tx, app, &row, &texts, *author)?;
             origins::insert(tx, app, *id, provenance)?;
-            jobs::enqueue(tx, app, now, &Resolve { push: *id })?;
+            jobs::enqueue(tx, app, due, &Resolve { push: *id })?;
         }
         Ok(())
     }

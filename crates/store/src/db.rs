@@ -27,6 +27,7 @@
 //!     database belongs to one run of one server ([`Tx::server_run`]).
 //! 13. *Several servers.* Citus, an extension of PostgreSQL, may spread the apps over servers ([`crate::parts`]).
 //! 14. *Facts.* A server tells of its settings, connections and standbys ([`server_facts`]); SQLite has none.
+//! 15. *Time.* A server has a clock, by which nodes judge their own ([`Tx::database_time`]); SQLite has none.
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the
 //! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends

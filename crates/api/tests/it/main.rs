@@ -20,6 +20,7 @@ mod change_events;
 mod change_lists;
 mod channels;
 mod clients;
+mod clock_differs;
 mod clock_jumps;
 mod compatibility;
 mod content_templates;

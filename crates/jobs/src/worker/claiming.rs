@@ -35,7 +35,7 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// After a look that has failed.
+    /// After a look that has failed, or was not made.
     pub(super) fn unknown() -> Self {
         Self { look_again_in: POLL, ..Self::default() }
     }
@@ -63,10 +63,11 @@ pub(super) struct Begun {
 }
 
 impl Worker {
-    /// Looks for due jobs.
+    /// Looks for due jobs, unless the clock differs from that of the other nodes.
     pub(super) async fn look(&self, slots: &Slots) -> Result<Backlog> {
         self.jobs.end_stranded_waits().await;
-        let (parts, now) = (&self.jobs.0, self.jobs.0.clock.now());
+        let parts = &self.jobs.0;
+        let Some(now) = parts.clock.trusted_now() else { return Ok(Backlog::unknown()) };
         // Running jobs, of this or another worker of this process, may be due as well.
         let limit = u32::try_from(LOOKED_AT + parts.running.len()).unwrap_or(u32::MAX);
         let read = move |tx: &mut Tx<'_>, part: &Part| {
@@ -136,7 +137,9 @@ impl Worker {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let (store, now) = (&self.jobs.0.store, self.jobs.0.clock.now());
+        // It may have been set since the jobs were found.
+        let Some(now) = self.jobs.0.clock.trusted_now() else { return Ok(Vec::new()) };
+        let store = &self.jobs.0.store;
         let mut by_part = BTreeMap::<Part, Vec<jobs::JobKey>>::new();
         for key in wanted {
             by_part.entry(store.part_of(key.0)).or_default().push(key);

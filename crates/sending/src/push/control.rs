@@ -31,7 +31,7 @@ pub(crate) enum SendPermission {
 impl Sending {
     /// Senders notice within a second, on every node; messages in flight still arrive.
     pub async fn control_push(&self, app: AppId, push: PushId, control: PushControl) -> Result<PushStatus> {
-        let now = self.0.clock.now();
+        let (now, due) = (self.0.clock.now(), self.0.shared_clock.now());
         let write = move |tx: &mut Tx<'_>| {
             let found = pushes::sending_state(tx, app, push)?.ok_or(NO_SUCH_PUSH)?;
             refuse_ended(found.state, control)?;
@@ -39,13 +39,13 @@ impl Sending {
                 PushControl::Pause => pushes::set_paused(tx, app, push, true)?,
                 PushControl::Resume => {
                     pushes::set_paused(tx, app, push, false)?;
-                    jobs::wake_push(tx, app, push, now)?;
+                    jobs::wake_push(tx, app, push, due)?;
                 }
                 PushControl::Cancel => {
                     pushes::set_state(tx, app, push, PushState::Canceled, now)?;
                     push_audience::delete(tx, app, push)?;
                     // So that nothing of the push is left waiting.
-                    jobs::wake_push(tx, app, push, now)?;
+                    jobs::wake_push(tx, app, push, due)?;
                 }
             }
             status_in(tx, app, push)

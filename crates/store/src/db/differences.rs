@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::ids::AppId;
+use model::time::UtcMillis;
 
 use super::sqlite::{CleanUp, Extent};
 use super::{Connection, Tx, Value, postgres};
@@ -26,6 +27,14 @@ impl Tx<'_> {
             Connection::Postgres(_) => "select pg_database_size(current_database())",
         };
         self.query_one(sql, &[], |row| row.get(0))
+    }
+
+    /// What the clock of the server shows, which is the same for all nodes. SQLite has none.
+    pub fn database_time(&mut self) -> Result<Option<UtcMillis>> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(None),
+            Connection::Postgres(_) => self.query_one(postgres::TIME, &[], |row| row.get(0)).map(Some),
+        }
     }
 
     /// Has SQLite overwrite what this transaction deletes from now on. The rows of PostgreSQL stay in its files until it reuses

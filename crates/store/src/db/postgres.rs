@@ -39,7 +39,7 @@ use session::Purpose;
 pub(super) use batch::Suspended;
 pub(super) use catalog::{
     BIGGEST_TABLES, IS_SERVED, LIVING_NODES, LOCK, LOCK_FOR_COPY, NODE_LOCKS, NOTHING, PRIVILEGES, SERVER_FACTS,
-    SETTINGS, STANDBYS,
+    SETTINGS, STANDBYS, TIME,
 };
 pub(super) use citus::{PLACES, is_spread, prepare as prepare_citus, spread_next};
 pub(crate) use pooling::refuse_shared_sessions;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ::store::apps::OPERATOR;
 use ::store::{DatabaseUrl, Error, Tx};
+use model::time::Clock;
 
 use super::{Parts, TestApp};
 use crate::store::{Database, Home};
@@ -11,18 +12,21 @@ use crate::store::{Database, Home};
 impl TestApp {
     /// Another node of the installation, which reaches the database by this URL.
     pub async fn join(&self, url: &str) -> Self {
+        self.join_by(url, self.clock.clone()).await
+    }
+
+    /// As [`TestApp::join`], on a machine with a clock of its own, which is ahead of the database's, or behind it if negative.
+    pub async fn join_apart(&self, url: &str, ahead_by_millis: i64) -> Self {
+        let clock = Clock::stepped(self.clock.now());
+        clock.set_apart(ahead_by_millis);
+        self.join_by(url, clock).await
+    }
+
+    async fn join_by(&self, url: &str, clock: Clock) -> Self {
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
         let home = Home::at(url);
-        let parts = Parts::start(&home, &self.clock, snapshots.path(), self.setup).await;
-        Self {
-            caller: parts.caller(),
-            home,
-            clock: self.clock.clone(),
-            snapshots,
-            setup: self.setup,
-            parts,
-            app: self.app.clone(),
-        }
+        let parts = Parts::start(&home, &clock, snapshots.path(), self.setup).await;
+        Self { caller: parts.caller(), home, clock, snapshots, setup: self.setup, parts, app: self.app.clone() }
     }
 
     /// Ends the node without a word, as SIGKILL or a power cut would, and starts it again. On SQLite the machine was just

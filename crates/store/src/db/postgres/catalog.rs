@@ -36,4 +36,6 @@ pub(in crate::db) const BIGGEST_TABLES: &str = "select cast(relname as pg_catalo
 /// Only shown to roles that may see the sessions of others. A standby that has caught up has no lag.
 pub(in crate::db) const STANDBYS: &str = "select cast(coalesce(application_name, '') as pg_catalog.text),
      cast(coalesce(extract(epoch from replay_lag), 0) * 1000 as bigint) from pg_stat_replication where state is not null";
+/// The time of the server in milliseconds, and not that at which the transaction began.
+pub(in crate::db) const TIME: &str = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
 pub(in crate::db) const NOTHING: &str = "select cast(1 as bigint)";

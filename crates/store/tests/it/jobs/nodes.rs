@@ -1,6 +1,8 @@
 //! Nodes: what one has claimed is free again when it dies, and not before.
 
-use model::time::UtcMillis;
+use std::time::Duration;
+
+use model::time::{Clock, UtcMillis};
 use store::nodes;
 use store::{Error, Part, Store, Tx, jobs};
 use testkit::store::{Database, databases, fresh};
@@ -56,4 +58,21 @@ async fn the_one_process_of_a_file_is_never_missing() {
     claim_as_itself(&store, 0).await;
     assert_eq!(store.read(|tx| nodes::missing(tx, &Part::ALL)).await.unwrap(), Vec::new());
     store.close().await;
+}
+
+#[tokio::test]
+async fn a_server_tells_the_time() {
+    const FAR: Duration = Duration::from_secs(60 * 60);
+    for database in databases() {
+        let (store, _home) = fresh(database).await;
+        let told: Result<_, Error> = store.read(|tx| tx.database_time()).await;
+        let now = Clock::System.now();
+        match (database, told.unwrap()) {
+            (Database::Sqlite, told) => assert_eq!(told, None),
+            (Database::Postgres, told) => {
+                assert!(told.is_some_and(|told| now.minus(FAR) < told && told < now.plus(FAR)), "{told:?} {now:?}");
+            }
+        }
+        store.close().await;
+    }
 }

@@ -1,0 +1,159 @@
+//! Nodes on one PostgreSQL database whose clocks differ: one whose clock is wrong takes nothing away from the others and does
+//! nothing early, and the others do what it has accepted.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use store::apps::OPERATOR;
+use store::jobs::{self, ClaimedJob};
+use store::{DatabaseUrl, Error, Part, Tx};
+use testkit::app::TestApp;
+use testkit::store::{Database, databases};
+
+use crate::crowd::Crowd;
+use crate::logs::Log;
+
+const HALF_AN_HOUR: i64 = 30 * 60 * 1000;
+const LEASE: Duration = Duration::from_secs(15);
+
+/// A node whose clock shows 2024-05-01 12:00:00, as the database's does, and one on another machine whose clock differs.
+async fn nodes(ahead_by_millis: i64) -> Option<(TestApp, TestApp)> {
+    if !databases().contains(&Database::Postgres) {
+        return None;
+    }
+    let right = Box::pin(TestApp::on(Database::Postgres)).await;
+    let DatabaseUrl::Postgres(url) = right.database().clone() else { panic!("it is a server") };
+    let wrong = Box::pin(right.join_apart(&url, ahead_by_millis)).await;
+    Crowd::register(&right, &[("a", "ios")]).await;
+    right.step_all().await;
+    Some((right, wrong))
+}
+
+fn push() -> Value {
+    json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}})
+}
+
+async fn send(node: &TestApp) -> String {
+    let accepted = node.master().post("/api/push", push()).await.expect(200);
+    accepted["push_ids"][0].as_str().unwrap().to_owned()
+}
+
+/// How many messages the device got.
+async fn arrived(node: &TestApp) -> usize {
+    node.master().get("/api/sandbox?limit=1000").await.expect(200)["deliveries"].as_array().unwrap().len()
+}
+
+/// Claims what is due, as the worker of the node does.
+async fn claim(node: &TestApp) -> Vec<ClaimedJob> {
+    let (store, now) = (node.engine().store(), node.clock().now());
+    let of = store.node();
+    let claim = move |tx: &mut Tx<'_>| {
+        let due: Vec<_> = jobs::due(tx, &Part::ALL, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
+        jobs::claim(tx, of, &due, now, now.plus(LEASE))
+    };
+    store.write(OPERATOR, claim).await.unwrap_or_else(|error: Error| panic!("{error}"))
+}
+
+/// Gives the jobs back, which fails if another node has taken one.
+async fn give_back(node: &TestApp, held: Vec<ClaimedJob>) {
+    let now = node.clock().now();
+    for job in held {
+        let app = job.app;
+        let write = move |tx: &mut Tx<'_>| jobs::postpone(tx, &job, now);
+        node.engine().store().write(app, write).await.unwrap_or_else(|error: Error| panic!("{error}"));
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_is_ahead_takes_nothing_that_another_is_doing() {
+    let Some((right, ahead)) = Box::pin(nodes(HALF_AN_HOUR)).await else { return };
+    send(&right).await;
+    let held = claim(&right).await;
+    assert!(held.iter().any(|job| job.kind == "resolve"), "{held:?}");
+    assert_eq!(ahead.step_all().await, 0, "the leases of a node that lives count for nothing");
+    give_back(&right, held).await;
+    right.step_all().await;
+    assert_eq!(arrived(&right).await, 1);
+
+    // When its clock is right, it works.
+    ahead.clock().set_apart(-HALF_AN_HOUR);
+    send(&right).await;
+    assert!(ahead.step_all().await > 0);
+    assert_eq!(arrived(&right).await, 2);
+}
+
+#[tokio::test]
+async fn a_node_that_is_ahead_fires_no_schedule_early() {
+    let Some((right, ahead)) = Box::pin(nodes(HALF_AN_HOUR)).await else { return };
+    let at = "2024-05-01T12:20:00";
+    let schedule = json!({"name": "Later", "schedule": {"scheduled_time": at}, "push": push()});
+    right.master().post("/api/schedules", schedule).await.expect(201);
+    assert_eq!(ahead.step_all().await, 0);
+    right.step_all().await;
+    assert_eq!(arrived(&right).await, 0);
+    for node in [&right, &ahead] {
+        node.advance(Duration::from_secs(20 * 60));
+    }
+    assert_eq!(ahead.step_all().await, 0);
+    right.step_all().await;
+    assert_eq!(arrived(&right).await, 1);
+}
+
+#[tokio::test]
+async fn what_a_node_accepts_whose_clock_is_wrong_the_others_send_at_once() {
+    for ahead_by in [HALF_AN_HOUR, -HALF_AN_HOUR] {
+        let Some((right, wrong)) = Box::pin(nodes(ahead_by)).await else { return };
+        send(&wrong).await;
+        assert_eq!(wrong.step_all().await, 0);
+        right.step_all().await;
+        assert_eq!(arrived(&right).await, 1, "{ahead_by}");
+
+        let paused = send(&right).await;
+        right.master().post(&format!("/api/push/{paused}/pause"), "").await.expect(200);
+        right.step_all().await;
+        assert_eq!(arrived(&right).await, 1, "{ahead_by}");
+        wrong.master().post(&format!("/api/push/{paused}/resume"), "").await.expect(200);
+        right.step_all().await;
+        assert_eq!(arrived(&right).await, 2, "{ahead_by}");
+    }
+}
+
+#[tokio::test]
+async fn the_log_tells_of_a_clock_that_differs_once_and_once_that_it_agrees() {
+    let log = Log::begin();
+    let Some((right, behind)) = Box::pin(nodes(-HALF_AN_HOUR)).await else { return };
+    for _ in 0..3 {
+        send(&right).await;
+        assert_eq!(behind.step_all().await, 0);
+    }
+    let told = log.events("clock.differs");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&told[0]["level"], &told[0]["fields"]["ahead_ms"]), (&json!("ERROR"), &json!(-HALF_AN_HOUR)));
+    assert_eq!(log.events("clock.agrees").len(), 0);
+    behind.clock().set_apart(HALF_AN_HOUR);
+    assert!(behind.step_all().await > 0);
+    assert_eq!((log.events("clock.differs").len(), log.events("clock.agrees").len()), (1, 1));
+}
+
+/// Seconds are no reason to stop.
+#[tokio::test]
+async fn a_node_that_is_a_little_ahead_works() {
+    let Some((right, ahead)) = Box::pin(nodes(2000)).await else { return };
+    send(&right).await;
+    let held = claim(&right).await;
+    ahead.step_all().await;
+    assert_eq!(arrived(&right).await, 0, "the lease lasts for longer than that");
+    give_back(&right, held).await;
+    ahead.step_all().await;
+    assert_eq!(arrived(&right).await, 1);
+}
+
+#[tokio::test]
+async fn the_node_of_a_file_has_no_other_clock_than_its_own() {
+    let app = TestApp::on(Database::Sqlite).await;
+    Crowd::register(&app, &[("a", "ios")]).await;
+    app.clock().set_apart(HALF_AN_HOUR);
+    send(&app).await;
+    app.step_all().await;
+    assert_eq!(arrived(&app).await, 1);
+}
