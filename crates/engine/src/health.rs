@@ -47,6 +47,11 @@ pub struct WithoutCredentials {
 
 #[boxed]
 impl Engine {
+    /// By how many milliseconds the clock of this node is ahead of the database's, if that is so much that it runs no jobs.
+    pub fn clock_wrong_by(&self) -> Option<i64> {
+        self.rooms.shared_clock.wrong_by()
+    }
+
     /// Looks at everything. While the database cannot be asked, only that is told.
     pub async fn health(&self) -> Result<Health> {
         let database = self.ask_database().await?;

@@ -10,6 +10,7 @@ mod text;
 mod webhooks;
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use base::{Error, Metrics, Result};
@@ -63,6 +64,8 @@ pub(crate) struct Exposition {
     database_damaged: Gauge,
     database_records_missing: Gauge,
     clock_in_doubt: Gauge,
+    /// 0 where no server has a clock.
+    clock_ahead: Gauge<f64, AtomicU64>,
     /// Known where the server has a certificate of its own.
     own_certificate: KnownGauge,
     readers: ReaderGauges,
@@ -89,6 +92,7 @@ impl Exposition {
             database_damaged: Gauge::default(),
             database_records_missing: Gauge::default(),
             clock_in_doubt: Gauge::default(),
+            clock_ahead: Gauge::default(),
             own_certificate: KnownGauge::default(),
             readers: ReaderGauges::default(),
             platforms: PlatformGauges::default(),
@@ -131,6 +135,9 @@ impl Exposition {
         registry.register("database_records_missing", text, self.database_records_missing.clone());
         let text = "1 while timed work waits because the clock of the system has jumped, otherwise 0";
         registry.register("clock_in_doubt", text, self.clock_in_doubt.clone());
+        let text =
+            "By how much the clock of the system is ahead of that of the database's server, or behind it if negative";
+        registry.register("clock_ahead_seconds", text, self.clock_ahead.clone());
         let text = "When the certificate that the server shows to callers ends, in seconds since 1970";
         registry.register("tls_certificate_expire_timestamp_seconds", text, self.own_certificate.clone());
         self.readers.register(registry);
@@ -194,6 +201,7 @@ impl Engine {
             metrics.database_damaged.set(i64::from(rooms.store.is_damaged()));
             metrics.database_records_missing.set(rooms.store.n_missing_records());
             metrics.clock_in_doubt.set(i64::from(!rooms.clock_watch.is_settled()));
+            metrics.clock_ahead.set(rooms.shared_clock.ahead_by().unwrap_or(0) as f64 / 1000.0);
             metrics.show_stored(stored);
         });
         text.map_err(|fmt::Error| Error::internal("metrics do not encode"))

@@ -58,6 +58,18 @@ pub struct Measured {
     pub records_behind: i64,
     /// How long the database took to tell where the logs end, with the time in which the question waited for a connection.
     pub database_micros: u64,
+    /// By how many milliseconds its clock was ahead of the database's; behind it if negative. Not told where no server has a clock,
+    /// and by earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_ahead_millis: Option<i64>,
+}
+
+impl NodeView {
+    /// By how many milliseconds the clock of a node that lives is ahead of the database's, if that is so much that it runs no jobs.
+    pub fn clock_wrong_by(&self) -> Option<i64> {
+        let ahead = self.measured.filter(|_| self.is_alive)?.clock_ahead_millis?;
+        base::are_apart(ahead).then_some(ahead)
+    }
 }
 
 /// This node, once it has said what it is.
@@ -120,7 +132,8 @@ impl Engine {
         if self.rooms.store.trouble().is_some() {
             return;
         }
-        let (now, n_jobs) = (self.rooms.clock.now(), self.jobs.n_running() as u64);
+        // Other nodes tell by their clocks whether it is alive.
+        let (now, n_jobs) = (self.rooms.shared_clock.now(), self.jobs.n_running() as u64);
         let (lease, measured) = (Some(self.rooms.store.node()), self.measure().await.ok());
         let write = move |tx: &mut Tx<'_>| {
             more(tx, now)?;
@@ -141,7 +154,8 @@ impl Engine {
         let lags = self.rooms.index.records_behind().await?;
         let records_behind = lags.into_iter().map(|(_, n_records)| n_records).max().unwrap_or(0);
         let database_micros = u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX);
-        Ok(Measured { records_behind, database_micros })
+        let clock_ahead_millis = self.rooms.shared_clock.ahead_by();
+        Ok(Measured { records_behind, database_micros, clock_ahead_millis })
     }
 
     /// This node ends in order.
@@ -154,7 +168,7 @@ impl Engine {
 
     /// The nodes that were there in the last day and have not ended in order, the oldest first.
     pub async fn nodes(&self) -> Result<Vec<NodeView>> {
-        let now = self.rooms.clock.now();
+        let now = self.rooms.shared_clock.now();
         let found = self.rooms.store.read(|tx| documents::list(tx, OPERATOR, DocumentKind::Node)).await?;
         let remembered = found.into_iter().filter(|document| document.modified > now.minus(REMEMBERED_FOR));
         Ok(remembered.filter_map(|document| view(document, now)).collect())

@@ -36,6 +36,8 @@ struct Node {
     /// Absent, as the next.
     log_records_behind: Option<i64>,
     database_milliseconds: Option<f64>,
+    /// Absent with SQLite, too.
+    clock_ahead_milliseconds: Option<i64>,
 }
 
 impl Nodes {
@@ -50,8 +52,9 @@ fn show(reply: &Reply) -> Result<()> {
     output::table(COLUMNS, &rows)
 }
 
-/// LOG LAG is in records, of the audience index that is furthest behind.
-const COLUMNS: [(&str, Column); 11] = [
+/// LOG LAG is in records, of the audience index that is furthest behind; CLOCK MS is by how much the clock is ahead of the
+/// database's.
+const COLUMNS: [(&str, Column); 12] = [
     // No command takes it, and nodes have names.
     ("NODE", ID.left_out(6)),
     ("NAME", NAME),
@@ -64,6 +67,7 @@ const COLUMNS: [(&str, Column); 11] = [
     ("JOBS", COUNT),
     ("LOG LAG", COUNT),
     ("DATABASE MS", COUNT),
+    ("CLOCK MS", COUNT),
 ];
 
 impl Node {
@@ -81,6 +85,7 @@ impl Node {
             self.jobs.to_string(),
             self.log_records_behind.map_or_else(unknown, |records| records.to_string()),
             self.database_milliseconds.map_or_else(unknown, |millis| format!("{millis:.1}")),
+            self.clock_ahead_milliseconds.map_or_else(unknown, |millis| format!("{millis:+}")),
         ]
     }
 }

@@ -83,7 +83,7 @@ async fn a_node_that_was_killed_is_listed_as_dead_and_the_log_of_another_tells_o
     assert_eq!((&dead[0]["name"], &alive[0]["name"]), (&name_of(0).into(), &name_of(1).into()), "{listed:?}");
     let shown = installation.command(1, &other, "nodes");
     assert!(shown.contains("dead") && shown.contains("alive") && shown.lines().count() == 3, "{shown}");
-    assert!(shown.lines().next().unwrap().ends_with("JOBS  LOG LAG  DATABASE MS"), "{shown}");
+    assert!(shown.lines().next().unwrap().ends_with("JOBS  LOG LAG  DATABASE MS  CLOCK MS"), "{shown}");
     assert!(shown.contains(&name_of(0)) && shown.contains(&name_of(1)), "{shown}");
     let doctor = installation.doctor(&other.caller).await;
     assert!(doctor.contains(&format!("The node {} (127.0.0.1:", name_of(0))), "{doctor}");

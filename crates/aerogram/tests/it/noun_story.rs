@@ -176,7 +176,7 @@ fn nodes_are_listed() {
     // The terminal is narrower: what says how a node does is whole, and what is not there is named.
     let (code, shown) = Terminal::start(story.command(&["nodes"])).end();
     assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.lines().next().unwrap().trim_end().ends_with("JOBS  LOG LAG  DATABASE MS"), "{shown}");
+    assert!(shown.lines().next().unwrap().trim_end().ends_with("JOBS  LOG LAG  DATABASE MS  CLOCK MS"), "{shown}");
     assert!(shown.contains("left out: STARTED"), "{shown}");
 }
 

@@ -84,8 +84,9 @@ fn checks(health: &Health, n_live_lacking: usize, now: UtcMillis) -> Vec<Check> 
         return checks;
     }
     let clock = "The clock has jumped, so that schedules wait until it is trusted again, for ten minutes at most.";
-    let doubt = health.is_clock_in_doubt.then(|| ("warn", clock.to_owned()));
-    add("clock", doubt.into_iter().map(Finding::from).collect(), "The clock can be trusted.");
+    let doubt = health.is_clock_in_doubt.then(|| Finding::from(("warn", clock.to_owned())));
+    let wrong = health.nodes.iter().filter_map(wrong_clock);
+    add("clock", doubt.into_iter().chain(wrong).collect(), "The clock can be trusted.");
     add("nodes", nodes(&health.nodes), "No node has ended without saying so, and all have the same version and token.");
     let overdue = health.overdue.map(|(n, seconds)| {
         let advice = "is a node with the role `worker` running?";
@@ -188,6 +189,18 @@ fn without_credentials(
 fn dead_node(node: &NodeView) -> Finding {
     let (node, seen) = (called(node), node.seen.to_api());
     ("warn", format!("The node {node} was last seen at {seen}; its work is taken up by others.")).into()
+}
+
+/// `None` for a node whose clock agrees with that of the database.
+fn wrong_clock(node: &NodeView) -> Option<Finding> {
+    let ahead = node.clock_wrong_by()?;
+    let (node, seconds) = (called(node), ahead.unsigned_abs() / 1000);
+    let side = if ahead > 0 { "ahead of" } else { "behind" };
+    let text = format!(
+        "The clock of the node {node} is {seconds} s {side} that of the database, so that it runs no jobs; set it right, or that of \
+         the database's server if this is said of all nodes."
+    );
+    Some(("fail", text).into())
 }
 
 /// `None` for expiries far in the future.

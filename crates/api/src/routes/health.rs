@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::stopping::Stopping;
@@ -24,19 +24,26 @@ pub(super) struct Health {
     version: &'static str,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Ready {
+    /// By how many milliseconds the clock of the node is ahead of the database's, if that is so much that it runs no jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_ahead_milliseconds: Option<i64>,
+}
+
 /// The process lives and answers; nothing else is asked.
 pub(super) async fn health() -> Result<Answer> {
     Answer::ok(Health { version: env!("CARGO_PKG_VERSION") })
 }
 
 /// The database answers and took the last change, and the server is not about to stop. Whether it takes changes again is found
-/// out by others.
+/// out by others. A node whose clock is wrong runs no jobs, and serves requests all the same.
 pub(super) async fn ready(State(edge): State<Edge>, stopping: Stopping) -> Result<Answer> {
     if stopping.is_near() {
         return Err(Error::Stopping);
     }
     match tokio::time::timeout(DATABASE_PATIENCE, edge.engine.ask_database()).await {
-        Ok(Ok(None)) => Answer::ok(Done {}),
+        Ok(Ok(None)) => Answer::ok(Ready { clock_ahead_milliseconds: edge.engine.clock_wrong_by() }),
         Ok(Ok(Some(trouble))) => Err(Error::NotReady(trouble)),
         Ok(Err(error)) => Err(error.into()),
         Err(_) => Err(Error::NotReady(Trouble::Reading)),

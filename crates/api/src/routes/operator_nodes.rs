@@ -40,6 +40,9 @@ pub(super) struct NodeRecord {
     /// How many milliseconds the database took then to answer a question of this node.
     #[serde(skip_serializing_if = "Option::is_none")]
     database_milliseconds: Option<f64>,
+    /// By how many milliseconds its clock was ahead of that of the database's server then; behind it if negative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_ahead_milliseconds: Option<i64>,
 }
 
 pub(super) async fn nodes(State(edge): State<Edge>) -> Result<Answer> {
@@ -55,6 +58,7 @@ pub(super) async fn nodes(State(edge): State<Edge>) -> Result<Answer> {
         jobs: node.n_jobs,
         log_records_behind: node.measured.map(|measured| measured.records_behind),
         database_milliseconds: node.measured.map(|measured| measured.database_micros as f64 / 1000.0),
+        clock_ahead_milliseconds: node.measured.and_then(|measured| measured.clock_ahead_millis),
     });
     Ok(Answer::ok(Nodes { nodes: nodes.collect() })?.data_attribute("nodes"))
 }

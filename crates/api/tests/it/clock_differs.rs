@@ -1,8 +1,9 @@
 //! Nodes on one PostgreSQL database whose clocks differ: one whose clock is wrong takes nothing away from the others and does
-//! nothing early, and the others do what it has accepted.
+//! nothing early, the others do what it has accepted, and operators are told.
 
 use std::time::Duration;
 
+use engine::NodeFacts;
 use serde_json::{Value, json};
 use store::apps::OPERATOR;
 use store::jobs::{self, ClaimedJob};
@@ -133,6 +134,54 @@ async fn the_log_tells_of_a_clock_that_differs_once_and_once_that_it_agrees() {
     behind.clock().set_apart(HALF_AN_HOUR);
     assert!(behind.step_all().await > 0);
     assert_eq!((log.events("clock.differs").len(), log.events("clock.agrees").len()), (1, 1));
+}
+
+fn facts(name: &str) -> NodeFacts {
+    let roles = vec!["api".to_owned(), "worker".to_owned()];
+    let (name, address) = (Some(name.to_owned()), "0.0.0.0:8080".to_owned());
+    NodeFacts { name, address, version: "0.1.0".to_owned(), roles, operator: None }
+}
+
+/// The state and the sentence of the doctor's only line about clocks.
+async fn of_clock(node: &TestApp) -> (String, String) {
+    let found = node.operator().get("/operator/doctor").await.expect(200);
+    let lines: Vec<&Value> = found["checks"].as_array().unwrap().iter().filter(|it| it["check"] == "clock").collect();
+    let [line] = lines[..] else { panic!("{found}") };
+    let text = |key: &str| line[key].as_str().unwrap().to_owned();
+    (text("state"), text("text"))
+}
+
+#[tokio::test]
+async fn operators_are_told_of_a_clock_that_differs() {
+    for (ahead_by, side) in [(HALF_AN_HOUR, "ahead of"), (-HALF_AN_HOUR, "behind")] {
+        let Some((right, wrong)) = Box::pin(nodes(ahead_by)).await else { return };
+        right.engine().introduce(facts("right")).await;
+        wrong.engine().introduce(facts("wrong")).await;
+        for node in [&right, &wrong] {
+            let listed = node.operator().get("/operator/nodes").await.expect(200);
+            for (name, ahead) in [("right", 0), ("wrong", ahead_by)] {
+                let mut shown = listed["nodes"].as_array().unwrap().iter();
+                let shown = shown.find(|shown| shown["name"] == name).unwrap();
+                assert_eq!((&shown["alive"], &shown["clock_ahead_milliseconds"]), (&json!(true), &json!(ahead)));
+                assert_eq!(shown["last_seen"], "2024-05-01T12:00:00", "it is noted by the time that all know");
+            }
+            let (state, text) = of_clock(node).await;
+            assert!(state == "fail" && text.contains(&format!("wrong (0.0.0.0:8080) is 1800 s {side} ")), "{text}");
+        }
+        for (node, ahead) in [(&right, None), (&wrong, Some(ahead_by))] {
+            let ready = node.nobody().get("/ready").await.expect(200);
+            assert_eq!(ready["clock_ahead_milliseconds"], json!(ahead));
+            let metrics = node.operator().get("/metrics").await;
+            let mut values =
+                metrics.text().lines().filter_map(|line| line.strip_prefix("aerogram_clock_ahead_seconds "));
+            let seconds: f64 = values.next().unwrap().parse().unwrap();
+            assert_eq!(seconds, ahead.unwrap_or(0) as f64 / 1000.0);
+        }
+        wrong.clock().set_apart(-ahead_by);
+        wrong.engine().note_node().await;
+        assert_eq!(of_clock(&right).await.0, "ok");
+        assert!(wrong.nobody().get("/ready").await.expect(200)["clock_ahead_milliseconds"].is_null());
+    }
 }
 
 /// Seconds are no reason to stop.

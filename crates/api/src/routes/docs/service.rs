@@ -1,15 +1,14 @@
 //! The service itself: its health, its metrics, its documents, and the pages it hosts.
 
-use crate::answer::Done;
 use crate::openapi::{Area, shape::Free};
-use crate::routes::health::Health;
+use crate::routes::health::{Health, Ready};
 
 pub(super) fn area() -> Area {
     let mut area = Area::new("Service", "Health and metrics, this reference, and pages that came with pushes.");
     area.get("/health", "Show health", "Answers while the process runs; nothing else is asked.")
         .ok::<Health>("It runs.");
     area.get("/ready", "Show readiness", "Whether the database answers, took the last change and is whole.")
-        .ok::<Done>("Requests can be answered.")
+        .ok::<Ready>("Requests can be answered.")
         .refuses(503, "The server stops (50301), or the database is away, takes no changes or is damaged (50302).");
     area.get("/metrics", "Show metrics", "Counts and gauges for Prometheus: as OpenMetrics for those who accept it.")
         .text("text/plain; version=0.0.4; charset=utf-8", "The metrics.");
