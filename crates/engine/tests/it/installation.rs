@@ -4,12 +4,13 @@ use accounts::{Login, NewPassword, Origin, SignedIn, TotpSecret, UsedLink};
 use devices::LocationSettings;
 use engine::{Engine, Error, Lost, LostThing, Retention, Settings};
 use model::account::Email;
-use model::app::AppKey;
+use model::app::{AppKey, Mode};
 use model::ids::AccountId;
 use model::time::Clock;
 use sending::PlatformName;
 use serde_json::json;
-use store::Store;
+use store::documents::{self, DocumentKind};
+use store::{Store, Tx};
 use tenancy::SealKey;
 use testkit::app::{START, on_each_database};
 use testkit::client::PATIENCE;
@@ -113,6 +114,34 @@ async fn a_lost_key_can_be_accepted() {
         let used = second.accounts().use_link(&link, new, Origin::default()).await.unwrap();
         assert!(matches!(used, UsedLink::SignedIn(_)), "{used:?}");
         assert!(matches!(second.accounts().sign_in(login(), Origin::default()).await.unwrap(), SignedIn::Yes(_)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lost_app_secret_is_learned_from_devices_that_have_the_current_one() {
+    on_each_database(async |app| {
+        let (store, neighbour) = (app.engine().store().clone(), app.another_app(Mode::Development).await);
+        let (key, old) = (app.app.key.as_str(), app.app.app_secret.as_str());
+        let rotation = json!({"secret": "app", "overlap": 3600});
+        let rotated = app.operator().post(&format!("/operator/apps/{key}/rotate"), rotation).await.expect(200);
+        let id = app.engine().tenancy().app(key).await.unwrap().id;
+        let forget = move |tx: &mut Tx<'_>| documents::delete(tx, id, DocumentKind::AppSecret, "current");
+        assert!(store.write(id, forget).await.unwrap());
+        let is_known = async || {
+            let find = move |tx: &mut Tx<'_>| documents::get(tx, id, DocumentKind::AppSecret, "current");
+            store.read(find).await.unwrap().is_some()
+        };
+        // In this one no timer gives up what is remembered.
+        let engine = start(&store, FIRST).await.unwrap();
+        let tenancy = engine.tenancy();
+        tenancy.app(&neighbour.key).await.unwrap();
+        let remembered = || [key, neighbour.key.as_str()].map(|key| tenancy.remembered_app(key).is_some());
+        assert!(tenancy.authenticate(key, old).await.unwrap().is_some());
+        assert_eq!((remembered(), is_known().await), ([true, true], false));
+        let new = rotated["app_secret"].as_str().unwrap();
+        assert!(tenancy.authenticate(key, new).await.unwrap().is_some());
+        assert_eq!((remembered(), is_known().await), ([false, true], true), "it is read again, and no other is");
     })
     .await;
 }

@@ -54,6 +54,14 @@ impl<K: Hash + Eq + Clone, V> Known<K, V> {
         self.0.write().clear();
     }
 
+    /// Has one thing read again. What is being read of it is not kept, as when all are.
+    pub(crate) fn clear_one<Q: Hash + Eq + ?Sized>(&self, key: &Q)
+    where
+        K: Borrow<Q>,
+    {
+        self.0.write().remove(key);
+    }
+
     fn cell(&self, key: &K) -> Arc<Found<V>> {
         let mut cells = self.0.write();
         cells.entry(key.clone()).or_default().clone()
@@ -143,6 +151,18 @@ mod tests {
         };
         let (early, late) = tokio::join!(early, change);
         assert_eq!((early.unwrap().unwrap().app.name.as_str(), late.as_str()), ("old", "new"));
+        assert_eq!(apps.get(KEY).unwrap().app.name, "new");
+    }
+
+    #[tokio::test]
+    async fn one_is_read_again_and_the_others_stay() {
+        let (apps, other) = (KnownApps::default(), "another-with-22-letter");
+        for key in [KEY, other] {
+            apps.read(key.to_owned(), async { Ok(Some(named("old"))) }).await.unwrap();
+        }
+        apps.clear_one(KEY);
+        assert!(apps.get(KEY).is_none() && apps.get(other).is_some());
+        apps.read(KEY.to_owned(), async { Ok(Some(named("new"))) }).await.unwrap();
         assert_eq!(apps.get(KEY).unwrap().app.name, "new");
     }
 
