@@ -1,6 +1,6 @@
 //! The ground floor of the engine's rooms: the store with the clock and the counters, the errors, the limits of growth, whether the
-//! clock can be trusted and agrees with the database's, how a stored document or a repeated failure is treated, and what a search
-//! is. Knows no room.
+//! clock can be trusted and agrees with the database's, how a stored document, a record of the log or a repeated failure is treated,
+//! and what a search is. Knows no room.
 
 mod back_off;
 mod clock_watch;
@@ -8,6 +8,7 @@ mod documents;
 mod error;
 mod growth;
 mod metrics;
+mod records;
 mod search;
 mod shared_clock;
 
@@ -20,6 +21,7 @@ pub use documents::{readable, stored_body};
 pub use error::{Error, Result};
 pub use growth::{Claim, Growing, Growth, GrowthLimits, Quota};
 pub use metrics::Metrics;
+pub use records::UnreadableRecord;
 pub use search::{Findings, Found, FoundKind, SearchText, search_documents};
 pub use shared_clock::{SharedClock, are_apart};
 

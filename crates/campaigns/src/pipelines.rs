@@ -9,6 +9,7 @@ mod dayparts;
 mod filter;
 mod fire;
 mod follow;
+mod heard;
 mod inactivity;
 mod rates;
 mod reading;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use audience::block::{Block, blocks};
 use audience::codec;
-use base::{Error, Result};
+use base::{Error, Result, UnreadableRecord};
 use boxed::boxed;
 use jobs::{ClaimedJob, Job, JobId, Stop};
 use model::event::{Event, EventOffset, RecordKind};
@@ -33,6 +33,13 @@ const WATCHER: Uuid = Uuid::from_u128(0xab7e57);
 
 /// When the app was opened on which channels, by block.
 type Openings = BTreeMap<u32, Vec<(Ordinal, UtcMillis)>>;
+
+/// What a stretch of the log tells of openings, and how far it reaches.
+struct Stretch {
+    openings: Openings,
+    unreadable: Vec<UnreadableRecord>,
+    looked: Offset,
+}
 
 /// Notes the members of a group of an experiment, and makes sure that it is watched.
 pub fn watch(
@@ -67,8 +74,13 @@ impl Job for WatchExperiments {
 
     /// Running it twice is harmless: openings are noted in the transaction that moves the position behind them.
     async fn run(self, sending: &Sending, claimed: &ClaimedJob, _: &Stop) -> Result<()> {
-        let (claimed, now) = (claimed.clone(), sending.0.clock.now());
-        sending.0.store.write(claimed.app, move |tx| note_openings(tx, &claimed, now)).await
+        let (app, claimed, now) = (claimed.app, claimed.clone(), sending.0.clock.now());
+        let unreadable = sending.0.store.write(app, move |tx| note_openings(tx, &claimed, now)).await?;
+        if !unreadable.is_empty() {
+            let key = sending.0.tenancy.key_for_log(app).await;
+            unreadable.iter().for_each(|record| record.report(&key, "experiments"));
+        }
+        Ok(())
     }
 }
 
@@ -89,18 +101,21 @@ impl Sending {
     }
 }
 
-fn note_openings(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
+/// Returns the records that it has passed over.
+fn note_openings(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<Vec<UnreadableRecord>> {
     let app = claimed.app;
     let Some(position) = followers::position(tx, app, claimed.id)? else {
-        return Ok(jobs::settle(tx, claimed)?);
+        jobs::settle(tx, claimed)?;
+        return Ok(Vec::new());
     };
-    let (openings, looked) = openings_after(tx, app, position.records_done())?;
+    let Stretch { openings, unreadable, looked } = openings_after(tx, app, position.records_done())?;
     // There are many groups, and most new records are not about openings.
     if !openings.is_empty() {
         let watched = groups::made_since(tx, app, now.minus(WATCHED_FOR))?;
         if watched.is_empty() {
             followers::stop(tx, app, claimed.id)?;
-            return Ok(jobs::settle(tx, claimed)?);
+            jobs::settle(tx, claimed)?;
+            return Ok(unreadable);
         }
         for (key, since) in &watched {
             if let Some(openings) = openings.get(&key.block) {
@@ -109,11 +124,12 @@ fn note_openings(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Resul
         }
     }
     followers::advance(tx, app, claimed.id, EventOffset::end_of(looked))?;
-    Ok(followers::rest(tx, claimed, now)?)
+    followers::rest(tx, claimed, now)?;
+    Ok(unreadable)
 }
 
-/// Openings of the app after an offset, and how far the log was read for them.
-fn openings_after(tx: &mut Tx<'_>, app: AppId, after: Offset) -> Result<(Openings, Offset)> {
+/// Openings of the app after an offset.
+fn openings_after(tx: &mut Tx<'_>, app: AppId, after: Offset) -> Result<Stretch> {
     let (head, kinds) = (log::head(tx, app)?, BTreeSet::from([RecordKind::Open]));
     let mut found = Vec::new();
     log::visit_kinds(tx, app, after, head, &kinds, OPENINGS_AT_ONCE, |record| {
@@ -122,13 +138,17 @@ fn openings_after(tx: &mut Tx<'_>, app: AppId, after: Offset) -> Result<(Opening
     })?;
     let is_full = found.len() >= OPENINGS_AT_ONCE as usize;
     let looked = found.last().filter(|_| is_full).map_or(head, |(last, ..)| *last);
-    let mut openings = Openings::new();
-    for (_, ordinal, body) in found {
+    let (mut openings, mut unreadable) = (Openings::new(), Vec::new());
+    for (offset, ordinal, body) in found {
         let Some(ordinal) = ordinal else { continue };
-        let event: Event<IgnoredAny> = serde_json::from_slice(&body).map_err(Error::internal)?;
-        openings.entry(u32::from(Block::of(ordinal).0)).or_default().push((ordinal, event.occurred));
+        match serde_json::from_slice::<Event<IgnoredAny>>(&body) {
+            Ok(event) => {
+                openings.entry(u32::from(Block::of(ordinal).0)).or_default().push((ordinal, event.occurred));
+            }
+            Err(error) => unreadable.push(UnreadableRecord::of_json(offset, RecordKind::Open, &error)),
+        }
     }
-    Ok((openings, looked))
+    Ok(Stretch { openings, unreadable, looked })
 }
 
 /// Notes which members of a block of a group have opened the app in time.

@@ -82,28 +82,36 @@ impl Campaigns {
             let now = clock.now();
             let until = if has_conditions { head.min(index.offset()) } else { head };
             let (records, looked) = read_kinds(tx, app, (from.records_done(), until), &watch.kinds())?;
-            let effects = Reading::new(tx, app, &index, &watch, now).effects_of(&records)?;
+            let (effects, unreadable) = Reading::new(tx, app, &index, &watch, now).effects_of(&records)?;
             let looked = EventOffset::end_of(looked);
-            Ok(Some(Stretch { from, revision: watch.revision.clone(), looked, effects, now }))
+            Ok(Some((Stretch { from, revision: watch.revision.clone(), looked, effects, now }, unreadable)))
         };
-        let Some(stretch) = self.0.store.read(read).await? else {
+        let Some((stretch, unreadable)) = self.0.store.read(read).await? else {
             return jobs::settle_alone(&self.0.store, claimed).await;
         };
         let (campaigns, claimed) = (self.clone(), claimed.clone());
-        self.0.store.write(app, move |tx| campaigns.write_stretch(tx, &claimed, &stretch)).await
+        let is_done = self.0.store.write(app, move |tx| campaigns.write_stretch(tx, &claimed, &stretch)).await?;
+        if is_done && !unreadable.is_empty() {
+            let key = self.0.tenancy.key_for_log(app).await;
+            unreadable.iter().for_each(|record| record.report(&key, "pipelines"));
+        }
+        Ok(())
     }
 
-    fn write_stretch(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, stretch: &Stretch) -> Result<()> {
+    /// Whether the position was moved behind it.
+    fn write_stretch(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, stretch: &Stretch) -> Result<bool> {
         let app = claimed.app;
         let is_unmoved = followers::position(tx, app, AUTOMATION)? == Some(stretch.from);
         // Pipelines that have changed since may have other triggers; then the same is read again.
-        if is_unmoved && stored::revision(tx, app)? == stretch.revision {
+        let is_valid = is_unmoved && stored::revision(tx, app)? == stretch.revision;
+        if is_valid {
             for (list, effect) in &stretch.effects {
                 self.write_effect(tx, app, *list, effect, stretch.now)?;
             }
             followers::advance(tx, app, AUTOMATION, stretch.looked)?;
         }
-        Ok(followers::rest(tx, claimed, stretch.now)?)
+        followers::rest(tx, claimed, stretch.now)?;
+        Ok(is_valid)
     }
 }
 

@@ -5,23 +5,22 @@ use std::time::Duration;
 
 use audience::codec;
 use audience::index::Index;
-use base::{Error, Result};
-use model::event::{Custom, Event, FirstOpen, RecordKind, Region};
+use base::{Result, UnreadableRecord};
+use model::event::RecordKind;
 use model::ids::{AppId, EventId, Offset, TermId};
 use model::journey::Movement;
-use model::pipeline::{EventSelector, Happening, Subject};
+use model::pipeline::Happening;
 use model::term::{Term, TermsRecord};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use sending::Causes;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use store::log::Record;
 use store::{Tx, terms};
 use targeting::{PastSets, Planner};
 
 use super::cancellation::Cancellation;
 use super::conditions::{AskedAudiences, all_hold, ask_about_audiences};
+use super::heard::Heard;
 use super::timers::{Canceling, StandIns, Waiting, WaitingList};
 use super::watch::{Aim, Watch, Watched, Wish};
 
@@ -55,15 +54,6 @@ struct Moment {
     movement: Option<Movement>,
 }
 
-/// A record about one channel.
-struct Heard {
-    occurred: UtcMillis,
-    event: Option<EventId>,
-    movement: Option<Movement>,
-    /// The wishes of the pipelines that wait for it.
-    wishes: Vec<Wish>,
-}
-
 /// Reads a stretch of the log.
 pub(super) struct Reading<'a, 'c> {
     tx: &'a mut Tx<'c>,
@@ -79,6 +69,7 @@ pub(super) struct Reading<'a, 'c> {
     /// The audiences that they ask about.
     audiences: AskedAudiences,
     effects: Effects,
+    unreadable: Vec<UnreadableRecord>,
 }
 
 impl<'a, 'c> Reading<'a, 'c> {
@@ -93,17 +84,19 @@ impl<'a, 'c> Reading<'a, 'c> {
             past: PastSets::default(),
             audiences: AskedAudiences::default(),
             effects: Effects::new(),
+            unreadable: Vec::new(),
         }
     }
 
-    pub(super) fn effects_of(mut self, records: &[Record]) -> Result<Effects> {
+    /// Also the records that cannot be read, which have none.
+    pub(super) fn effects_of(mut self, records: &[Record]) -> Result<(Effects, Vec<UnreadableRecord>)> {
         if ask_about_audiences(self.watch.conditions.iter().flatten()) {
             self.audiences = AskedAudiences::expecting(self.with_conditions(records)?);
         }
         for record in records {
             self.read(record)?;
         }
-        Ok(self.effects)
+        Ok((self.effects, self.unreadable))
     }
 
     /// The channels that conditions may ask about.
@@ -111,7 +104,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         let mut channels: RoaringBitmap =
             records.iter().filter_map(|record| record.ordinal).map(|ordinal| ordinal.0).collect();
         for record in records.iter().filter(|record| record.kind == RecordKind::Terms) {
-            for ((number, gained), alike) in self.alike(record)? {
+            for ((number, gained), alike) in self.alike(record)?.into_iter().flatten() {
                 if self.interests(number, gained)?.iter().any(|wish| wish.conditions.is_some()) {
                     channels |= alike;
                 }
@@ -130,7 +123,13 @@ impl<'a, 'c> Reading<'a, 'c> {
             return self.read_terms(record);
         }
         let Some(ordinal) = record.ordinal else { return Ok(()) };
-        let Heard { occurred, event, movement, wishes } = self.wishes(record)?;
+        let Heard { occurred, event, movement, wishes } = match self.watch.hear(record) {
+            Ok(heard) => heard,
+            Err(error) => {
+                self.unreadable.push(UnreadableRecord::of_json(record.offset, record.kind, &error));
+                return Ok(());
+            }
+        };
         let recorded = self.recorded(record);
         let moment = Moment { occurred: occurred.min(recorded), recorded, event, movement };
         let channel = RoaringBitmap::from_iter([ordinal.0]);
@@ -140,73 +139,10 @@ impl<'a, 'c> Reading<'a, 'c> {
         Ok(())
     }
 
-    /// A record about one channel, and the pipelines that wait for it.
-    fn wishes(&self, record: &Record) -> Result<Heard> {
-        let (occurred, wishes) = match record.kind {
-            RecordKind::Open => (parse::<IgnoredAny>(&record.body)?.occurred, self.watch.opens.clone()),
-            RecordKind::FirstOpen => {
-                let opted_in = parse::<FirstOpen>(&record.body)?.body.opted_in;
-                let first_opt_ins = self.watch.first_opt_ins.iter().filter(|_| opted_in);
-                (record.at, self.watch.first_opens.iter().chain(first_opt_ins).copied().collect())
-            }
-            RecordKind::FirstOptIn => (record.at, self.watch.first_opt_ins.clone()),
-            RecordKind::Custom => return self.wishes_for_event(&record.body),
-            RecordKind::Region => {
-                let event: Event<Region> = parse(&record.body)?;
-                let is_meant = |selector: &Option<EventSelector>| {
-                    selector.as_ref().is_none_or(|selector| selector.matches(Subject::Region(&event.body)))
-                };
-                let meant = self.watch.regions.iter();
-                let meant = meant.filter(|(action, selector, _)| *action == event.body.action && is_meant(selector));
-                (event.occurred, meant.map(|(_, _, wish)| *wish).collect())
-            }
-            RecordKind::Terms
-            | RecordKind::PushBody
-            | RecordKind::Send
-            | RecordKind::SendRejected
-            | RecordKind::Live
-            | RecordKind::Uninstall
-            | RecordKind::TagChange
-            | RecordKind::Control
-            | RecordKind::Close
-            | RecordKind::RichDelivery
-            | RecordKind::RichRead
-            | RecordKind::RichDelete
-            | RecordKind::Location
-            | RecordKind::ScreenViewed
-            | RecordKind::InAppMessageDisplay
-            | RecordKind::InAppMessageResolution
-            | RecordKind::InAppMessageExpiration
-            | RecordKind::InApp(_)
-            | RecordKind::FlagInteraction
-            | RecordKind::AttributeOperation
-            | RecordKind::SubscriptionList
-            | RecordKind::ContactChange
-            | RecordKind::OpenOptIn
-            | RecordKind::WebSession
-            | RecordKind::WebClick
-            | RecordKind::Unrecognized => (record.at, Vec::new()),
-        };
-        Ok(Heard { occurred, event: None, movement: None, wishes })
-    }
-
-    fn wishes_for_event(&self, body: &[u8]) -> Result<Heard> {
-        let Event { id, occurred, body: Name { name } } = parse(body)?;
-        let named = self.watch.named_events.get(&name);
-        if named.is_none() && self.watch.other_events.is_empty() {
-            return Ok(Heard { occurred, event: None, movement: None, wishes: Vec::new() });
-        }
-        let event: Event<Custom> = parse(body)?;
-        let wanted = named.into_iter().flatten().chain(&self.watch.other_events);
-        let wanted = wanted.filter(|(selector, _)| selector.matches(Subject::Custom(&event.body)));
-        let wishes = wanted.map(|(_, wish)| *wish).collect();
-        Ok(Heard { occurred, event: Some(id), movement: Movement::of(&event.body), wishes })
-    }
-
     /// The channels of a record by the terms that they have gained or lost, as far as a pipeline waits for that. Thousands may
-    /// change alike in one record, and are granted together.
-    fn alike(&mut self, record: &Record) -> Result<BTreeMap<(TermId, bool), RoaringBitmap>> {
-        let TermsRecord { changes, sets, .. } = postcard::from_bytes(&record.body).map_err(Error::internal)?;
+    /// change alike in one record, and are granted together. `None` if it cannot be read.
+    fn alike(&mut self, record: &Record) -> Result<Option<BTreeMap<(TermId, bool), RoaringBitmap>>> {
+        let Ok(TermsRecord { changes, sets, .. }) = postcard::from_bytes(&record.body) else { return Ok(None) };
         let mut alike: BTreeMap<(TermId, bool), RoaringBitmap> = BTreeMap::new();
         for change in &changes {
             for (gained, numbers) in [(true, &change.added), (false, &change.removed)] {
@@ -220,16 +156,20 @@ impl<'a, 'c> Reading<'a, 'c> {
         for set in &sets {
             for (gained, channels) in [(true, &set.added), (false, &set.removed)] {
                 if !channels.is_empty() && !self.interests(set.term, gained)?.is_empty() {
-                    *alike.entry((set.term, gained)).or_default() |=
-                        codec::decode(channels).map_err(Error::internal)?;
+                    let Ok(channels) = codec::decode(channels) else { return Ok(None) };
+                    *alike.entry((set.term, gained)).or_default() |= channels;
                 }
             }
         }
-        Ok(alike)
+        Ok(Some(alike))
     }
 
     fn read_terms(&mut self, record: &Record) -> Result<()> {
-        let (alike, mut granted) = (self.alike(record)?, Vec::new());
+        let Some(alike) = self.alike(record)? else {
+            self.unreadable.push(UnreadableRecord::of_form(record.offset, record.kind));
+            return Ok(());
+        };
+        let mut granted = Vec::new();
         for ((number, gained), channels) in &alike {
             granted.extend(self.interests(*number, *gained)?.iter().map(|wish| (*wish, channels)));
         }
@@ -245,12 +185,13 @@ impl<'a, 'c> Reading<'a, 'c> {
 
     fn interests(&mut self, number: TermId, gained: bool) -> Result<&[Wish]> {
         if !self.interests.contains_key(&number) {
+            // A term that this version does not know is none that a pipeline waits for.
             let term = match self.index.name_of(number).and_then(|(group, tag)| Term::from_key(&group, &tag)) {
-                Some(term) => term,
-                None => terms::name(self.tx, self.app, number)?,
+                Some(term) => Some(term),
+                None => terms::find_name(self.tx, self.app, number)?,
             };
             let of = |gained: bool| {
-                let is_meant = |change: &Happening| change.is_change_of(&term, gained);
+                let is_meant = |change: &Happening| term.as_ref().is_some_and(|term| change.is_change_of(term, gained));
                 let meant = self.watch.changes.iter().filter(|(change, _)| is_meant(change));
                 meant.map(|(_, wish)| *wish).collect()
             };
@@ -332,16 +273,6 @@ impl Effect {
         self.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.cancel(&cancellation));
         self.canceled.entry(last).or_default().add(cancellation);
     }
-}
-
-/// The name of a custom event, read only if pipelines wait for events by name.
-#[derive(Deserialize)]
-struct Name {
-    name: String,
-}
-
-fn parse<'b, Body: Deserialize<'b>>(body: &'b [u8]) -> Result<Event<Body>> {
-    serde_json::from_slice(body).map_err(Error::internal)
 }
 
 /// The due time of a message: in whole seconds, so that many are sent together.

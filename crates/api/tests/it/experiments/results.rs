@@ -97,6 +97,25 @@ async fn results_compare_who_opened_the_app() {
 }
 
 #[tokio::test]
+async fn an_opening_that_cannot_be_read_hides_no_other() {
+    on_each_database(async |app| {
+        crowd(&app).await;
+        let id = create(&app, experiment(&[variant("One", None), variant("Two", None)])).await;
+        app.step_all().await;
+        let [first, ..] = groups(&app).await;
+        let (channel, now) = (Ordinal(first[0]), app.engine().clock().now());
+        let unreadable = NewRecord { kind: RecordKind::Open, ordinal: Some(channel), body: b"{".to_vec() };
+        let append = move |tx: &mut store::Tx<'_>| log::append(tx, AppId(1), now, vec![unreadable.clone()]);
+        app.engine().store().write(AppId(1), append).await.unwrap();
+        open(&app, first[..30].iter().copied(), Duration::ZERO).await;
+        app.step_all().await;
+        let results = app.master().get(&format!("/api/experiments/{id}/results")).await.expect(200);
+        assert_eq!(results["variants"][0]["opened"], 30);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn reports_have_the_keys_that_clients_know() {
     on_each_database(async |app| {
         crowd(&app).await;

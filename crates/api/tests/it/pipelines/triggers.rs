@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use events::EventFilter;
 use model::event::{EventOffset, RecordKind};
+use model::ids::ChannelId;
 use serde_json::{Value, json};
+use store::log::{self, NewRecord};
 use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
+
+use crate::logs::Log;
 
 use super::{APP, DAY, HOUR, create, delayed, happen, open, pipeline, register, shown, tag};
 
@@ -63,6 +67,45 @@ async fn what_devices_and_servers_tell_sets_pipelines_off() {
             app.master().post("/api/custom-events", event).await.expect(200);
         }
         assert_eq!(json!(shown(&app).await), json!({&a: ["One"], &b: ["Two"]}));
+    })
+    .await;
+}
+
+/// Adds a record about a channel to the log.
+async fn append(app: &TestApp, kind: RecordKind, channel: &str, body: &'static str) {
+    let (channel, now): (ChannelId, _) = (channel.parse().unwrap(), app.engine().clock().now());
+    let write = move |tx: &mut store::Tx<'_>| {
+        let ordinal = store::channels::ordinal_of(tx, APP, channel)?;
+        log::append(tx, APP, now, vec![NewRecord { kind, ordinal, body: body.as_bytes().to_vec() }])
+    };
+    app.engine().store().write(APP, write).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_keeps_no_other_from_being_read() {
+    on_each_database(async |app| {
+        let log = Log::begin();
+        let channel = register(&app, "a", &[]).await;
+        let bought = json!({"custom_event": {"key": "name", "value": {"equals": "bought"}}});
+        create(&app, pipeline(bought, "One")).await;
+        // What may be canceled is sent once the log was read.
+        let mut body = delayed(json!({"tag_added": "x"}), "Two", HOUR);
+        body["cancellation_trigger"] = json!("open");
+        create(&app, body).await;
+        append(&app, RecordKind::Custom, &channel, "{").await;
+        append(&app, RecordKind::Open, &channel, r#"{"occurred":"kim@example.com"}"#).await;
+        let event = json!({"user": {"android_channel": channel}, "body": {"name": "bought"}});
+        app.master().post("/api/custom-events", event).await.expect(200);
+        tag(&app, &channel, "add", "x").await;
+        assert_eq!(json!(shown(&app).await), json!({&channel: ["One"]}));
+        app.advance(HOUR);
+        assert_eq!(json!(shown(&app).await), json!({&channel: ["One", "Two"]}));
+        let lines = log.events("record.unreadable");
+        let told: Vec<_> = lines.iter().map(|line| (&line["fields"]["kind"], &line["fields"]["cause"])).collect();
+        assert_eq!(json!(told), json!([["Custom", "cut_off"], ["Open", "form"]]));
+        let key = app.app.key.as_str();
+        assert!(lines.iter().all(|line| line["fields"]["app"] == key && line["fields"]["position"].is_i64()));
+        assert!(!json!(lines).to_string().contains("kim"), "{lines:?}");
     })
     .await;
 }

@@ -1,0 +1,64 @@
+//! Records of the log that cannot be read. Readers that follow the log pass them over: trying again would not help, and one record
+//! would keep all after it from being read.
+
+use model::event::RecordKind;
+use model::ids::Offset;
+use serde_json::error::Category;
+
+/// A record that was passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnreadableRecord {
+    offset: Offset,
+    kind: RecordKind,
+    /// Without the words of the parser, which quotes what it stumbles over: that may be personal.
+    cause: &'static str,
+}
+
+impl UnreadableRecord {
+    /// One that is not in the form that records of its kind have.
+    pub const fn of_form(offset: Offset, kind: RecordKind) -> Self {
+        Self { offset, kind, cause: "form" }
+    }
+
+    /// One whose JSON cannot be read.
+    pub fn of_json(offset: Offset, kind: RecordKind, error: &serde_json::Error) -> Self {
+        let cause = match error.classify() {
+            Category::Syntax => "syntax",
+            Category::Eof => "cut_off",
+            Category::Data | Category::Io => "form",
+        };
+        Self { offset, kind, cause }
+    }
+
+    /// Says so in the log. To be called once the reader, of this name, is past it: what is read again is not said again.
+    pub fn report(&self, app: &str, reader: &'static str) {
+        let Self { offset, kind, cause } = *self;
+        let position = offset.0;
+        tracing::error!(
+            event = "record.unreadable",
+            app,
+            reader,
+            position,
+            ?kind,
+            cause,
+            "a record of the log cannot be read and is passed over"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::event::Event;
+    use serde::de::IgnoredAny;
+
+    use super::*;
+
+    #[test]
+    fn the_cause_quotes_nothing() {
+        let cause = |body: &str| {
+            let error = serde_json::from_str::<Event<IgnoredAny>>(body).unwrap_err();
+            UnreadableRecord::of_json(Offset(1), RecordKind::Open, &error).cause
+        };
+        assert_eq!(["{", "open", r#"{"occurred":"kim@example.com"}"#].map(cause), ["cut_off", "syntax", "form"]);
+    }
+}
