@@ -1,5 +1,5 @@
 //! The channels that pipelines have sent messages to, and how often: layers of serialized bitmaps per slice
-//! of time.
+//! of time. Slices may be put together to wider ones, which have the number of the first of them.
 
 use model::ids::{AppId, PipelineId};
 
@@ -33,20 +33,37 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, key: &SentKey, members: Vec<u8>) -> Resu
     Ok(())
 }
 
-/// Visits all layers of the slices from one to another, both included, within a block. There may be thousands
-/// of them.
+/// Visits all layers of the slices from one to another, both included, within a block: slice and members. There
+/// may be hundreds of them.
 pub fn visit(
     tx: &mut Tx<'_>,
     app: AppId,
     pipeline: PipelineId,
     (first, last): (i64, i64),
     block: u16,
-    mut visit: impl FnMut(&[u8]) -> Result<()>,
+    mut visit: impl FnMut(i64, &[u8]) -> Result<()>,
 ) -> Result<()> {
-    let sql = "select members from pipeline_sent
+    let sql = "select slice, members from pipeline_sent
                where app = $1 and pipeline = $2 and slice >= $3 and slice <= $4 and block = $5";
     let params = [app.into(), pipeline.into(), first.into(), last.into(), u32::from(block).into()];
-    tx.for_each(sql, &params, |row| visit(row.get(0)?))
+    tx.for_each(sql, &params, |row| visit(row.get(0)?, row.get(1)?))
+}
+
+/// The first slice within a block, of those from one to another, the last one not included, that is no first part
+/// of a wider slice of so many.
+pub fn first_between(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (pipeline, block): (PipelineId, u16),
+    (first, end): (i64, i64),
+    width: i64,
+) -> Result<Option<i64>> {
+    let sql = "select slice from pipeline_sent
+               where app = $1 and pipeline = $2 and block = $3 and slice >= $4 and slice < $5 and slice % $6 <> 0
+               order by slice limit 1";
+    let block = u32::from(block).into();
+    let params = [app.into(), pipeline.into(), block, first.into(), end.into(), width.into()];
+    tx.query_opt(sql, &params, |row| row.get(0))
 }
 
 /// Forgets what a pipeline has sent within a block in the slices from one to another, the last one not

@@ -3,6 +3,7 @@
 mod asked;
 mod firing;
 mod lateness;
+mod rates;
 mod rules;
 mod triggers;
 mod waiting;

@@ -1,7 +1,10 @@
-//! How often channels have been sent to, as far as a pipeline has a limit. Time is cut into slices of ten minutes, and a message
-//! sent in a slice counts as sent at its beginning.
+//! How often channels have been sent to, as far as a pipeline has a limit. Time is cut into slices (`rates/slices.rs`), and a
+//! message sent in a slice counts as sent at its beginning.
 
-use audience::block::blocks;
+mod layers;
+mod slices;
+
+use audience::block::{Block, blocks};
 use audience::codec;
 use base::{Error, Result};
 use boxed::boxed;
@@ -15,15 +18,14 @@ use store::pipeline_sent::{self, SentKey};
 use uuid::Uuid;
 
 use crate::Campaigns;
+use layers::Layers;
+use slices::{EVER, decode, is_endless, oldest_slice, portions, put_together, slice, slices_within};
 
 /// Stands for all pipelines of an app together.
 pub(super) const ALL_PIPELINES: PipelineId = Id::from_uuid(Uuid::nil());
 
-const SLICE_MILLIS: i64 = 10 * 60 * 1000;
 /// Parts of sets that one transaction forgets, during which nothing else of the app is written.
 const FORGOTTEN_AT_ONCE: u32 = 1_000;
-/// All of time.
-const EVER: i64 = -1;
 
 /// The channels that can be sent to without exceeding any of the rates.
 pub(super) fn with_room(
@@ -33,15 +35,41 @@ pub(super) fn with_room(
     channels: RoaringBitmap,
     now: UtcMillis,
 ) -> Result<RoaringBitmap> {
+    if rates.is_empty() {
+        return Ok(channels);
+    }
+    let mut with_room = RoaringBitmap::new();
+    for part in blocks(&channels) {
+        with_room |= with_room_in_block(tx, app, (pipeline, rates), part, now)?;
+    }
+    Ok(with_room)
+}
+
+/// What rates look back to is read once for all of them, and no further than there are channels with room: other writes wait for
+/// it.
+fn with_room_in_block(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (pipeline, rates): (PipelineId, &[Rate]),
+    (block, channels): (Block, RoaringBitmap),
+    now: UtcMillis,
+) -> Result<RoaringBitmap> {
     let mut left = channels;
-    for rate in rates {
-        let mut full = RoaringBitmap::new();
-        for (block, channels) in blocks(&left) {
-            let mut tally = Tally::new(rate.pushes, &channels);
-            pipeline_sent::visit(tx, app, pipeline, slices(rate.within, now), block.0, |sent| tally.add(sent))?;
-            full |= tally.full();
+    let mut tallies: Vec<Tally> = rates.iter().map(|rate| Tally::new(*rate, now)).collect();
+    for portion in portions(rates, now) {
+        pipeline_sent::visit(tx, app, pipeline, portion, block.0, |slice, sent| {
+            let sent = decode(sent)? & &left;
+            for tally in tallies.iter_mut().filter(|tally| tally.looks_at(slice)) {
+                tally.layers.add(sent.clone(), tally.enough);
+            }
+            Ok(())
+        })?;
+        for full in tallies.iter().filter_map(Tally::full) {
+            left -= full;
         }
-        left -= full;
+        if left.is_empty() {
+            break;
+        }
     }
     Ok(left)
 }
@@ -54,25 +82,28 @@ pub(super) fn note_sent(
     channels: &RoaringBitmap,
     now: UtcMillis,
 ) -> Result<()> {
-    let is_endless = |rate: &Rate| rate.within.duration().is_none();
-    let endless = rates.iter().any(is_endless).then_some(EVER);
-    let passing = rates.iter().filter(|rate| !is_endless(rate)).map(|rate| slices(rate.within, now));
-    let oldest = passing.map(|(oldest, _)| oldest).min();
+    let (is_ever, oldest) = (rates.iter().any(is_endless), oldest_slice(rates, now));
     for (block, channels) in blocks(channels) {
-        if let Some(oldest) = oldest {
-            pipeline_sent::forget_in_block(tx, app, pipeline, block.0, (0, oldest))?;
+        let key = |slice| SentKey { pipeline, slice, layer: 0, block: block.0 };
+        if is_ever {
+            add(tx, app, key(EVER), channels.clone())?;
         }
-        for slice in endless.into_iter().chain(oldest.map(|_| slice(now))) {
-            add(tx, app, SentKey { pipeline, slice, layer: 0, block: block.0 }, channels.clone())?;
+        let Some(oldest) = oldest else { continue };
+        // Nothing more gets old while a slice lasts.
+        if add(tx, app, key(slice(now)), channels)? {
+            pipeline_sent::forget_in_block(tx, app, pipeline, block.0, (0, oldest))?;
+            put_together(tx, app, (pipeline, block.0), oldest, now)?;
         }
     }
     Ok(())
 }
 
-/// Adds channels to the first layer that does not have them.
-fn add(tx: &mut Tx<'_>, app: AppId, mut key: SentKey, mut channels: RoaringBitmap) -> Result<()> {
+/// Adds channels to the first layer that does not have them. Returns whether they are the first of all.
+fn add(tx: &mut Tx<'_>, app: AppId, mut key: SentKey, mut channels: RoaringBitmap) -> Result<bool> {
+    let mut is_first = false;
     while !channels.is_empty() {
         let before = pipeline_sent::get(tx, app, &key)?;
+        is_first |= key.layer == 0 && before.is_none();
         let before = before.as_deref().map(codec::decode).transpose().map_err(Error::internal)?.unwrap_or_default();
         if !channels.is_subset(&before) {
             pipeline_sent::put(tx, app, &key, codec::encode(&(&before | &channels)))?;
@@ -80,51 +111,30 @@ fn add(tx: &mut Tx<'_>, app: AppId, mut key: SentKey, mut channels: RoaringBitma
         channels &= before;
         key.layer += 1;
     }
-    Ok(())
+    Ok(is_first)
 }
 
-/// Counts how often channels were sent to, up to a sufficient number.
-struct Tally<'c> {
-    channels: &'c RoaringBitmap,
-    /// The channels that were sent to at least once, at least twice, and so on.
-    counted: Vec<RoaringBitmap>,
+/// How often channels were sent to within a rate.
+struct Tally {
+    /// The first and the last slice that it looks at.
+    slices: (i64, i64),
+    enough: usize,
+    layers: Layers,
 }
 
-impl<'c> Tally<'c> {
-    fn new(enough: u32, channels: &'c RoaringBitmap) -> Self {
-        Self { channels, counted: vec![RoaringBitmap::new(); enough as usize] }
+impl Tally {
+    fn new(rate: Rate, now: UtcMillis) -> Self {
+        Self { slices: slices_within(rate.within, now), enough: rate.pushes as usize, layers: Layers::default() }
     }
 
-    fn add(&mut self, set: &[u8]) -> store::Result<()> {
-        let set = codec::decode(set).map_err(|error| store::Error::corrupt(error.to_string()))?;
-        let mut more = set & self.channels;
-        // A channel that is in a layer already is added to the next layer.
-        for layer in &mut self.counted {
-            let moved = &*layer & &more;
-            *layer |= &more;
-            more = moved;
-            if more.is_empty() {
-                break;
-            }
-        }
-        Ok(())
+    fn looks_at(&self, slice: i64) -> bool {
+        let (first, last) = self.slices;
+        (first..=last).contains(&slice)
     }
 
-    fn full(mut self) -> RoaringBitmap {
-        self.counted.pop().unwrap_or_default()
-    }
-}
-
-fn slice(now: UtcMillis) -> i64 {
-    now.0.div_euclid(SLICE_MILLIS)
-}
-
-/// The slices that a rate looks back to, the first and the last.
-fn slices(within: RateWindow, now: UtcMillis) -> (i64, i64) {
-    match within.duration() {
-        // Strictly within: a message sent exactly so long ago does not count.
-        Some(duration) => (slice(now.minus(duration)) + 1, slice(now)),
-        None => (EVER, EVER),
+    /// The channels that were sent to often enough.
+    fn full(&self) -> Option<&RoaringBitmap> {
+        self.layers.at_least(self.enough)
     }
 }
 
@@ -133,43 +143,9 @@ impl Campaigns {
     /// Forgets what no rate looks back to.
     pub async fn forget_old_sends(&self, app: AppId) -> Result<()> {
         let longest = RateWindow::Days(u32::try_from(limits::PIPELINE_RATE_DAYS).unwrap_or(u32::MAX));
-        let (first, _) = slices(longest, self.0.clock.now());
+        let (first, _) = slices_within(longest, self.0.clock.now());
         let forget = move |tx: &mut Tx<'_>| pipeline_sent::forget_slices(tx, app, (0, first), FORGOTTEN_AT_ONCE);
         while self.0.store.write(app, forget).await? == u64::from(FORGOTTEN_AT_ONCE) {}
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_is_in_enough_sets_is_found() {
-        let set = |members: &[u32]| codec::encode(&members.iter().copied().collect());
-        let sets = [set(&[1, 2, 3]), set(&[2, 3]), set(&[3, 9]), set(&[2, 3])];
-        let channels: RoaringBitmap = [1, 2, 3, 4].into_iter().collect();
-        let found = |n| {
-            let mut tally = Tally::new(n, &channels);
-            sets.iter().for_each(|set| tally.add(set).unwrap());
-            tally.full().iter().collect::<Vec<_>>()
-        };
-        assert_eq!(found(1), [1, 2, 3]);
-        assert_eq!(found(2), [2, 3]);
-        assert_eq!(found(3), [2, 3]);
-        assert_eq!(found(4), [3]);
-        assert_eq!(found(5), [0; 0]);
-    }
-
-    #[test]
-    fn a_day_later_is_not_within_a_day() {
-        let noon = UtcMillis(1_714_564_800_000);
-        let within = |later: i64| {
-            let (first, last) = slices(RateWindow::Days(1), UtcMillis(noon.0 + later));
-            (first..=last).contains(&slice(noon))
-        };
-        let day = 24 * 60 * 60 * 1000;
-        assert!(within(0) && within(day - 1));
-        assert!(!within(day));
     }
 }

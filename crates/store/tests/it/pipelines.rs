@@ -107,7 +107,8 @@ async fn what_was_sent_is_found_by_time_and_forgotten() {
             assert_eq!(pipeline_sent::get(tx, OTHER, &key(6, 0, 0))?, None);
             let within = |tx: &mut store::Tx<'_>, first, last| {
                 let mut found = Vec::new();
-                pipeline_sent::visit(tx, APP, pipeline, (first, last), 0, |members| {
+                pipeline_sent::visit(tx, APP, pipeline, (first, last), 0, |slice, members| {
+                    assert!((first..=last).contains(&slice));
                     found.push(members.to_vec());
                     Ok(())
                 })?;
@@ -116,6 +117,10 @@ async fn what_was_sent_is_found_by_time_and_forgotten() {
             };
             assert_eq!(within(tx, 5, 6)?, [vec![1], vec![2], vec![9]]);
             assert_eq!(within(tx, -1, -1)?, [vec![0]]);
+            let mut between =
+                |first, end, width| pipeline_sent::first_between(tx, APP, (pipeline, 0), (first, end), width);
+            assert_eq!([between(0, 7, 6)?, between(0, 7, 5)?, between(0, 7, 4)?], [Some(5), Some(6), Some(5)]);
+            assert_eq!([between(0, 5, 6)?, between(6, 9, 6)?], [None, None]);
             assert_eq!(pipeline_sent::forget_in_block(tx, APP, pipeline, 1, (0, 6))?, 0);
             let mut forget = |at_most| pipeline_sent::forget_slices(tx, APP, (0, 6), at_most);
             assert_eq!([forget(1)?, forget(9)?, forget(9)?], [1, 1, 0]);

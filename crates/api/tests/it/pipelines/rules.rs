@@ -1,10 +1,9 @@
-//! Who of those that wait gets it: conditions, rates, cancellations, and channels that have not been active.
+//! Who of those that wait gets it: conditions, cancellations, and channels that have not been active.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::app::on_each_database;
-use testkit::rows::row_counts;
 
 use super::{DAY, HOUR, count_after, create, delayed, open, outcome, pipeline, register, shown, tag};
 
@@ -122,76 +121,6 @@ async fn conditions_that_cannot_be_checked_are_refused() {
             let said = refused["details"]["path"].as_str().unwrap();
             assert!(said.starts_with(path), "{path}: {refused}");
         }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_channel_gets_no_more_than_a_rate_allows() {
-    on_each_database(async |app| {
-        let mut body = pipeline(json!({"tag_added": "x"}), "One");
-        body["constraint"] = json!([{"rate": {"pushes": 2, "hours": 24}}, {"rate": {"pushes": 4, "lifetimes": 1}}]);
-        let path = create(&app, body).await;
-        let [a, b] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
-        let again = async |app: &testkit::app::TestApp, channel: &str| {
-            tag(app, channel, "add", "x").await;
-            tag(app, channel, "remove", "x").await;
-            shown(app).await.get(channel).map_or(0, Vec::len)
-        };
-        assert_eq!((again(&app, &a).await, again(&app, &a).await), (1, 2));
-        assert_eq!(again(&app, &b).await, 1, "everybody counts alone");
-        let app = app.restart().await;
-        assert_eq!(again(&app, &a).await, 2, "two in a day is enough");
-        app.advance(DAY - MINUTE);
-        assert_eq!(again(&app, &a).await, 2);
-        app.advance(MINUTE);
-        assert_eq!((again(&app, &a).await, again(&app, &a).await), (3, 4));
-        app.advance(100 * DAY);
-        assert_eq!(again(&app, &a).await, 4, "four is enough for a life");
-        assert_eq!(again(&app, &b).await, 2);
-        app.step_all().await;
-        let sent = row_counts(app.engine().store()).await["pipeline_sent"];
-        assert!(sent > 0);
-        app.master().delete(&path).await.expect(204);
-        app.step_all().await;
-        assert_eq!(row_counts(app.engine().store()).await["pipeline_sent"], 0);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn old_sends_are_forgotten() {
-    on_each_database(async |app| {
-        let mut body = pipeline(json!("first_open"), "One");
-        body["constraint"] = json!({"rate": {"pushes": 1, "days": 90}});
-        create(&app, body).await;
-        register(&app, "a", &[]).await;
-        assert_eq!(count_after(&app, Duration::ZERO).await, 1);
-        app.advance(89 * DAY);
-        app.step_all().await;
-        assert_eq!(row_counts(app.engine().store()).await["pipeline_sent"], 1);
-        app.advance(2 * DAY);
-        app.step_all().await;
-        assert_eq!(row_counts(app.engine().store()).await["pipeline_sent"], 0);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn all_pipelines_together_have_rates_too() {
-    on_each_database(async |app| {
-        let rates = json!([{"rate": {"pushes": 1, "days": 1}}]);
-        app.master().put("/api/pipelines/constraints", rates).await.expect(200);
-        create(&app, pipeline(json!({"tag_added": "x"}), "One")).await;
-        create(&app, pipeline(json!({"tag_added": "y"}), "Two")).await;
-        let channel = register(&app, "a", &["x"]).await;
-        assert_eq!(shown(&app).await[&channel], ["One"]);
-        tag(&app, &channel, "add", "y").await;
-        assert_eq!(shown(&app).await[&channel], ["One"]);
-        tag(&app, &channel, "remove", "y").await;
-        app.advance(DAY);
-        tag(&app, &channel, "add", "y").await;
-        assert_eq!(shown(&app).await[&channel], ["One", "Two"]);
     })
     .await;
 }
