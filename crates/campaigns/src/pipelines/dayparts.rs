@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use audience::index::Index;
 use audience::plan::Plan;
 use base::Result;
-use model::pipeline::{ByClock, Miss};
+use model::ids::AppId;
+use model::pipeline::{ByClock, Miss, Pipeline};
 use model::property::{DeviceClock, device_clocks};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -15,6 +17,14 @@ use targeting::Planner;
 use super::fire::Firing;
 use super::timers::{Canceling, StandIns, Waiting};
 use crate::Campaigns;
+
+/// Channels by their clocks; `None`, which is UTC, for channels whose clock is not known.
+pub(super) type ByClocks = Vec<(Option<&'static DeviceClock>, RoaringBitmap)>;
+
+/// Whether the clocks of channels decide when they are sent to.
+pub(super) fn go_by_devices(pipeline: &Pipeline) -> bool {
+    pipeline.dayparts.as_ref().is_some_and(|dayparts| dayparts.by == ByClock::Local)
+}
 
 impl Campaigns {
     /// The channels that may be sent to now. The others wait for their next time, if they may.
@@ -28,7 +38,7 @@ impl Campaigns {
         let Some(dayparts) = &firing.pipeline.dayparts else { return Ok(channels) };
         let groups = match dayparts.by {
             ByClock::Utc => vec![(None, channels)],
-            ByClock::Local => by_clock(tx, firing, channels),
+            ByClock::Local => firing.by_clocks(tx, channels),
         };
         let mut ready = RoaringBitmap::new();
         let mut later: BTreeMap<UtcMillis, RoaringBitmap> = BTreeMap::new();
@@ -54,13 +64,15 @@ impl Campaigns {
     }
 }
 
-/// Channels by their clocks; `None`, which is UTC, for channels whose clock is not known.
-fn by_clock(
+/// Asks for each of hundreds of clocks which of the channels go by it.
+pub(super) fn by_clocks(
     tx: &mut Tx<'_>,
-    firing: &Firing<'_>,
+    app: AppId,
+    index: &Index,
     channels: RoaringBitmap,
-) -> Vec<(Option<&'static DeviceClock>, RoaringBitmap)> {
-    let planner = Planner::new(tx, firing.app, firing.index, firing.now, Vec::new());
+    now: UtcMillis,
+) -> ByClocks {
+    let planner = Planner::new(tx, app, index, now, Vec::new());
     let mut groups = Vec::new();
     let mut left = channels;
     for clock in device_clocks() {
@@ -68,7 +80,7 @@ fn by_clock(
             break;
         }
         let plan = Plan::And(vec![Plan::Set(left.clone()), channels_using(&planner, clock)]).normalize();
-        let group = firing.index.resolve(&plan);
+        let group = index.resolve(&plan);
         if !group.is_empty() {
             left -= &group;
             groups.push((Some(clock), group));

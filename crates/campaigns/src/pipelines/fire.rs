@@ -21,6 +21,7 @@ use store::{Tx, followers, log, origins, push_audience, pushes};
 use targeting::Planner;
 
 use super::conditions::{AskedAudiences, all_hold};
+use super::dayparts::{ByClocks, by_clocks, go_by_devices};
 use super::follow::AUTOMATION;
 use super::lane;
 use super::rates;
@@ -44,13 +45,14 @@ pub(super) struct Firing<'a> {
     checked: Option<&'a Checked>,
 }
 
-/// For whom the conditions of a pipeline hold, of the channels that waited when it was looked up: it may take reading much, and is
-/// done before others have to wait for the transaction that sends.
+/// For whom the conditions of a pipeline hold, of the channels that waited when it was looked up, and by which clocks they go, if
+/// these decide: it may take reading and computing much, and is done before others have to wait for the transaction that sends.
 struct Checked {
     list: WaitingList,
     conditions: Vec<Condition>,
     asked: RoaringBitmap,
     met: RoaringBitmap,
+    clocks: ByClocks,
 }
 
 /// Sends the messages of a pipeline to the channels that are due.
@@ -224,25 +226,41 @@ impl Checked {
         if stored.pipeline.can_cancel() && is_behind(tx, app, due)? {
             return Ok(None);
         }
-        let (list, conditions) = (stored.list(id), stored.pipeline.conditions);
+        let list = stored.list(id);
         let asked = waiting_at(tx, app, list, due)?;
+        let clocks = match go_by_devices(&stored.pipeline) {
+            true => by_clocks(tx, app, index, asked.clone(), now),
+            false => Vec::new(),
+        };
+        let conditions = stored.pipeline.conditions;
         let mut planner = Planner::new(tx, app, index, now, Vec::new());
         let met = all_hold(&mut planner, &mut AskedAudiences::default(), &conditions, &asked)?;
-        Ok(Some(Self { list, conditions, asked, met }))
+        Ok(Some(Self { list, conditions, asked, met, clocks }))
     }
 
-    /// Whether what was checked is what a pipeline asks now.
+    /// Whether what was checked is what a pipeline asks now. Clocks are those of channels, whatever asks for them.
     fn suffices(checked: Option<&Self>, list: WaitingList, pipeline: &Pipeline) -> bool {
-        let is_same = |checked: &Self| checked.list == list && checked.conditions == pipeline.conditions;
-        !has_to_check(pipeline) || checked.is_some_and(is_same)
+        match checked {
+            Some(checked) => checked.list == list && checked.conditions == pipeline.conditions,
+            None => !pipeline.enabled || pipeline.conditions.is_empty(),
+        }
     }
 }
 
-const fn has_to_check(pipeline: &Pipeline) -> bool {
-    pipeline.enabled && !pipeline.conditions.is_empty()
+fn has_to_check(pipeline: &Pipeline) -> bool {
+    pipeline.enabled && (!pipeline.conditions.is_empty() || go_by_devices(pipeline))
 }
 
 impl Firing<'_> {
+    /// Channels by their clocks. Those who have joined since these were looked up, if any, are looked up now.
+    pub(super) fn by_clocks(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> ByClocks {
+        let known = self.checked.into_iter().flat_map(|checked| &checked.clocks);
+        let mut groups: ByClocks = known.map(|(clock, group)| (*clock, group & &channels)).collect();
+        let late = groups.iter().fold(channels, |late, (_, group)| late - group);
+        groups.extend(by_clocks(tx, self.app, self.index, late, self.now));
+        groups
+    }
+
     fn sift(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> Result<Sifted> {
         // Those who have joined since it was checked, if any, are checked now.
         let (mut met, late) = match self.checked {
