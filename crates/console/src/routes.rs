@@ -101,7 +101,7 @@ fn all() -> Vec<Page> {
         get("/console/{app}/compose", EDITOR, compose::show),
         post("/console/{app}/compose", EDITOR, compose::post),
         get("/console/{app}/compose/sending/{schedule}", SENDER, compose::sending::show),
-        post("/console/{app}/compose/sending/{schedule}/undo", SENDER, compose::sending::undo),
+        post("/console/{app}/compose/sending/{schedule}", SENDER, compose::sending::undo),
         get("/console/{app}/drafts", EDITOR, drafts::list),
         get("/console/{app}/drafts/{draft}", EDITOR, drafts::show),
         post("/console/{app}/drafts/{draft}/{action}", EDITOR, drafts::act),

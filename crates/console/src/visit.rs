@@ -30,7 +30,7 @@ use crate::protection::refuse_cross_site;
 use crate::routes::Needs;
 
 /// The largest form without a file that a page takes.
-const MOST_FORM_BYTES: usize = 256 * 1024;
+pub(crate) const MOST_FORM_BYTES: usize = 256 * 1024;
 /// The largest one that is read: what is too long for a page is shown again, to be shortened.
 const MOST_READ_BYTES: usize = 1024 * 1024;
 /// The largest form with one; larger files are uploaded by calls of the API.

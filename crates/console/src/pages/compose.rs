@@ -157,6 +157,12 @@ async fn send_test(visit: &Visit, form: &Form) -> Result<Answer> {
     draw(visit, form, None, Some(&notice)).await
 }
 
+/// The form with a message that was taken back, to be changed.
+async fn again(visit: &Visit) -> Result<Answer> {
+    let notice = html! { p { "The message was taken back; nothing was sent. You can change it here." } };
+    draw(visit, &Form::new(&visit.form), None, Some(&notice)).await
+}
+
 async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<&Markup>) -> Result<Answer> {
     let Form { typed, written, draft } = form;
     let known = Known::of(visit, &written.conditions).await;

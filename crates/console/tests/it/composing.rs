@@ -60,32 +60,6 @@ async fn a_message_is_sent_once_and_a_second_click_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_message_can_be_taken_back_before_it_is_sent() {
-    on_each_database(async |app| {
-        let sender = Visitor::with_role(&app, "sender").await;
-        let compose = format!("/console/{}/compose", app.app.key);
-        let fields = [
-            ("who", "all"),
-            ("text", "Oops"),
-            ("when", "now"),
-            ("do", "send"),
-            ("expected", "0"),
-            ("once", "once-only"),
-        ];
-        let sent = sender.post(&compose, &fields).await;
-        let undo = format!("{}/undo", sent.location());
-        sender.post(&undo, &[]).await.expect_to(sent.location());
-        sender.get(sent.location()).await.shows("nothing was sent");
-        sender.post(&undo, &[]).await.expect_to(sent.location());
-        app.advance(Duration::from_secs(60));
-        app.step_all().await;
-        assert_eq!(app.master().get("/api/pushes").await.expect(200)["pushes"], json!([]));
-        app.stop().await;
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn what_is_wrong_is_said_before_anything_is_sent() {
     on_each_database(async |app| {
         let sender = Visitor::with_role(&app, "sender").await;

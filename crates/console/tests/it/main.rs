@@ -45,6 +45,8 @@ mod settings;
 #[cfg(test)]
 mod surviving;
 #[cfg(test)]
+mod taking_back;
+#[cfg(test)]
 mod teams;
 #[cfg(test)]
 mod templates;

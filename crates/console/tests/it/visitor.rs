@@ -89,6 +89,13 @@ impl Visitor {
         self.send(request.header("content-type", "application/x-www-form-urlencoded"), &pairs.join("&")).await
     }
 
+    /// Presses the button of a page whose fields are all hidden.
+    pub(crate) async fn press(&self, page: &Page, path: &str) -> Page {
+        let fields = page.hidden_fields();
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.post(path, &fields).await
+    }
+
     /// Posts a form with a file.
     pub(crate) async fn post_file(&self, path: &str, fields: &[(&str, &str)], file: (&str, &str)) -> Page {
         let head = "--x\r\nContent-Disposition: form-data; name=";
@@ -159,6 +166,17 @@ impl Page {
     #[track_caller]
     pub(crate) fn shows(&self, words: &str) {
         assert!(self.text.contains(words), "{words:?} is not in {}", self.text);
+    }
+
+    /// The hidden fields of its forms.
+    pub(crate) fn hidden_fields(&self) -> Vec<(String, String)> {
+        let field = |field: &str| {
+            let (name, rest) = field.split_once("\" value=\"").unwrap();
+            let value = rest.split_once('"').unwrap().0;
+            let value = value.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+            (name.to_owned(), value)
+        };
+        self.text.split("<input type=\"hidden\" name=\"").skip(1).map(field).collect()
     }
 
     pub(crate) fn location(&self) -> &str {

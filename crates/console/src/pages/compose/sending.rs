@@ -15,9 +15,9 @@ use super::Written;
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::{Error, Result};
-use crate::form::{encoded, query};
+use crate::form::query;
 use crate::pages::messages::Pushes;
-use crate::visit::Visit;
+use crate::visit::{MOST_FORM_BYTES, Visit};
 
 /// How long a message can be taken back.
 const UNDO: Duration = Duration::from_secs(10);
@@ -59,47 +59,79 @@ pub(super) fn after(visit: &Visit, wait: Duration) -> String {
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let id: ScheduleId = visit.id("schedule")?;
-    let origin = query([("origin", id.to_string().as_str())]);
-    let Pushes { pushes, .. } = visit.get(&format!("/api/pushes{origin}")).await?;
-    if let Some(push) = pushes.first() {
-        return Answer::to(visit.to(&format!("/messages/{}", push.push_id)));
+    if let Some(message) = sent(&visit, id).await? {
+        return Answer::to(message);
     }
     let waiting: Option<Waiting> = visit.find(&format!("/api/schedules/{id}")).await?;
-    let Some(waiting) = waiting else {
-        let body = html! {
-            p { "The message was taken back; nothing was sent." }
-            @match visit.query.text("again") {
-                Some(fields) => p { a.button.main href={ (visit.to("/compose")) "?" (fields) } { "Change it" } },
-                None => p { a href=(visit.to("/compose")) { "Compose another" } },
-            }
-        };
-        return Answer::page("Taken back", body);
-    };
+    let Some(waiting) = waiting else { return taken_back(&visit) };
     // What was written comes along, for those who take it back to change it.
     let fields = waiting.push.as_ref().and_then(Written::fields_of).unwrap_or_default();
-    let again = encoded(fields.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let fits = form_bytes(&fields) <= MOST_FORM_BYTES;
     let body = html! {
         div.notice role="status" {
             p { "It is sent at " (time(waiting.schedule.scheduled_time.as_deref().unwrap_or_default())) "." }
-            form method="post" action={ (visit.path) "/undo" } {
-                input type="hidden" name="again" value=(again);
+            form method="post" action=(visit.path) {
+                @if fits { @for (name, value) in &fields { input type="hidden" name=(name) value=(value); } }
                 button { "Undo" }
             }
         }
         p.quiet { "This page goes on to the message by itself." }
+        @if !fits { p.quiet { "It is too long for a form: if you take it back, it is not shown again." } }
     };
     Answer::page("Sending in a moment", body)
 }
 
+/// Takes it back, and shows Compose with what was written, so that no address has to carry it. The answer can be loaded again.
 pub(crate) async fn undo(visit: Arc<Visit>) -> Result<Answer> {
     let id: ScheduleId = visit.id("schedule")?;
-    let mut path = visit.to(&format!("/compose/sending/{id}"));
-    if let Some(fields) = visit.form.text("again") {
-        path.push_str(&query([("again", fields)]));
+    match visit.change(Method::DELETE, &format!("/api/schedules/{id}"), None).await {
+        // Sent meanwhile, or taken back already: there is a message, or there is none.
+        Ok(()) | Err(Error::NotFound(_)) => {}
+        Err(error) => return Err(error),
     }
-    match visit.change(Method::DELETE, &format!("/api/schedules/{id}"), None::<Value>).await {
-        // Sent meanwhile, or taken back already: the page says which.
-        Ok(()) | Err(Error::NotFound(_)) => Answer::to(path),
-        Err(error) => Err(error),
+    match sent(&visit, id).await? {
+        Some(message) => Answer::to(message),
+        None if Written::read(&visit.form).is_begun() => super::again(&visit).await,
+        None => taken_back(&visit),
+    }
+}
+
+/// The page of the message, once it is sent.
+async fn sent(visit: &Visit, id: ScheduleId) -> Result<Option<String>> {
+    let origin = query([("origin", id.to_string().as_str())]);
+    let Pushes { pushes, .. } = visit.get(&format!("/api/pushes{origin}")).await?;
+    Ok(pushes.first().map(|push| visit.to(&format!("/messages/{}", push.push_id))))
+}
+
+fn taken_back(visit: &Visit) -> Result<Answer> {
+    let body = html! {
+        p { "The message was taken back; nothing was sent." }
+        p { a href=(visit.to("/compose")) { "Compose another" } }
+    };
+    Answer::page("Taken back", body)
+}
+
+/// How long a form with these fields is at most, whatever browser sends it. One that is too long would be refused, and the message
+/// would go out.
+fn form_bytes(fields: &[(String, String)]) -> usize {
+    let written = |byte: u8| match byte {
+        b' ' | b'*' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => 1_usize,
+        // The end of a line is sent as two characters.
+        b'\n' | b'\r' => 6,
+        _ => 3,
+    };
+    let texts = fields.iter().flat_map(|(name, value)| [name, value]);
+    texts.map(|text| 1 + text.bytes().map(written).sum::<usize>()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_not_longer_than_expected() {
+        let fields = [("text".to_owned(), "\u{44f} & b".to_owned()), ("inbox_body".to_owned(), "a\nb".to_owned())];
+        let as_sent = "text=%D1%8F+%26+b&inbox_body=a%0D%0Ab";
+        assert_eq!(form_bytes(&fields), as_sent.len() + 1);
     }
 }

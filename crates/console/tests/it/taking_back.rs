@@ -1,0 +1,87 @@
+//! The ten seconds in which a message can be taken back, and what is left of it then.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::visitor::{Page, Visitor, on_each_database};
+
+/// Sends what the fields say, and looks at the page from which it can be taken back.
+async fn send(sender: &Visitor, compose: &str, fields: &[(&str, &str)]) -> (String, Page) {
+    let send = [("do", "send"), ("expected", "0"), ("once", "once-only")];
+    let sent = sender.post(compose, &[fields, &send].concat()).await;
+    sent.expect(303);
+    let page = sender.get(sent.location()).await;
+    page.shows("Undo");
+    (sent.location().to_owned(), page)
+}
+
+#[tokio::test]
+async fn a_long_message_is_taken_back_and_nothing_of_it_is_in_an_address() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let compose = format!("/console/{}/compose", app.app.key);
+        let text = "Привет, это важно! ".repeat(50).trim().to_owned();
+        let inbox = format!("<h1>Подробности</h1><p>{}</p>", "Очень длинный рассказ. ".repeat(400));
+        let fields =
+            [("who", "all"), ("text", &*text), ("inbox_title", "Ещё"), ("inbox_body", &*inbox), ("when", "now")];
+        let (path, waiting) = send(&sender, &compose, &fields).await;
+        let undone = sender.press(&waiting, &path).await;
+        // It is loaded again, and clicked a second time.
+        for page in [undone, sender.press(&waiting, &path).await] {
+            page.expect(200);
+            assert_eq!(page.location(), "");
+            page.shows("The message was taken back; nothing was sent");
+            page.shows(&format!(">{text}</textarea>"));
+            page.shows(&inbox.replace('<', "&lt;").replace('>', "&gt;"));
+            assert!(!page.text.contains("%D0"), "an address has the text: {}", page.text);
+            page.shows(&format!("action=\"{compose}\""));
+        }
+        sender.get(&path).await.shows("nothing was sent");
+        app.advance(Duration::from_secs(60));
+        app.step_all().await;
+        assert_eq!(app.master().get("/api/pushes").await.expect(200)["pushes"], json!([]));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_a_form_is_taken_back_all_the_same() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let home = format!("/console/{}", app.app.key);
+        let message = json!({"title": "More", "body": "я".repeat(60_000)});
+        let document = json!({"audience": "all", "device_types": "all", "message": message});
+        let made = app.master().post("/api/drafts", json!({"document": document})).await.expect(201);
+        let draft = format!("{home}/drafts/{}", made["draft"]["draft_id"].as_str().unwrap());
+        let sent = sender.post(&format!("{draft}/send"), &[("version", "1"), ("expected", "0")]).await;
+        sent.expect(303);
+        let waiting = sender.get(sent.location()).await;
+        waiting.shows("It is too long for a form");
+        let undone = sender.press(&waiting, sent.location()).await;
+        assert!(undone.expect(200).contains("nothing was sent"), "{}", undone.text);
+        app.advance(Duration::from_secs(60));
+        app.step_all().await;
+        assert_eq!(app.master().get("/api/pushes").await.expect(200)["pushes"], json!([]));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_sent_meanwhile_is_shown_and_not_called_taken_back() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let compose = format!("/console/{}/compose", app.app.key);
+        let (path, waiting) = send(&sender, &compose, &[("who", "all"), ("text", "Oops")]).await;
+        app.advance(Duration::from_secs(11));
+        app.step_all().await;
+        let late = sender.press(&waiting, &path).await;
+        late.expect(303);
+        assert!(late.location().starts_with(&format!("/console/{}/messages/", app.app.key)), "{}", late.location());
+        assert_eq!(app.master().get("/api/pushes").await.expect(200)["pushes"].as_array().unwrap().len(), 1);
+        app.stop().await;
+    })
+    .await;
+}
