@@ -20,6 +20,10 @@ impl Fields {
         Self(pairs.map(pair).collect())
     }
 
+    pub(crate) fn of(pairs: Vec<(String, String)>) -> Self {
+        Self(pairs)
+    }
+
     /// The value of a field without spaces around it; `None` if it is empty or missing.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.exact(name).map(str::trim).filter(|text| !text.is_empty())

@@ -4,6 +4,7 @@
 pub(crate) mod content;
 pub(crate) mod fields;
 pub(crate) mod more;
+mod opened;
 pub(crate) mod preview;
 pub(crate) mod reach;
 pub(crate) mod recovered;
@@ -33,6 +34,7 @@ use crate::parts::copy;
 use crate::parts::fields::problems;
 use crate::shell::curl;
 use crate::visit::Visit;
+use opened::Opened;
 use reach::Reach;
 use saving::Identity;
 use written::Document;
@@ -58,16 +60,12 @@ impl Form {
     }
 }
 
-/// The page, with whatever the URL has filled in: it can be bookmarked, copied and shared. Or a draft that was saved.
+/// The page, with what the address fills in or names.
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
-    let saved = visit.query.text("draft").filter(|_| visit.query.text("version").is_none());
-    let Some(id) = saved else { return draw(&visit, &Form::new(&visit.query), None, None).await };
-    let saved = saving::look_up(&visit, id).await?;
-    let Some(typed) = saved.fields() else { return Answer::to(visit.to(&format!("/drafts/{}", saved.draft_id))) };
-    // What was sent stays as it is; here it becomes another message.
-    let draft = (saved.state != "sent").then(|| saved.identity());
-    let form = Form { written: Written::read(&typed), typed, draft };
-    draw(&visit, &form, None, None).await
+    match opened::open(&visit).await? {
+        Opened::Form(form) => draw(&visit, &form, None, None).await,
+        Opened::Elsewhere(page) => Answer::to(page),
+    }
 }
 
 /// Adds or removes a part, saves, tries, shows what will happen, or sends.
@@ -246,7 +244,7 @@ fn sending_call(kind: &str, body: Value) -> Call {
     Call { method: Method::POST, path: path.to_owned(), body: Some(body) }
 }
 
-/// The address of the page with some of it filled in.
+/// The address of the page with some of it filled in, or by the id of what it opens.
 pub(crate) fn link(visit: &Visit, fields: &[(&str, &str)]) -> String {
     format!("{}{}", visit.to("/compose"), query(fields.iter().copied()))
 }

@@ -1,7 +1,7 @@
 //! One message: what it says, how far it is, what became of it on each platform, and how it was received.
 
 mod opens;
-mod said;
+pub(crate) mod said;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

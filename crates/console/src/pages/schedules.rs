@@ -1,6 +1,6 @@
 //! What is going to be sent: the schedules of an app, the newest first.
 
-mod editing;
+pub(crate) mod editing;
 pub(crate) mod one;
 pub(crate) mod when;
 

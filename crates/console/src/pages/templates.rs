@@ -10,11 +10,11 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::compose::Written;
+use super::compose::{self, Written};
 use crate::answer::Answer;
 use crate::dates::{time, time_or};
 use crate::error::Result;
-use crate::form::{encode, encoded, query};
+use crate::form::{encode, query};
 use crate::parts::message_text::message_text;
 use crate::parts::offsets::offsets;
 use crate::visit::Visit;
@@ -86,15 +86,24 @@ fn row(visit: &Visit, template: &Template) -> Markup {
 
 /// The way to Compose, with the message and the usual values of its variables.
 fn use_it(visit: &Visit, template: &Template) -> Markup {
+    html! {
+        @if fields_in_compose(template).is_some() {
+            a href=(compose::link(visit, &[("template", template.id.as_str())])) { "Use in Compose" span.hidden { ": " (template.name) } }
+        }
+    }
+}
+
+/// What Compose shows of a template that is used there.
+pub(crate) async fn in_compose(visit: &Visit, id: &str) -> Result<Option<Vec<(String, String)>>> {
+    let One { template } = visit.get(&format!("/api/templates/{}", encode(id))).await?;
+    Ok(fields_in_compose(&template))
+}
+
+fn fields_in_compose(template: &Template) -> Option<Vec<(String, String)>> {
     let mut push = filled::push(&template.push, &template.variables);
     push.insert("audience".to_owned(), "all".into());
     push.insert("device_types".to_owned(), "all".into());
-    html! {
-        @if let Some(fields) = Written::fields_of(&push) {
-            @let pairs = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            a href={ (visit.to("/compose")) "?" (encoded(pairs)) } { "Use in Compose" span.hidden { ": " (template.name) } }
-        }
-    }
+    Written::fields_of(&push)
 }
 
 pub(crate) async fn delete(visit: Arc<Visit>) -> Result<Answer> {

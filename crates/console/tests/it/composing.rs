@@ -328,3 +328,41 @@ async fn what_the_push_itself_says_is_reviewed_and_a_time_is_never_ignored() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn what_was_written_before_opens_by_its_id_however_long_it_is() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let home = format!("/console/{}", app.app.key);
+        let (text, body) = ("Привет, мир! ".repeat(60).trim().to_owned(), "Рассказ. ".repeat(1000).trim().to_owned());
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": text},
+                          "message": {"title": "Ещё", "body": body}});
+        let sent = app.master().post("/api/push", push.clone()).await.expect(200);
+        let schedule = json!({"push": push, "schedule": {"scheduled_time": "2030-01-31T12:00:00"}});
+        let planned = app.master().post("/api/schedules", schedule).await.expect(201);
+        for (page, words) in [
+            (format!("{home}/messages/{}", sent["push_ids"][0].as_str().unwrap()), "Write another one like it"),
+            (format!("{home}/schedules/{}", planned["schedule_ids"][0].as_str().unwrap()), "Edit"),
+        ] {
+            let link = sender.get(&page).await.link_of(words);
+            assert!(link.starts_with(&format!("{home}/compose?")) && link.len() < 200, "{link}");
+            let compose = sender.get(&link).await;
+            for long in [&text, &body] {
+                compose.shows(&format!(">{long}</textarea>"));
+            }
+            assert!(!compose.text.contains("%D0"), "an address has the text: {}", compose.text);
+        }
+        // What Compose has no fields for is changed on its own page, and what is not there is not found.
+        let odd = json!({"cadence": {"type": "hourly", "count": 5}});
+        let odd = json!({"push": push, "schedule": {"scheduled_time": "2030-01-31T12:00:00", "recurring": odd}});
+        let odd = app.master().post("/api/schedules", odd).await.expect(201);
+        let odd = odd["schedule_ids"][0].as_str().unwrap();
+        sender.get(&format!("{home}/compose?schedule={odd}")).await.expect_to(&format!("{home}/schedules/{odd}"));
+        let unknown = "00000000-0000-4000-8000-000000000000";
+        sender.get(&format!("{home}/compose?schedule={unknown}")).await.expect(404);
+        let gone = format!("{home}/messages/{unknown}");
+        sender.get(&format!("{home}/compose?message={unknown}")).await.expect_to(&gone);
+        app.stop().await;
+    })
+    .await;
+}

@@ -227,36 +227,23 @@ async fn a_schedule_is_changed_in_compose_or_as_json() {
         let list = format!("/console/{}/schedules", app.app.key);
         // What Compose can show is changed there.
         let page = sender.get(&format!("{list}/{in_compose}")).await;
-        let (before, _) = page.text.split_once(">Edit</a>").unwrap();
-        let edit = before.rsplit_once("href=\"").unwrap().1.trim_end_matches('"').replace("&amp;", "&");
-        let compose = sender.get(&edit).await;
-        compose.shows("You change");
-        compose.shows("value=\"2024-06-01T09:00");
-        let (path, query) = edit.split_once('?').unwrap();
-        let decode = |text: &str| api::form_decoded(text);
-        let mut fields: Vec<(String, String)> = query
-            .split('&')
-            .map(|pair| pair.split_once('=').unwrap())
-            .map(|(name, value)| (decode(name), decode(value)))
-            .collect();
-        for (name, value) in &mut fields {
-            match name.as_str() {
-                "text" => *value = "The better news".to_owned(),
-                "at" => *value = "2024-06-02T09:00".to_owned(),
-                _ => {}
-            }
+        let compose = sender.get(&page.link_of("Edit")).await;
+        for words in ["You change", "value=\"2024-06-01T09:00", "value=\"Soon\"", ">The news</textarea>"] {
+            compose.shows(words);
         }
-        let with = |more: &[(&str, &str)]| -> Vec<(String, String)> {
-            let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            fields.iter().cloned().chain(more).collect()
-        };
-        let post = async |fields: Vec<(String, String)>| {
-            let fields: Vec<(&str, &str)> =
-                fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            sender.post(path, &fields).await
-        };
-        post(with(&[("do", "review")])).await.shows("Ready to send?");
-        let sent = post(with(&[("do", "send"), ("once", "1"), ("expected", "1")])).await;
+        assert!(compose.hidden_fields().contains(&("schedule".to_owned(), in_compose.clone())), "{}", compose.text);
+        let path = format!("/console/{}/compose", app.app.key);
+        let fields = [
+            ("schedule", &*in_compose),
+            ("who", "all"),
+            ("name", "Soon"),
+            ("text", "The better news"),
+            ("when", "at"),
+            ("at", "2024-06-02T09:00"),
+        ];
+        let post = async |more: &[(&str, &str)]| sender.post(&path, &[&fields[..], more].concat()).await;
+        post(&[("do", "review")]).await.shows("Ready to send?");
+        let sent = post(&[("do", "send"), ("once", "1"), ("expected", "1")]).await;
         sent.expect_to(&format!("{list}/{in_compose}"));
         let changed = app.master().get(&format!("/api/schedules/{in_compose}")).await.expect(200);
         assert_eq!(changed["schedule"]["scheduled_time"], "2024-06-02T09:00:00");

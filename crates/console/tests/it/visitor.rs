@@ -168,6 +168,14 @@ impl Page {
         assert!(self.text.contains(words), "{words:?} is not in {}", self.text);
     }
 
+    /// Where its first link with these words leads.
+    #[track_caller]
+    pub(crate) fn link_of(&self, words: &str) -> String {
+        let (before, _) = self.text.split_once(&format!(">{words}<")).unwrap_or_else(|| panic!("{}", self.text));
+        let (_, link) = before.rsplit_once("href=\"").unwrap();
+        link.split('"').next().unwrap().replace("&amp;", "&")
+    }
+
     /// The hidden fields of its forms.
     pub(crate) fn hidden_fields(&self) -> Vec<(String, String)> {
         let field = |field: &str| {

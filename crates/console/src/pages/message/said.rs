@@ -9,9 +9,8 @@ use model::ids::PushId;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::error::Result;
-use crate::form::encoded;
-use crate::pages::compose::{self, preview, reach::Reach};
+use crate::error::{Error, Result};
+use crate::pages::compose::{self, Written, preview, reach::Reach};
 use crate::parts::json::folded;
 use crate::visit::Visit;
 
@@ -21,6 +20,13 @@ pub(super) struct Said(Option<Map<String, Value>>);
 #[derive(Deserialize)]
 struct Body {
     push_body: String,
+}
+
+/// What Compose shows of a message like one that was sent.
+pub(crate) async fn in_compose(visit: &Visit, id: &str) -> Result<Option<Vec<(String, String)>>> {
+    let id: PushId = id.parse().map_err(|_| Error::NotFound("There is no message with this id.".to_owned()))?;
+    let Said(push) = Said::of(visit, id).await?;
+    Ok(push.as_ref().and_then(Written::fields_of))
 }
 
 impl Said {
@@ -42,9 +48,8 @@ impl Said {
             // Audiences can name people.
             @if visit.may(Role::Support) { (folded("To whom it goes, as JSON", push.get("audience").unwrap_or(&Value::Null))) }
             div.actions {
-                @if let Some(copy) = compose::Written::fields_of(push).filter(|_| visit.may(Role::Editor)) {
-                    @let pairs = copy.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                    a.button href={ (visit.to("/compose")) "?" (encoded(pairs)) } { "Write another one like it" }
+                @if visit.may(Role::Editor) && Written::fields_of(push).is_some() {
+                    a.button href=(compose::link(visit, &[("message", id.to_string().as_str())])) { "Write another one like it" }
                 }
                 @if is_sandboxed { a.button href={ (visit.to("/sandbox?push_id=")) (id) } { "Its deliveries in the sandbox" } }
             }

@@ -4,11 +4,23 @@ use model::schedule::WallTime;
 use model::time::UtcMillis;
 use serde_json::{Value, json};
 
-use crate::form::{Fields, encoded};
+use crate::error::Result;
+use crate::form::{Fields, encode, encoded};
 use crate::pages::compose::Written;
+use crate::visit::Visit;
 
 /// The repetitions that Compose offers.
 const REPEATS: [&str; 4] = ["daily", "weekly", "monthly", "yearly"];
+
+/// What Compose shows of a schedule that it changes.
+pub(crate) async fn in_compose(visit: &Visit, id: &str) -> Result<Option<Vec<(String, String)>>> {
+    let document: Value = visit.get(&format!("/api/schedules/{}", encode(id))).await?;
+    let mut fields = compose_fields(&document, visit.zone());
+    if let Some(fields) = &mut fields {
+        fields.push(("schedule".to_owned(), id.to_owned()));
+    }
+    Ok(fields)
+}
 
 /// The fields, with times in a zone. `None` if Compose would make another schedule of them.
 pub(super) fn compose_fields(document: &Value, zone: &str) -> Option<Vec<(String, String)>> {

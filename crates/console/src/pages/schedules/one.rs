@@ -13,8 +13,8 @@ use super::when::Schedule;
 use super::{shown_id, start};
 use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::form::{encoded, query};
-use crate::pages::compose::{preview, reach::Reach};
+use crate::form::query;
+use crate::pages::compose::{self, preview, reach::Reach};
 use crate::pages::messages::{Pushes, table};
 use crate::parts::area::Area;
 use crate::parts::fields::problems;
@@ -87,11 +87,8 @@ async fn draw(visit: &Visit, id: ScheduleId, error: Option<&Error>) -> Result<An
 
 fn actions(visit: &Visit, id: ScheduleId, one: &One, name: &str, document: &Value) -> Markup {
     let at = page(visit, id);
-    let edit = compose_fields(document, visit.zone()).map(|fields| {
-        let own = id.to_string();
-        let pairs = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        format!("{}?{}", visit.to("/compose"), encoded(pairs.chain([("schedule", own.as_str())])))
-    });
+    let edit =
+        compose_fields(document, visit.zone()).map(|_| compose::link(visit, &[("schedule", id.to_string().as_str())]));
     html! {
         div.actions {
             @match &edit {
