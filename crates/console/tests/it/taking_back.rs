@@ -85,3 +85,26 @@ async fn what_was_sent_meanwhile_is_shown_and_not_called_taken_back() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_second_click_that_comes_later_sends_nothing_more() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let home = format!("/console/{}", app.app.key);
+        let message = [("who", "all"), ("text", "Once"), ("do", "send"), ("expected", "0")];
+        for more in [&[("once", "push")][..], &[("once", "experiment"), ("b_text", "Or twice")]] {
+            let fields = [&message[..], more].concat();
+            let first = sender.post(&format!("{home}/compose"), &fields).await;
+            first.expect(303);
+            for _ in 0..3 {
+                app.advance(Duration::from_millis(1500));
+                sender.post(&format!("{home}/compose"), &fields).await.expect_to(first.location());
+            }
+        }
+        assert_eq!(app.master().get("/api/schedules").await.expect(200)["total_count"], 1);
+        let experiments = app.master().get("/api/experiments").await.expect(200);
+        assert_eq!(experiments["experiments"].as_array().unwrap().len(), 1);
+        app.stop().await;
+    })
+    .await;
+}

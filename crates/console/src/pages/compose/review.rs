@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use maud::{Markup, html};
 use model::account::Role;
@@ -84,7 +83,7 @@ pub(super) async fn send(visit: &Arc<Visit>, written: &Written) -> Result<Answer
     match kind {
         "push" => sending::begin(visit, body, once).await,
         "experiment" => {
-            let made: Made = visit.post_once("/api/experiments", in_a_moment(visit, body), once).await?;
+            let made: Made = sending::make(visit, "/api/experiments", &body, begin_at, once).await?;
             Answer::to(visit.to(&format!("/experiments/{}", made.experiment_id)))
         }
         _ => {
@@ -111,14 +110,12 @@ fn changed_schedule<'v>(visit: &'v Visit, kind: &str) -> Result<Option<Cow<'v, s
 }
 
 /// An experiment that begins at once can still be deleted for ten seconds.
-pub(super) fn in_a_moment(visit: &Visit, mut experiment: Value) -> Value {
-    let at = sending::after(visit, Duration::from_secs(10));
+fn begin_at(experiment: &mut Value, at: &str) {
     for variant in experiment["variants"].as_array_mut().into_iter().flatten() {
         if variant.get("schedule").is_none() {
             variant["schedule"] = json!({"scheduled_time": at});
         }
     }
-    experiment
 }
 
 fn refuse_others(visit: &Visit) -> Result<()> {

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Method;
+use http::{Method, StatusCode};
 use maud::html;
 use model::ids::ScheduleId;
 use model::time::UtcMillis;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::Written;
@@ -19,8 +20,8 @@ use crate::form::query;
 use crate::pages::messages::Pushes;
 use crate::visit::{MOST_FORM_BYTES, Visit};
 
-/// How long a message can be taken back.
-const UNDO: Duration = Duration::from_secs(10);
+/// For how many seconds a message can be taken back.
+const UNDO_SECONDS: u64 = 10;
 
 #[derive(Deserialize)]
 struct Made {
@@ -40,21 +41,38 @@ struct When {
 
 /// Has a message sent in ten seconds.
 pub(super) async fn begin(visit: &Arc<Visit>, push: Value, once: &str) -> Result<Answer> {
-    let mut schedule = json!({"schedule": {"scheduled_time": after(visit, UNDO)}, "push": push});
+    let mut schedule = json!({ "push": push });
     if let Some(name) = visit.form.text("name") {
         schedule["name"] = json!(name);
     }
-    // A second click with the same form gets the same schedule, and not another one.
-    let made: Made = visit.post_once("/api/schedules", schedule, once).await?;
+    let at = |schedule: &mut Value, at: &str| schedule["schedule"] = json!({"scheduled_time": at});
+    let made: Made = make(visit, "/api/schedules", &schedule, at, once).await?;
     let id = made.schedule_ids.first().ok_or_else(|| Error::internal("a schedule without an id"))?;
     Answer::to(visit.to(&format!("/compose/sending/{id}")))
 }
 
-/// The time after a while, as the API takes it.
-pub(super) fn after(visit: &Visit, wait: Duration) -> String {
-    let at = visit.console.engine.clock().now().plus(wait);
+/// Makes something that begins when it can no longer be taken back. A second click with the same form comes later and asks for a
+/// later time, which its key refuses: it gets what the first has made, in one of the seconds before.
+pub(super) async fn make<T: DeserializeOwned>(
+    visit: &Visit,
+    path: &str,
+    body: &Value,
+    put_time: fn(&mut Value, &str),
+    once: &str,
+) -> Result<T> {
+    let at = visit.console.engine.clock().now().plus(Duration::from_secs(UNDO_SECONDS));
     // The API knows whole seconds; none of the wait is to be lost.
-    UtcMillis(at.0 + 999).whole_second().to_api()
+    let at = UtcMillis(at.0 + 999).whole_second();
+    let mut refused = None;
+    for earlier in 0..=UNDO_SECONDS {
+        let mut asked = body.clone();
+        put_time(&mut asked, &at.minus(Duration::from_secs(earlier)).to_api());
+        match visit.post_once(path, asked, once).await {
+            Err(error @ Error::Refused { status: StatusCode::CONFLICT, .. }) => refused = refused.or(Some(error)),
+            other => return other,
+        }
+    }
+    Err(refused.unwrap_or(Error::Internal))
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
