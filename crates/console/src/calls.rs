@@ -4,10 +4,13 @@ use api::{Actor, CallerAddress};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, HOST, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt;
+use ring::digest::{SHA256, digest};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -59,6 +62,16 @@ impl Visit {
     /// As [`Visit::post`]. However often it is called with the same key, it is done once.
     pub(crate) async fn post_once<T: DeserializeOwned>(&self, path: &str, body: Value, key: &str) -> Result<T> {
         read(&self.make_once(Method::POST, path, Some(body), Some(key)).await?)
+    }
+
+    /// As [`Visit::post`], for what a form with [`once`](crate::parts::once) makes or sends: a second click on the same button does
+    /// nothing more. If something else is typed meanwhile, that is another request.
+    pub(crate) async fn post_form<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T> {
+        let Some(once) = self.form.text("once") else { return self.post(path, body).await };
+        let button = self.form.text("do").unwrap_or_default();
+        let asked = digest(&SHA256, format!("{path}\n{button}\n{body}").as_bytes());
+        let key = format!("{once}-{}", BASE64_URL_SAFE_NO_PAD.encode(asked));
+        self.post_once(path, body, &key).await
     }
 
     /// A change whose answer says nothing that the page needs.
@@ -141,8 +154,7 @@ impl Visit {
             headers.insert(HeaderName::from_static("x-request-id"), id);
         }
         if let Some(key) = key {
-            let key =
-                HeaderValue::from_str(key).map_err(|_| Error::invalid("once", "Review the message once more."))?;
+            let key = HeaderValue::from_str(key).map_err(|_| Error::invalid("once", "Load the page once more."))?;
             headers.insert(HeaderName::from_static("idempotency-key"), key);
         }
         if let Some(address) = self.origin().address {

@@ -10,6 +10,7 @@ pub(crate) mod json;
 pub(crate) mod message_text;
 pub(crate) mod numbers;
 pub(crate) mod offsets;
+pub(crate) mod once;
 pub(crate) mod outcomes;
 pub(crate) mod pager;
 pub(crate) mod people;

@@ -16,6 +16,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use model::account::Role;
 use model::app::AppKey;
+use model::ids::OperationId;
 use model::schedule::WallTime;
 use model::time::UtcMillis;
 use parking_lot::Mutex;
@@ -57,6 +58,8 @@ pub(crate) struct Visit {
     pub(crate) form: Fields,
     /// Whether only the content of the page is wanted, to bring what is shown up to date.
     pub(crate) is_fragment: bool,
+    /// Tells the forms of the page from those of every other.
+    pub(crate) once: OperationId,
     pub(crate) request_id: String,
     /// Whoever is connected, which may be a proxy.
     peer: Option<CallerAddress>,
@@ -118,6 +121,7 @@ impl Visit {
             query: Fields::parse(parts.uri.query().unwrap_or_default()),
             form: Fields::default(),
             is_fragment: header(FRAGMENT).is_some(),
+            once: OperationId::random(),
             request_id,
             peer: parts.extensions.get().copied(),
             host: header(HOST),

@@ -41,6 +41,9 @@ async function refresh() {
       // Somebody may have begun to type meanwhile.
       if (fresh && !isUsed(content)) {
         tag = answer.headers.get("etag") ?? "";
+        // A form is the same as long as it is shown: what it makes, it makes once.
+        const once = content.querySelector("[data-once]")?.value || crypto.randomUUID?.() || "";
+        for (const field of find("[data-once]", fresh)) field.setAttribute("value", once);
         const key = (details, index) => details.id || index;
         const open = new Map(find("details", content).map((details, index) => [key(details, index), details.open]));
         const at = document.activeElement?.closest("#content details[id]")?.id;

@@ -11,6 +11,7 @@ use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::parts::copy;
 use crate::parts::fields::{Field, choice, problems};
+use crate::parts::once::once;
 use crate::parts::states::badge;
 use crate::visit::Visit;
 
@@ -47,7 +48,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
 
 pub(crate) async fn create(visit: Arc<Visit>) -> Result<Answer> {
     let field = |name: &str| visit.form.text(name).unwrap_or_default();
-    match visit.post::<Created>(CALL, json!({"name": field("name"), "mode": field("mode")})).await {
+    match visit.post_form::<Created>(CALL, json!({"name": field("name"), "mode": field("mode")})).await {
         Ok(created) => draw(&visit, Some(&created), None).await,
         Err(error) => Ok(draw(&visit, None, Some(&error)).await?.refused(&error)),
     }
@@ -76,6 +77,7 @@ async fn draw(visit: &Visit, created: Option<&Created>, error: Option<&Error>) -
         section {
             h2 { "New app" }
             form.narrow method="post" action=(PAGE) {
+                (once(visit))
                 (problems(error, &["name"]))
                 (Field::text("name", "Name").value(visit.form.text("name").unwrap_or_default()).show(error))
                 (choice("mode", "Mode", &MODES, visit.form.text("mode").unwrap_or("development")))

@@ -32,6 +32,7 @@ use crate::pages::login::kept;
 use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
 use crate::parts::copy;
 use crate::parts::fields::problems;
+use crate::parts::once::once;
 use crate::shell::curl;
 use crate::visit::Visit;
 use opened::Opened;
@@ -141,7 +142,7 @@ async fn autosave(visit: &Visit, mut form: Form) -> Result<Answer> {
 
 async fn send_test(visit: &Visit, form: &Form) -> Result<Answer> {
     let tested = match form.written.push() {
-        Ok(push) => visit.post::<Tested>("/api/push/test", json!({"push": push})).await,
+        Ok(push) => visit.post_form::<Tested>("/api/push/test", json!({"push": push})).await,
         Err(error) => Err(error),
     };
     let sent = match tested {
@@ -178,7 +179,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<
         div.compose {
             (build_script())
             form #compose data-build data-autosave[typed.text("schedule").is_none()] method="post" action=(visit.to("/compose")) {
-                (kept())
+                (kept()) (once(visit))
                 // What Enter in a field does: browsers take the first button of a form.
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Check the reach" }
                 @if let Some(id) = typed.text("schedule") { input type="hidden" name="schedule" value=(id); }

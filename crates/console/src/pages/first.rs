@@ -17,6 +17,7 @@ use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::form::query;
 use crate::parts::copy;
+use crate::parts::once::once;
 use crate::visit::Visit;
 
 /// Of the device that this page makes; a second one with it would be the same.
@@ -78,7 +79,7 @@ pub(crate) async fn send(visit: Arc<Visit>) -> Result<Answer> {
     let Registered { channel_id } = visit.post("/api/channels", channel).await?;
     let push = json!({"audience": {"android_channel": channel_id}, "device_types": ["android"],
                       "notification": {"alert": TEXT}});
-    let Sent { push_ids } = visit.post("/api/push", push).await?;
+    let Sent { push_ids } = visit.post_form("/api/push", push).await?;
     let id = push_ids.first().ok_or_else(|| Error::internal("a push without an id"))?;
     Answer::to(visit.to(&format!("/first{}", query([("push", id.to_string().as_str())]))))
 }
@@ -86,7 +87,7 @@ pub(crate) async fn send(visit: Arc<Visit>) -> Result<Answer> {
 /// Makes a token that lasts a day, and shows the lines for a shell with it.
 pub(crate) async fn token(visit: Arc<Visit>) -> Result<Answer> {
     let body = json!({"name": "First steps", "role": "sender", "expires_in": TOKEN_SECONDS});
-    let Created { token } = visit.post(&format!("/operator/apps/{}/tokens", visit.app()?.key), body).await?;
+    let Created { token } = visit.post_form(&format!("/operator/apps/{}/tokens", visit.app()?.key), body).await?;
     draw(&visit, Some(&token)).await
 }
 
@@ -132,6 +133,7 @@ fn steps(visit: &Visit, step: &Step) -> Markup {
         section.card {
             h2 { "2. Send it something" }
             form.actions method="post" action=(visit.to("/first")) {
+                (once(visit))
                 @match step {
                     Step::Ready => { button.main { "Send the first push" } }
                     _ => { button { "Send it once more" } }
@@ -206,6 +208,7 @@ fn from_a_server(visit: &Visit, token: Option<&str>) -> Result<Markup> {
                     @if visit.may(Role::Admin) { "; or let a token take its place:" } @else { "." } }
                 @if visit.may(Role::Admin) {
                     form.actions method="post" action=(visit.to("/first/token")) {
+                        (once(visit))
                         @if let Some(push) = visit.query.text("push") { input type="hidden" name="push" value=(push); }
                         button { "Put a token into the lines" }
                     }

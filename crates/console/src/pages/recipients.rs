@@ -95,7 +95,7 @@ pub(crate) async fn segment(visit: Arc<Visit>) -> Result<Answer> {
     let outcome = visit.form.text("of").unwrap_or_default();
     let name = visit.form.text("display_name").unwrap_or_default();
     let body = json!({"display_name": name, "criteria": {"push": {"id": id, "outcome": outcome}}});
-    match visit.post::<Created>("/api/segments", body).await {
+    match visit.post_form::<Created>("/api/segments", body).await {
         Ok(made) => Answer::to(visit.to(&format!("/audience?segment={}", made.segment_id))),
         Err(error @ Error::Invalid(_)) => {
             let form = segment_of_push::form(&visit, id, outcome, Some(&error));

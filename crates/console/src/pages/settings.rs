@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::form::{Fields, encode};
 use crate::parts::copy;
 use crate::parts::fields::{Field, choice, problems};
+use crate::parts::once::once;
 use crate::visit::Visit;
 
 const RULES: [(&str, &str); 3] = [
@@ -93,7 +94,7 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Result<Answer> {
 pub(crate) async fn rotate(visit: Arc<Visit>) -> Result<Answer> {
     let overlap: u32 = visit.form.text("overlap").and_then(|seconds| seconds.parse().ok()).unwrap_or(0);
     let body = json!({"secret": visit.form.text("secret").unwrap_or_default(), "overlap": overlap});
-    match visit.post::<Rotated>(&format!("{}/rotate", call(&visit)?), body).await {
+    match visit.post_form::<Rotated>(&format!("{}/rotate", call(&visit)?), body).await {
         Ok(rotated) => draw(&visit, Some(&rotated), None).await,
         Err(error) => Ok(draw(&visit, None, Some(&error)).await?.refused(&error)),
     }
@@ -177,6 +178,7 @@ async fn draw(visit: &Visit, rotated: Option<&Rotated>, error: Option<&Error>) -
         section {
             h2 { "New secrets" }
             form.narrow method="post" action=(visit.to("/settings/rotate")) {
+                (once(visit))
                 p { "When the old secret stops working, your servers must have the new one, and of your app only versions with the new one \
                      reach the service. Leave no time to a secret that has leaked." }
                 (choice("secret", "Replace", &SECRETS, "master"))

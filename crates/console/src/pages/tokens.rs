@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::form::Fields;
 use crate::parts::copy;
+use crate::parts::once::once;
 use crate::visit::Visit;
 use limits::{Limits, Row};
 
@@ -40,7 +41,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
 }
 
 pub(crate) async fn create(visit: Arc<Visit>) -> Result<Answer> {
-    match visit.post::<Created>(&path(&visit)?, limits::body(&visit.form).into()).await {
+    match visit.post_form::<Created>(&path(&visit)?, limits::body(&visit.form).into()).await {
         Ok(created) => draw(&visit, Some(&created), None).await,
         Err(error) => Ok(draw(&visit, None, Some(&error)).await?.refused(&error)),
     }
@@ -98,6 +99,7 @@ async fn draw(visit: &Visit, created: Option<&Created>, error: Option<&Error>) -
         section {
             h2 { "Make a token" }
             form.narrow method="post" action=(visit.to("/tokens")) {
+                (once(visit))
                 (limits::fields(typed, error))
                 button.main { "Make it" }
             }

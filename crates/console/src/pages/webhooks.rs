@@ -15,6 +15,7 @@ use crate::dates::{time, time_or};
 use crate::error::{Error, Result};
 use crate::parts::fields::problems;
 use crate::parts::numbers::grouped;
+use crate::parts::once::once;
 use crate::parts::states::badge;
 use crate::visit::Visit;
 use shown::{All, One, Shown};
@@ -27,7 +28,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
 
 pub(crate) async fn create(visit: Arc<Visit>) -> Result<Answer> {
     let body = settings::body(&visit.form, true);
-    match visit.post::<One>(&call(&visit)?, body).await {
+    match visit.post_form::<One>(&call(&visit)?, body).await {
         Ok(One { webhook }) => Answer::to(visit.to(&format!("/webhooks/{}", webhook.webhook_id))),
         Err(error) => Ok(draw(&visit, Some(&error)).await?.refused(&error)),
     }
@@ -51,6 +52,7 @@ async fn draw(visit: &Visit, error: Option<&Error>) -> Result<Answer> {
             details open[webhooks.is_empty() || error.is_some()] {
                 summary { h2 { "New webhook" } }
                 form.narrow method="post" action=(visit.to("/webhooks")) {
+                    (once(visit))
                     (problems(error, &settings::FIELDS))
                     (settings::fields(None, &visit.form, error))
                     button.main { "Make the webhook" }

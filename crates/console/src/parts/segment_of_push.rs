@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use model::ids::PushId;
 
 use super::fields::{Field, choice, problems};
+use super::once::once;
 use crate::error::Error;
 use crate::visit::Visit;
 
@@ -30,6 +31,7 @@ pub(crate) fn form(visit: &Visit, push: PushId, outcome: &str, error: Option<&Er
     let name = visit.form.text("display_name").unwrap_or_default();
     html! {
         form method="post" action=(visit.to(&format!("/messages/{push}/people/segment"))) {
+            (once(visit))
             (problems(error, &["display_name"]))
             (choice("of", "Devices", &OUTCOMES, outcome))
             (Field::text("display_name", "Name of the segment").value(name).show(error))

@@ -7,6 +7,8 @@ mod audience;
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod clicking_twice;
+#[cfg(test)]
 mod composing;
 #[cfg(test)]
 mod connections;

@@ -17,6 +17,7 @@ use crate::pages::compose::reach::Reach;
 use crate::pages::login::kept;
 use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
 use crate::parts::fields::{Field, problems};
+use crate::parts::once::once;
 use crate::visit::Visit;
 
 /// Schedules, experiments and other segments that are looked through for those that name a segment.
@@ -117,7 +118,7 @@ async fn save(visit: &Visit, form: &Form) -> Result<SegmentId> {
         visit.change(Method::PUT, &format!("/api/segments/{id}"), Some(body)).await?;
         return Ok(id);
     }
-    let created: Created = visit.post("/api/segments", body).await?;
+    let created: Created = visit.post_form("/api/segments", body).await?;
     Ok(created.segment_id)
 }
 
@@ -137,7 +138,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         div.compose {
             (build_script())
             form #segment data-build method="post" action=(action) {
-                (kept())
+                (kept()) (once(visit))
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Count" }
                 input type="hidden" name="who" value="some";
                 (problems(error, &["display_name"]))

@@ -19,6 +19,7 @@ use crate::pages::compose::{fields, preview};
 use crate::pages::login::kept;
 use crate::parts::conditions::{Known, datalists, rows};
 use crate::parts::fields::{Field, choice, problems};
+use crate::parts::once::once;
 use crate::visit::Visit;
 
 #[derive(Deserialize)]
@@ -84,7 +85,7 @@ async fn save(visit: &Visit, form: &Form) -> Result<PipelineId> {
         visit.change(Method::PUT, &format!("/api/pipelines/{id}"), Some(body)).await?;
         return Ok(id);
     }
-    let made: Made = visit.post("/api/pipelines", body).await?;
+    let made: Made = visit.post_form("/api/pipelines", body).await?;
     made.pipeline_ids.first().copied().ok_or_else(|| Error::internal("a pipeline without an id"))
 }
 
@@ -104,7 +105,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         div.compose {
             (build_script())
             form #automation data-build method="post" action=(action) {
-                (kept())
+                (kept()) (once(visit))
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show what it does" }
                 input type="hidden" name="who" value="some";
                 (problems(error, &[]))

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 use model::account::Role;
-use model::ids::OperationId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,6 +16,7 @@ use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode};
 use crate::parts::numbers::grouped;
+use crate::parts::once::once;
 use crate::visit::Visit;
 
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer
             form method="post" action=(visit.to("/compose")) {
                 (words)
                 (kept(&visit.form))
-                input type="hidden" name="once" value=(OperationId::random());
+                (once(visit))
                 @if let Some(most) = approval { (words::needs_approval(most)) } @else { (words::confirmation(&reach)) }
                 div.actions {
                     @if approval.is_some() {

@@ -141,7 +141,7 @@ pub(super) async fn save(visit: &Visit, written: &Written, draft: Option<&Identi
             body["version"] = json!(known.version);
             visit.put(&format!("/api/drafts/{}", encode(&known.id)), body).await?
         }
-        None => visit.post("/api/drafts", body).await?,
+        None => visit.post_form("/api/drafts", body).await?,
     };
     Ok(draft)
 }

@@ -12,6 +12,7 @@ use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode};
 use crate::parts::fields::{Field, choice};
+use crate::parts::once::once;
 use crate::visit::Visit;
 
 /// Where a named user can be subscribed.
@@ -33,6 +34,7 @@ pub(super) fn section(visit: &Visit, who: Who<'_>) -> Markup {
         }
     };
     let test = html! {
+        (once(visit))
         (Field::text("text", "Send a test").value("A test, just for you").show(None))
         button { "Send it" }
     };
@@ -79,7 +81,7 @@ pub(crate) async fn test(visit: Arc<Visit>) -> Result<Answer> {
     };
     let push = json!({"name": format!("Test: {text}"), "audience": audience, "device_types": "all",
                       "notification": {"alert": text}});
-    let Sent { push_ids } = visit.post("/api/push", push).await?;
+    let Sent { push_ids } = visit.post_form("/api/push", push).await?;
     Answer::to(visit.to(&format!("/messages/{}", push_ids.first().map_or("", String::as_str))))
 }
 

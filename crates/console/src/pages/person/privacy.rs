@@ -16,6 +16,7 @@ use crate::form::query;
 use crate::parts::devices::{channel_page, user_page};
 use crate::parts::fields::{Field, problems};
 use crate::parts::numbers::grouped;
+use crate::parts::once::once;
 use crate::parts::states::badge;
 use crate::visit::Visit;
 
@@ -47,6 +48,7 @@ pub(super) fn buttons(visit: &Visit, who: Who<'_>) -> Markup {
     html! {
         div.actions {
             form method="post" action=(visit.to("/people/export")) {
+                (once(visit))
                 input type="hidden" name=(name) value=(id);
                 button { "Export" }
             }
@@ -79,7 +81,7 @@ pub(crate) async fn erase(visit: Arc<Visit>) -> Result<Answer> {
 
 async fn ask(visit: &Visit, what: &str, who: Who<'_>) -> Result<Answer> {
     let (name, id) = who.field();
-    let Asked { privacy_id } = visit.post(&format!("/api/privacy/{what}"), json!({name: id})).await?;
+    let Asked { privacy_id } = visit.post_form(&format!("/api/privacy/{what}"), json!({name: id})).await?;
     Answer::to(visit.to(&format!("/people/requests/{privacy_id}")))
 }
 
@@ -97,6 +99,7 @@ fn question(visit: &Visit, who: Who<'_>, error: Option<&Error>) -> Result<Answer
         p { "Devices are uninstalled at once and get nothing any more. The rest takes some minutes. Counts in reports stay; \
              backups and systems that got events have to be seen to separately. There is no way back." }
         form.narrow method="post" action=(visit.to("/people/erase")) {
+            (once(visit))
             (problems(error, &["confirm"]))
             input type="hidden" name=(name) value=(id);
             (Field::text("confirm", &format!("Type {id} to confirm")).show(error))

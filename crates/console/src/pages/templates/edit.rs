@@ -17,6 +17,7 @@ use crate::pages::compose::{fields, more, preview, recovered};
 use crate::pages::login::kept;
 use crate::parts::conditions::Conditions;
 use crate::parts::fields::{Field, problems};
+use crate::parts::once::once;
 use crate::visit::Visit;
 
 /// More than this come from programs.
@@ -133,7 +134,7 @@ async fn save(visit: &Visit, form: &Form) -> Result<()> {
     let mut body = json!({"name": text("name"), "description": text("description"), "push": form.push()?});
     let Some(id) = &form.id else {
         body["variables"] = json!(form.variables(&[]));
-        return visit.change(Method::POST, "/api/templates", Some(body)).await;
+        return visit.post_form::<Value>("/api/templates", body).await.map(drop);
     };
     let path = format!("/api/templates/{}", encode(id));
     let One { template } = visit.get(&path).await?;
@@ -152,7 +153,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         div.compose {
             (build_script())
             form #template data-build method="post" action=(action) {
-                (kept())
+                (kept()) (once(visit))
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show it" }
                 (problems(error, &["name"]))
                 (Field::text("name", "Name").value(&value("name")).show(error))

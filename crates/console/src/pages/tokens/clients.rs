@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::form::Fields;
 use crate::parts::copy;
+use crate::parts::once::once;
 use crate::visit::Visit;
 
 const PAGE: &str = "/tokens/clients";
@@ -45,7 +46,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
 pub(crate) async fn create(visit: Arc<Visit>) -> Result<Answer> {
     let mut body = limits::body(&visit.form);
     body.insert("basic".to_owned(), json!(visit.form.is_checked("basic")));
-    match visit.post::<Created>(&path(&visit)?, body.into()).await {
+    match visit.post_form::<Created>(&path(&visit)?, body.into()).await {
         Ok(created) => draw(&visit, Some(&created), None).await,
         Err(error) => Ok(draw(&visit, None, Some(&error)).await?.refused(&error)),
     }
@@ -96,6 +97,7 @@ async fn draw(visit: &Visit, created: Option<&Created>, error: Option<&Error>) -
         section {
             h2 { "Make a client" }
             form.narrow method="post" action=(visit.to(PAGE)) {
+                (once(visit))
                 (limits::fields(typed, error))
                 label.check { input type="checkbox" name="basic" checked[error.is_none() || typed.is_checked("basic")]; "With a secret, besides the key" }
                 button.main { "Make it" }
