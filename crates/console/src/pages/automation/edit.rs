@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use http::Method;
+use http::{Method, StatusCode};
 use maud::{Markup, html};
 use model::ids::PipelineId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::written::{Automation, UNITS};
+use super::written::{Automation, UNITS, mark_of};
 use super::{facts, trigger};
 use crate::answer::Answer;
 use crate::assets::build_script;
@@ -38,11 +38,13 @@ struct Form {
     id: Option<PipelineId>,
     typed: Fields,
     automation: Automation,
+    /// What was saved when the form was opened, or when it was last said that there is something newer.
+    seen: Option<String>,
 }
 
 impl Form {
     fn new(id: Option<PipelineId>, typed: Fields) -> Self {
-        Self { id, automation: Automation::read(&typed), typed }
+        Self { id, automation: Automation::read(&typed), seen: typed.text("seen").map(str::to_owned), typed }
     }
 }
 
@@ -55,7 +57,8 @@ pub(crate) async fn new(visit: Arc<Visit>) -> Result<Answer> {
 pub(crate) async fn edit(visit: Arc<Visit>) -> Result<Answer> {
     let id: PipelineId = visit.id("pipeline")?;
     let One { pipeline } = visit.get(&format!("/api/pipelines/{id}")).await?;
-    draw(&visit, &Form::new(Some(id), Automation::fields_of(&pipeline)), None).await
+    let form = Form::new(Some(id), Automation::fields_of(&pipeline));
+    draw(&visit, &Form { seen: Some(mark_of(&pipeline)), ..form }, None).await
 }
 
 pub(crate) async fn create(visit: Arc<Visit>) -> Result<Answer> {
@@ -73,24 +76,44 @@ async fn take(visit: &Visit, id: Option<PipelineId>) -> Result<Answer> {
         form.automation.change(action);
         return draw(visit, &form, None).await;
     }
-    match save(visit, &form).await {
+    match save(visit, &mut form).await {
         Ok(id) => Answer::to(visit.to(&format!("/automation?id={id}"))),
         Err(error) => Ok(draw(visit, &form, Some(&error)).await?.refused(&error)),
     }
 }
 
-async fn save(visit: &Visit, form: &Form) -> Result<PipelineId> {
+async fn save(visit: &Visit, form: &mut Form) -> Result<PipelineId> {
     let body = form.automation.body()?;
     if let Some(id) = form.id {
-        visit.change(Method::PUT, &format!("/api/pipelines/{id}"), Some(body)).await?;
+        let path = format!("/api/pipelines/{id}");
+        let One { pipeline } = visit.get(&path).await?;
+        // A second click finds what the first has saved.
+        let saved = Automation::read(&Automation::fields_of(&pipeline)).body().ok();
+        if saved.as_ref() != Some(&body) {
+            refuse_unseen(form, &pipeline)?;
+            visit.change(Method::PUT, &path, Some(body)).await?;
+        }
         return Ok(id);
     }
     let made: Made = visit.post_form("/api/pipelines", body).await?;
     made.pipeline_ids.first().copied().ok_or_else(|| Error::internal("a pipeline without an id"))
 }
 
+/// Refuses to replace what was saved since the form was opened. Who saves it again has been told.
+fn refuse_unseen(form: &mut Form, saved: &Map<String, Value>) -> Result<()> {
+    let now = mark_of(saved);
+    let seen = form.seen.replace(now.clone());
+    if seen.is_none_or(|seen| seen == now) {
+        return Ok(());
+    }
+    let sentence = "This automation was changed since you opened it, so nothing was saved. What you have typed is still here: save it \
+                    once more to put it in the place of what is saved now.";
+    Err(Error::Refused { status: StatusCode::CONFLICT, sentence: sentence.to_owned() })
+}
+
 async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answer> {
-    let Form { id, typed, automation } = form;
+    let Form { id, typed, automation, seen } = form;
+    let is_conflict = error.is_some_and(|error| error.status() == StatusCode::CONFLICT);
     let mut known = Known::of(visit, &automation.conditions).await;
     for list in automation.triggers.iter().flat_map(trigger::Trigger::lists) {
         known.learn(visit, list).await;
@@ -108,7 +131,9 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                 (kept()) (once(visit))
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show what it does" }
                 input type="hidden" name="who" value="some";
+                @if let Some(seen) = seen { input type="hidden" name="seen" value=(seen); }
                 (problems(error, &[]))
+                @if is_conflict && id.is_some() { p { a href=(action) target="_blank" { "See what is saved" } } }
                 (Field::text("name", "Name").value(&value("name")).optional().show(None))
                 label.check { input type="checkbox" name="enabled" value="yes" checked[automation.is_enabled]; "Switched on" }
                 fieldset { legend { "1 When" } (trigger::rows(&automation.triggers, &known)) }
