@@ -52,7 +52,8 @@
   };
 
   const pages = () => self.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  const toPages = async (message) => (await pages()).forEach((page) => page.postMessage({ aerogram: message }));
+  // Pages of other apps are among them.
+  const toPages = async (message) => (await pages()).forEach((page) => page.postMessage({ aerogram: message, app: key }));
 
   const read = (data) => {
     if (!data) return {};

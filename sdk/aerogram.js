@@ -138,11 +138,14 @@ export class Aerogram extends EventTarget {
     const { signal } = this.#stop = new AbortController();
     this.#start = new Promise((resolve) => { this.#consent = resolve; }).then(() => this.#begin());
     this.#start.catch(this.#fail);
-    navigator.serviceWorker?.addEventListener('message', ({ data }) => data?.aerogram && this.#hear(data.aerogram), { signal });
+    const { appKey } = this.#options;
+    // Workers of all apps speak to the pages of an origin. Those of an earlier version do not say which is theirs.
+    const heed = ({ data }) => data?.aerogram && (data.app ?? appKey) === appKey && this.#hear(data.aerogram);
+    navigator.serviceWorker?.addEventListener('message', heed, { signal });
     addEventListener('online', () => this.#flush(), { signal });
     addEventListener('offline', () => this.#drop?.(), { signal });
     addEventListener('pagehide', () => this.#leave(), { signal });
-    return this.#state.put('service', { url: this.#url, appKey: this.#options.appKey });
+    return this.#state.put('service', { url: this.#url, appKey });
   }
 
   async #begin() {

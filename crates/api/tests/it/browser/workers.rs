@@ -1,5 +1,6 @@
 //! Whose the service worker is: that of the SDK, or one that the page has anyway.
 
+use model::app::Mode;
 use serde_json::json;
 use testkit::app::on_each_database;
 use testkit::browser::Browser;
@@ -172,6 +173,39 @@ async fn a_worker_that_cannot_be_registered_keeps_nobody_from_leaving() {
         tab.run("keep('push', '-__-AQ')").await;
         tab.run("other.forget()").await;
         assert_eq!(tab.run("kept('channel').then((channel) => channel ?? null)").await, json!(null));
+        app.stop().await;
+    })
+    .await;
+}
+
+/// Notes what the page hears of notifications of another app.
+const HEAR: &str = "start({ appKey: '{key}', live: false }).then((push) => {
+  window.heard = [];
+  for (const type of ['push', 'click', 'inbox']) push.addEventListener(type, () => heard.push(type));
+})";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn apps_of_one_origin_hear_their_own_worker_only() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (_site, tab, worker) = with_worker(&app, &browser).await;
+        let other = app.another_app(Mode::Development).await;
+        tab.run(&HEAR.replace("{key}", &other.key)).await;
+        worker.run(ACT).await;
+        let push = json!({"push_id": "00000000-0000-4000-8000-000000000000", "alert": "Shoes", "_uamid": "one"});
+        worker.run(&format!("happens(new PushEvent('push', {{ data: {} }}))", json!(push.to_string()))).await;
+        tab.wait_for("shown.length === 1").await;
+        let click = "self.registration.getNotifications()
+            .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
+        worker.run(click).await;
+        tab.wait_for("clicks.length === 1").await;
+        assert_eq!(tab.run("heard").await, json!([]));
+        // A worker of an earlier version does not say whose it is.
+        let earlier = "void navigator.serviceWorker.dispatchEvent(new MessageEvent('message',
+            { data: { aerogram: { type: 'click', push: { push_id: 'earlier' } } } }))";
+        tab.run(earlier).await;
+        assert_eq!(tab.run("[clicks.length, heard]").await, json!([2, ["click"]]));
         app.stop().await;
     })
     .await;
