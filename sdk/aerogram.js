@@ -1,10 +1,9 @@
 // Aerogram for web pages: makes a browser a channel, keeps what it says about itself until the service has it, and tells what it is
-// sent. No dependencies, no build step. State is in IndexedDB, where the service worker (aerogram-sw.js) reads it. See docs/sdk.md.
+// sent. No dependencies, no build step: what is served is this file with the parts after it that the service worker
+// (aerogram-sw.js) has as well. State is in IndexedDB, where the worker reads it. See docs/sdk.md.
 
 const [DAY, HALF_AN_HOUR, MINUTE] = [86_400_000, 1_800_000, 60_000];
-const MOST_QUEUED = 500;
 const MOST_AT_ONCE = 100;
-const MOST_SEEN = 100;
 const LONGEST_WAIT = 300_000;
 const LONGEST_REQUEST = 30_000;
 // In seconds, until the service has told how often it pings.
@@ -14,57 +13,11 @@ const MOST_UNANSWERED = 2;
 // For what is under way when the channel is forgotten.
 const LAST_WAIT = 2000;
 // The service's own numbers: a proxy in between answers 401, 404 and 409 as well, which say nothing about a channel.
-const [REFUSED, NO_PATH, NOT_FOUND, CONFLICT] = [40100, 40400, 40401, 40900];
+const [REFUSED, NOT_FOUND, CONFLICT] = [40100, 40401, 40900];
 
-const done = (request) => new Promise((resolve, reject) => {
-  request.onsuccess = () => resolve(request.result);
-  request.onerror = () => reject(request.error);
-});
-
-class State {
-  static async open(name) {
-    const opening = indexedDB.open(name, 1);
-    opening.onupgradeneeded = () => {
-      opening.result.createObjectStore('state');
-      opening.result.createObjectStore('queue', { autoIncrement: true });
-    };
-    return Object.assign(new State(), { db: await done(opening) });
-  }
-  store(name, mode = 'readwrite') { return this.db.transaction(name, mode).objectStore(name); }
-  get(key) { return done(this.store('state', 'readonly').get(key)); }
-  // Without a value it is forgotten. A page that is left does not live long enough to commit by itself.
-  put(key, value) {
-    const state = this.store('state');
-    const kept = done(state.put(value, key));
-    state.transaction.commit();
-    return kept;
-  }
-  async add(item) {
-    const queue = this.store('queue');
-    await done(queue.add(item));
-    const extra = await done(queue.count()) - MOST_QUEUED;
-    if (extra > 0) for (const key of await done(queue.getAllKeys(null, extra))) queue.delete(key);
-  }
-  async first() {
-    const queue = this.store('queue');
-    const [keys, items] = await Promise.all([queue.getAllKeys(null, MOST_AT_ONCE), queue.getAll(null, MOST_AT_ONCE)].map(done));
-    return { keys, items };
-  }
-  async drop(keys) {
-    const queue = this.store('queue');
-    await Promise.all(keys.map((key) => done(queue.delete(key))));
-  }
-  clear() { return Promise.all(['state', 'queue'].map((name) => done(this.store(name).clear()))); }
-}
-
-// Not what is too large, for whatever stands in between.
-const passes = ({ status, code }) => !status || (!code && status !== 413) || code === NO_PATH || status === 429 || status >= 500;
 // Pages with a policy about script addresses allow the name 'aerogram'.
 let trusted;
-const basic = (name, secret) => `Basic ${btoa(`${name}:${secret}`)}`;
 const backOff = (tries, least = 1000) => Math.random() * Math.min(LONGEST_WAIT, least * 2 ** tries) + least / 2;
-const lost = ({ message: text }) => { throw Object.assign(new Error(text), { status: 0 }); };
-const uuid = () => crypto.randomUUID();
 // As the service writes keys.
 const written = (key) => btoa(String.fromCharCode(...new Uint8Array(key))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 // Only a worker that is active can subscribe, and one that cannot be installed never is.
@@ -119,7 +72,7 @@ export class Aerogram extends EventTarget {
   get permission() { return globalThis.Notification?.permission ?? 'denied'; }
 
   async #open() {
-    this.#state = await State.open(this.#name);
+    this.#state = await State.open(this.#options.appKey);
     this.namedUser = await this.#state.get('user');
     this.channelId = (await this.#state.get('channel'))?.id;
     this.#tabs = new BroadcastChannel(this.#name);
@@ -264,26 +217,18 @@ export class Aerogram extends EventTarget {
   }
 
   async #send(method, path, body, headers, keepalive) {
-    const content = body && { headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) };
     const request = new AbortController();
     this.#requests.add(request);
     const timer = setTimeout(() => request.abort(), LONGEST_REQUEST);
     try {
-      const options = { method, keepalive, headers, credentials: 'omit', signal: request.signal, ...content };
-      const answer = await fetch(this.#url + path, options).catch(lost);
-      const told = answer.status === 204 ? {} : await answer.json().catch((error) => (request.signal.aborted ? lost(error) : {}));
-      if (answer.ok) return told;
-      const { status } = answer;
-      throw Object.assign(new Error(told.error ?? `${method} ${path}: ${status}`), {
-        status, code: told.error_code, retryAfter: Number(answer.headers.get('Retry-After')) * 1000,
-      });
+      return await send(this.#url, method, path, body, { headers, keepalive, signal: request.signal });
     } finally {
       clearTimeout(timer);
       this.#requests.delete(request);
     }
   }
 
-  #secret({ id, secret }) { return { 'X-UA-App-Key': this.#options.appKey, Authorization: basic(id, secret) }; }
+  #secret(channel) { return secretOf(this.#options.appKey, channel); }
 
   // The channel and a token of it. A channel whose secret the service refuses is gone.
   async #token(gone) {
@@ -459,8 +404,7 @@ export class Aerogram extends EventTarget {
   dismissed(push) { return this.#event('push_dismiss', { push_id: push }); }
 
   #event(type, data, at = Date.now()) {
-    const time = (at / 1000).toFixed(3);
-    return this.#queue({ event: { type, event_id: uuid(), time, data: { session_id: this.#session, ...data } } });
+    return this.#queue({ event: happened(type, { session_id: this.#session, ...data }, at) });
   }
 
   async #queue(item) {
@@ -479,9 +423,12 @@ export class Aerogram extends EventTarget {
       await this.#alone('queue', async (lock) => {
         if (!lock) return this.#later(1000);
         for (let sent = MOST_AT_ONCE; sent === MOST_AT_ONCE;) {
-          const { keys, items } = await this.#state.first();
+          const queue = this.#state.store('queue');
+          const first = [queue.getAllKeys(null, MOST_AT_ONCE), queue.getAll(null, MOST_AT_ONCE)];
+          const [keys, items] = await Promise.all(first.map(done));
           await this.#deliver(items, keepalive);
-          await this.#state.drop(keys);
+          const delivered = this.#state.store('queue');
+          await Promise.all(keys.map((key) => done(delivered.delete(key))));
           sent = keys.length;
         }
         this.#tries = 0;
@@ -497,8 +444,7 @@ export class Aerogram extends EventTarget {
 
   async #deliver(items, keepalive) {
     const all = (key) => items.flatMap((item) => item[key] ?? []);
-    // Clocks of devices differ, and the service puts times right by this.
-    const call = (...what) => this.#call(...what, { keepalive, headers: { 'X-UA-Sent-At': String(Date.now() / 1000) } });
+    const call = (...what) => this.#call(...what, { keepalive });
     const [events, batches] = [all('event'), [{ attributes: all('attributes'), subscription_lists: all('lists') }]];
     // Of a tag that was added and removed only the last counts.
     const last = new Map(all('tags').map((one) => [JSON.stringify([one.group, one.tag]), one]));
@@ -599,21 +545,12 @@ export class Aerogram extends EventTarget {
 
   async #take({ type, at, push, unread }) {
     if (type === 'inbox') this.#tell({ type, unread });
-    if (type === 'push' && !await this.#isSeen(push.push_id)) {
+    if (type === 'push' && !await this.#state.isSeen(push.push_id)) {
       this.#tell({ type: 'message', push });
       // Before the page has asked for its inbox, the service does not count what is in it.
       if (push._uamid && !await this.#state.get('inbox')) this.#tell({ type: 'inbox' });
     }
     await this.#state.put('at', at);
-  }
-
-  // Live and by web push, the same push is shown once.
-  async #isSeen(id) {
-    const state = this.#state.store('state');
-    const seen = await done(state.get('seen')) ?? [];
-    if (seen.includes(id)) return true;
-    await done(state.put([...seen, id].slice(-MOST_SEEN), 'seen'));
-    return false;
   }
 
   #status(isConnected, complete = true) {
@@ -682,7 +619,7 @@ export class Aerogram extends EventTarget {
     await this.#alone('queue', () => this.#alone('channel', async () => {
       clearInterval(timer);
       const [channel, gone] = [await this.#state.get('channel'), await this.#state.get('gone')];
-      await this.#state.clear();
+      await Promise.all(['state', 'queue'].map((name) => done(this.#state.store(name).clear())));
       await this.#state.put('gone', channel ?? gone);
     }));
     this.#tell({ type: 'forgotten' });

@@ -1,5 +1,5 @@
 //! The files of the browser SDK, from the folder `sdk`. Nothing is built: browsers get what is written there, without indentation
-//! and lines of comments, and people who read it the files as they are.
+//! and lines of comments, and people who read it the files as they are. A script is one file with its parts, so that pages load one.
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -16,8 +16,20 @@ const SCOPE: HeaderName = HeaderName::from_static("service-worker-allowed");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const WORKER: &str = "aerogram-sw.js";
 
-const PAGE_SCRIPT: &str = include_str!("../../../../sdk/aerogram.js");
-const WORKER_SCRIPT: &str = include_str!("../../../../sdk/aerogram-sw.js");
+/// `scripts/sdk-package` joins the same.
+const PAGE_SCRIPT: &str = concat!(
+    include_str!("../../../../sdk/aerogram.js"),
+    include_str!("../../../../sdk/parts/service.js"),
+    include_str!("../../../../sdk/parts/state.js"),
+);
+/// In a block, outside of which its names would be those of a worker of the site as well.
+const WORKER_SCRIPT: &str = concat!(
+    "{\n",
+    include_str!("../../../../sdk/aerogram-sw.js"),
+    include_str!("../../../../sdk/parts/service.js"),
+    include_str!("../../../../sdk/parts/state.js"),
+    "}\n",
+);
 const UI_SCRIPT: &str = include_str!("../../../../sdk/aerogram-ui.js");
 const PAGE_TYPES: &str = include_str!("../../../../sdk/aerogram.d.ts");
 const UI_TYPES: &str = include_str!("../../../../sdk/aerogram-ui.d.ts");

@@ -1,5 +1,7 @@
 //! What page and worker keep together: which pushes were told, and receipts that wait.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 use testkit::browser::{Browser, Tab};
@@ -26,6 +28,10 @@ self.happens = async (event) => {
   await work;
 };
 null";
+/// Clicks the notification that is shown.
+pub(super) const CLICK: &str = "self.registration.getNotifications()
+    .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
+const HUNDRED_DAYS: Duration = Duration::from_secs(100 * 24 * 60 * 60);
 const IS_ONE: &str = "touched.length === 2 && touched[0] === touched[1] && touched[0].mode === 'readwrite'";
 
 /// A connected page that may show notifications, and its worker, which is watched.
@@ -106,16 +112,10 @@ async fn receipts_wait_for_the_service_and_end_with_the_channel() {
         worker.run("self.fetch = async () => new Response('<h1>Forbidden</h1>', { status: 403 }); null").await;
         let id = send(&app, json!({"alert": "Shoes"}), Value::Null).await;
         tab.wait_for("messages.length === 1").await;
-        let show = format!(
-            "self.registration.showNotification('Shoes', {{ data: {{ push_id: '{id}', aerogram: '{}' }} }})",
-            app.app.key
-        );
-        worker.run(&show).await;
+        worker.run(&notification(&app, &id)).await;
         // Otherwise the page takes the click for its session at once.
         tab.run(HIDE).await;
-        let click = "self.registration.getNotifications()
-            .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
-        worker.run(click).await;
+        worker.run(CLICK).await;
         assert_eq!(tab.run("kept('click').then((click) => click.push)").await, json!(id));
         tab.run("window.dispatchEvent(new Event('online'))").await;
         let path = format!("/api/reports/responses/{id}");
@@ -123,8 +123,8 @@ async fn receipts_wait_for_the_service_and_end_with_the_channel() {
             tokio::task::yield_now().await;
         }
         tab.run("push.forget()").await;
-        worker.run(&show).await;
-        worker.run(click).await;
+        worker.run(&notification(&app, &id)).await;
+        worker.run(CLICK).await;
         assert_eq!(
             tab.run("Promise.all([queued(), kept('click')]).then(([n, click]) => [n, click ?? null])").await,
             json!([0, null])
@@ -132,6 +132,53 @@ async fn receipts_wait_for_the_service_and_end_with_the_channel() {
         app.stop().await;
     })
     .await;
+}
+
+/// What neither page nor worker would ever get past a proxy is not kept by either.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_receipt_that_is_too_large_for_a_proxy_is_given_up() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (_site, tab, worker) = with_worker(&app, &browser).await;
+        tab.run(HIDE).await;
+        while tab.run("queued()").await != 0 {}
+        for (status, n_kept) in [(413, 0), (502, 1)] {
+            worker.run(&format!("self.fetch = async () => new Response('', {{ status: {status} }}); null")).await;
+            worker.run(&notification(&app, "00000000-0000-4000-8000-000000000000")).await;
+            worker.run(CLICK).await;
+            assert_eq!(tab.run("queued()").await, n_kept, "{status}");
+        }
+        app.stop().await;
+    })
+    .await;
+}
+
+/// Events that are older than the service takes them are put right like all others.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn receipts_count_whatever_time_the_worker_believes_it_is() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (_site, tab, worker) = with_worker(&app, &browser).await;
+        let id = send(&app, json!({"alert": "Shoes"}), Value::Null).await;
+        tab.wait_for("messages.length === 1").await;
+        tab.run(HIDE).await;
+        let long_ago = app.clock().now().minus(HUNDRED_DAYS);
+        worker.run(&format!("Date.now = () => {}; null", long_ago.0)).await;
+        worker.run(&notification(&app, &id)).await;
+        worker.run(CLICK).await;
+        let report = app.master().get(&format!("/api/reports/responses/{id}")).await.expect(200);
+        assert_eq!(report["direct_responses"], 1, "{report}");
+        app.stop().await;
+    })
+    .await;
+}
+
+/// Shows the notification of a push, as the worker does.
+fn notification(app: &TestApp, id: &str) -> String {
+    let data = json!({"push_id": id, "aerogram": app.app.key});
+    format!("self.registration.showNotification('Shoes', {{ data: {data} }})")
 }
 
 /// Opens no pages, and notes which ones it was to open.

@@ -6,7 +6,7 @@ use testkit::app::on_each_database;
 use testkit::browser::Browser;
 
 use super::identity::connected;
-use super::receipts::{WATCH, with_worker};
+use super::receipts::{CLICK, WATCH, with_worker};
 use super::sessions::HIDE;
 use super::{channel_named, come};
 
@@ -138,9 +138,7 @@ async fn a_storage_that_fails_keeps_nothing_from_being_shown_and_opened() {
             "actions": {"^u": "https://example.com/sale"}});
         worker.run(&format!("happens(new PushEvent('push', {{ data: {} }}))", json!(push.to_string()))).await;
         tab.wait_for("shown.length === 1").await;
-        let click = "self.registration.getNotifications()
-            .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
-        worker.run(click).await;
+        worker.run(CLICK).await;
         tab.wait_for("clicks.length === 1").await;
         assert_eq!(worker.run("reached").await, json!(["https://example.com/sale"]), "a page is opened");
         app.stop().await;
@@ -196,9 +194,7 @@ async fn apps_of_one_origin_hear_their_own_worker_only() {
         let push = json!({"push_id": "00000000-0000-4000-8000-000000000000", "alert": "Shoes", "_uamid": "one"});
         worker.run(&format!("happens(new PushEvent('push', {{ data: {} }}))", json!(push.to_string()))).await;
         tab.wait_for("shown.length === 1").await;
-        let click = "self.registration.getNotifications()
-            .then(([notification]) => happens(new NotificationEvent('notificationclick', { notification })))";
-        worker.run(click).await;
+        worker.run(CLICK).await;
         tab.wait_for("clicks.length === 1").await;
         assert_eq!(tab.run("heard").await, json!([]));
         // A worker of an earlier version does not say whose it is.
