@@ -283,14 +283,16 @@ fn versions_are_chosen_in_one_place() {
 #[test]
 fn files_are_short_introduce_themselves_and_have_telling_names() {
     let mut wrong = Wrong::default();
-    let sources = sources();
-    assert!(sources.len() > 50, "the walk found only {} files", sources.len());
-    for (path, text) in sources {
+    let (programs, scripts) = (sources(), scripts());
+    assert!(programs.len() > 50, "the walk found only {} files", programs.len());
+    assert!(scripts.len() > 5, "the walk found only {} scripts", scripts.len());
+    for (path, text) in programs.into_iter().chain(scripts) {
         let n_lines = text.lines().count();
         let fine = n_lines <= MOST_LINES || TABLES.contains(&path.as_str());
         wrong.unless(fine, || format!("{path} has {n_lines} lines; the limit is {MOST_LINES}"));
-        wrong.unless(text.starts_with("//! "), || {
-            format!("{path} must begin with a `//!` comment that says what it owns")
+        let introduction = if path.starts_with("sdk/") { "// " } else { "//! " };
+        wrong.unless(text.starts_with(introduction), || {
+            format!("{path} must begin with a `{}` comment that says what it owns", introduction.trim())
         });
         for (index, line) in text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("//")) {
             let fine = line.chars().count() <= MOST_COLUMNS;
@@ -359,14 +361,22 @@ fn dependencies(name: &str) -> Vec<String> {
 
 /// Every Rust file of the workspace with its path from the root.
 pub(crate) fn sources() -> Vec<(String, String)> {
+    files(vec![root().join("crates"), root().join("fuzz")], "rs")
+}
+
+/// Every script of the SDK for web pages, likewise.
+fn scripts() -> Vec<(String, String)> {
+    files(vec![root().join("sdk")], "js")
+}
+
+fn files(mut folders: Vec<PathBuf>, kind: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut folders = vec![root().join("crates"), root().join("fuzz")];
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for path in entries.map(|entry| entry.unwrap().path()) {
             if path.is_dir() && !path.ends_with("target") {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| extension == kind) {
                 let relative = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
                 found.push((relative, fs::read_to_string(&path).unwrap()));
             }

@@ -19,6 +19,12 @@ const WORKER: &str = "aerogram-sw.js";
 /// `scripts/sdk-package` joins the same.
 const PAGE_SCRIPT: &str = concat!(
     include_str!("../../../../sdk/aerogram.js"),
+    include_str!("../../../../sdk/parts/tab.js"),
+    include_str!("../../../../sdk/parts/channel.js"),
+    include_str!("../../../../sdk/parts/outbox.js"),
+    include_str!("../../../../sdk/parts/sessions.js"),
+    include_str!("../../../../sdk/parts/subscription.js"),
+    include_str!("../../../../sdk/parts/live.js"),
     include_str!("../../../../sdk/parts/service.js"),
     include_str!("../../../../sdk/parts/state.js"),
 );

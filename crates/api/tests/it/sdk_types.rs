@@ -2,12 +2,22 @@
 //! with a compiler that not every machine can get.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 const PAGE: &str = include_str!("../../../../sdk/aerogram.js");
 const WORKER: &str = include_str!("../../../../sdk/aerogram-sw.js");
 const TYPES: &str = include_str!("../../../../sdk/aerogram.d.ts");
 
 type Names = BTreeSet<&'static str>;
+
+/// The script of pages with all parts, in some order.
+fn whole() -> &'static str {
+    let parts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/parts");
+    let paths = fs::read_dir(parts).unwrap().map(|part| part.unwrap().path());
+    let texts = paths.map(|path| fs::read_to_string(path).unwrap());
+    [PAGE.to_owned()].into_iter().chain(texts).collect::<String>().leak()
+}
 
 /// What stands between a line and the line that closes it.
 fn block(text: &'static str, first: &str) -> &'static str {
@@ -51,15 +61,15 @@ fn taken_from(text: &'static str, object: &str) -> Names {
 #[test]
 fn types_name_what_the_code_has() {
     let class = "export class Aerogram extends EventTarget {";
-    let (code, types) = (block(PAGE, class), block(TYPES, class));
+    let (code, types, whole) = (block(PAGE, class), block(TYPES, class), whole());
     let public = members(code, 2);
     assert!(public.contains("channelId") && public.contains("enablePush") && public.contains("init"), "{public:?}");
     assert_eq!(public, members(types, 2));
     assert_eq!(members(block(PAGE, "  inbox = {"), 4), members(block(TYPES, "export interface Inbox {"), 2));
-    let mut options = &after(code, "this.#options.") | &taken_from(code, "this.#options");
-    options.extend(taken_from(code, "options"));
+    let mut options = &after(whole, "#options.") | &after(whole, " options.");
+    options.extend(["options", "this.#options"].into_iter().flat_map(|object| taken_from(whole, object)));
     assert_eq!(options, members(block(TYPES, "export interface InitOptions {"), 2));
-    let told = [(code, "#emit('"), (code, "#tell({ type: '"), (WORKER, "toPages({ type: '")];
+    let told = [(whole, ".emit('"), (whole, " emit('"), (whole, ".tell({ type: '"), (WORKER, "toPages({ type: '")];
     let told: Names = told.into_iter().flat_map(|(text, words)| after(text, words)).collect();
     // What the tabs of a browser tell each other is not told to the page.
     let kept: Names =

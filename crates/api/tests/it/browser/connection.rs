@@ -1,9 +1,10 @@
-//! The live connection of a page: one that is dead without a word is noticed.
+//! The live connection of a page: one that is dead without a word is noticed, and one that is not there leaves nothing behind.
 
 use serde_json::{Value, json};
 use testkit::app::on_each_database;
-use testkit::browser::Browser;
+use testkit::browser::{Browser, Tab};
 
+use super::identity::connected;
 use super::site::Site;
 use super::{come, send};
 
@@ -60,4 +61,45 @@ async fn a_dead_connection_is_noticed() {
         app.stop().await;
     })
     .await;
+}
+
+/// No connection can be opened, and the page tries again without waiting. Only requests have all the time that they may take.
+const HASTE: &str = "
+{ const { setTimeout } = window;
+  window.tried = 0;
+  window.setTimeout = (work, time) => setTimeout(work, time === 30_000 ? time : 0);
+  window.WebSocket = class {
+    static OPEN = 1;
+    constructor() {
+      window.tried += 1;
+      throw new Error('There is no network.');
+    }
+  };
+  window.dispatchEvent(new Event('offline'));
+  null; }";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_page_that_tries_again_and_again_listens_once() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let (_site, tab, _) = connected(&app, &browser).await;
+        while tab.run("queued()").await != 0 {}
+        let before = n_waiting(&tab).await;
+        tab.run(HASTE).await;
+        tab.wait_for("tried >= 10").await;
+        let after = n_waiting(&tab).await;
+        assert!(after <= before + 1, "{after} wait for the network, and {before} before");
+        tab.open("about:blank").await;
+        app.stop().await;
+    })
+    .await;
+}
+
+/// How many wait for the browser to be online.
+async fn n_waiting(tab: &Tab) -> i64 {
+    let asked = "getEventListeners(window).online.length";
+    let params = json!({"expression": asked, "includeCommandLineAPI": true, "returnByValue": true});
+    let answer = tab.call("Runtime.evaluate", params).await;
+    answer["result"]["value"].as_i64().unwrap_or_else(|| panic!("{answer}"))
 }
