@@ -1,6 +1,6 @@
 //! The ground floor of the engine's rooms: the store with the clock and the counters, the errors, the limits of growth, whether the
-//! clock can be trusted and agrees with the database's, how a stored document, a record of the log or a repeated failure is treated,
-//! and what a search is. Knows no room.
+//! clock can be trusted and agrees with the database's, how a stored document, a record of the log or a repeated failure is
+//! treated, and what a search is. Knows no room.
 
 mod back_off;
 mod clock_watch;

@@ -37,8 +37,8 @@ impl CsvFile {
     }
 }
 
-/// Whether a spreadsheet would compute a text, by the first characters that OWASP lists. Numbers with a sign are what they say, and a
-/// sign alone is no formula.
+/// Whether a spreadsheet would compute a text, by the first characters that OWASP lists. Numbers with a sign are what they say, and
+/// a sign alone is no formula.
 fn is_formula(text: &str) -> bool {
     let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
     text.len() > 1 && !is_number && text.starts_with(['=', '+', '-', '@', '\t', '\r'])
