@@ -51,16 +51,31 @@ impl Stored {
     }
 
     pub(crate) fn put(&self, tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, now: UtcMillis) -> Result<()> {
-        let text = serde_json::to_string(self).map_err(Error::internal)?;
-        documents::put(tx, app, kind, id, &text, now)?;
+        self.put_anyway(tx, app, kind, id, now)?;
         refuse_too_much(tx, app)
+    }
+
+    /// Keeps it however much there is.
+    fn put_anyway(&self, tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, now: UtcMillis) -> Result<()> {
+        let text = serde_json::to_string(self).map_err(Error::internal)?;
+        Ok(documents::put(tx, app, kind, id, &text, now)?)
     }
 }
 
-/// After names were replaced in documents: nodes and devices that know the data with them read it again.
+/// After names were replaced in documents: nodes that know the data with them read it again, and so do devices, which take an item
+/// for known unless its own date is newer. One that cannot be read is served to nobody and stays as it is; the limit for all data
+/// stops no erasure.
 pub fn note_cleaned(tx: &mut Tx<'_>, app: AppId, cleaned: &CleanedDocuments, now: UtcMillis) -> Result<()> {
-    if ALL.into_iter().any(|kind| cleaned.has(kind)) {
-        apps::note_data_change(tx, app, now)?;
+    if !ALL.into_iter().any(|kind| cleaned.has(kind)) {
+        return Ok(());
+    }
+    let changed = apps::note_data_change(tx, app, now)?;
+    for kind in ALL {
+        for id in cleaned.ids(kind) {
+            let Some(before) = replaceable(tx, app, kind, id)? else { continue };
+            let next = Stored { version: before.version + 1, updated: changed, ..before };
+            next.put_anyway(tx, app, kind, id, now)?;
+        }
     }
     Ok(())
 }

@@ -1,12 +1,15 @@
 //! An erasure, and what nodes keep in memory of the documents that it cleans.
 
+use model::ids::AppId;
+use model::limits;
 use serde_json::{Value, json};
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_database};
 
 use crate::pipelines;
 use crate::privacy::register;
 use crate::privacy_under_way::erase;
-use crate::remote_data::{banner, keep};
+use crate::remote_data::{banner, in_app, keep};
 
 const PHONE: &str = "10000000-0000-4000-8000-0000000000aa";
 const OTHER: &str = "30000000-0000-4000-8000-0000000000cc";
@@ -26,13 +29,19 @@ async fn downloaded(app: &TestApp) -> Value {
     app.nobody().get(&format!("/api/remote-data/app/{}/android?random_value=42", app.app.key)).await.expect(200)
 }
 
+/// When an in-app message last changed, as devices are told.
+fn last_updated<'d>(downloaded: &'d Value, id: &str) -> &'d str {
+    let messages = downloaded["payloads"][1]["data"]["in_app_messages"].as_array().unwrap();
+    messages.iter().find(|message| message["id"] == id).unwrap()["last_updated"].as_str().unwrap()
+}
+
 #[tokio::test]
 async fn devices_download_no_name_that_was_erased() {
     on_each_database(async |app| {
         register_both(&app).await;
         let mut message = banner();
         message["in_app_message"]["message"]["display"]["body"]["text"] = json!(format!("Dear {USER}"));
-        keep(&app, &message).await;
+        let (naming, other) = (keep(&app, &message).await, keep(&app, &banner()).await);
         let before = downloaded(&app).await;
         assert!(before.to_string().contains(&format!("Dear {USER}")), "{before}");
         erase(&app, json!({"named_user_id": OTHER_USER})).await;
@@ -43,6 +52,34 @@ async fn devices_download_no_name_that_was_erased() {
         // Devices take what is not newer for known.
         let time = |downloaded: &Value| downloaded["payloads"][0]["timestamp"].as_str().unwrap().to_owned();
         assert!(time(&after) > time(&before), "{after}");
+        assert!(last_updated(&after, &naming) > last_updated(&before, &naming), "{after}");
+        assert_eq!(last_updated(&after, &naming), time(&after));
+        assert_eq!(last_updated(&after, &other), last_updated(&before, &other), "it names nobody");
+        let shown = app.master().get(&format!("{}/{naming}", in_app(&app))).await.expect(200);
+        assert_eq!(shown["in_app_message"]["version"], 2, "{shown}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn neither_the_limit_nor_what_cannot_be_read_keeps_a_name_on_devices() {
+    on_each_database(async |app| {
+        register_both(&app).await;
+        let mut message = banner();
+        message["in_app_message"]["message"]["display"]["body"]["text"] = json!(format!("Dear {USER}"));
+        let naming = keep(&app, &message).await;
+        let before = downloaded(&app).await;
+        // More than an app may have, which names her as well, and which no version can read.
+        let body = json!({"text": format!("Dear {USER}"), "more": "x".repeat(limits::REMOTE_DATA_BYTES)}).to_string();
+        let now = app.engine().clock().now();
+        let write = move |tx: &mut store::Tx<'_>| {
+            documents::put(tx, AppId(1), DocumentKind::FeatureFlag, "unreadable", &body, now)
+        };
+        app.engine().store().write(AppId(1), write).await.unwrap();
+        erase(&app, json!({"named_user_id": USER})).await;
+        let after = downloaded(&app).await;
+        assert!(after.to_string().contains("Dear (erased)") && !after.to_string().contains(USER), "{after}");
+        assert!(last_updated(&after, &naming) > last_updated(&before, &naming), "{after}");
     })
     .await;
 }

@@ -1,17 +1,22 @@
-//! Documents that name the person. Nodes keep some kinds in memory, so that the caller is told which kinds were cleaned.
+//! Documents that name the person. Nodes and devices keep some of them, so that the caller is told which were cleaned.
 
 use super::cleaning::{DOCUMENTS, clean_rows};
 use super::{After, Work};
 use crate::documents::DocumentKind;
 use crate::{Result, Tx, Value};
 
-/// The kinds of the documents that were cleaned.
+/// The kinds and ids of the documents that were cleaned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CleanedDocuments(Vec<String>);
+pub struct CleanedDocuments(Vec<(String, String)>);
 
 impl CleanedDocuments {
     pub fn has(&self, kind: DocumentKind) -> bool {
-        self.0.iter().any(|cleaned| cleaned == kind.name())
+        self.ids(kind).next().is_some()
+    }
+
+    /// The ids of the cleaned documents of a kind.
+    pub fn ids(&self, kind: DocumentKind) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(cleaned, _)| cleaned == kind.name()).map(|(_, id)| id.as_str())
     }
 
     /// How many documents there were.
@@ -23,9 +28,9 @@ impl CleanedDocuments {
 /// Replaces the names in documents, as they are by now.
 pub fn clean_documents(tx: &mut Tx<'_>, work: &Work<'_>, keys: &[After]) -> Result<CleanedDocuments> {
     let cleaned = clean_rows(tx, work, "document", DOCUMENTS, keys)?;
-    let kind = |key: After| match key.into_iter().next() {
-        Some(Value::Text(kind)) => Some(kind),
-        Some(_) | None => None,
+    let place = |key: After| match <[Value; 2]>::try_from(key) {
+        Ok([Value::Text(kind), Value::Text(id)]) => Some((kind, id)),
+        Ok(_) | Err(_) => None,
     };
-    Ok(CleanedDocuments(cleaned.into_iter().filter_map(kind).collect()))
+    Ok(CleanedDocuments(cleaned.into_iter().filter_map(place).collect()))
 }
