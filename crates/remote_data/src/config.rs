@@ -1,24 +1,24 @@
 //! Remote configuration: values of an app for its devices, for all and for each platform.
 
-use base::{Error, Result};
+use base::{Error, Result, readable};
 use boxed::boxed;
 use model::ids::{AppId, OperationId};
 use model::problem::{Problem, ProblemKind};
 use model::remote_data::{ConfigChange, ConfigScope, ConfigUpdate};
 use model::time::UtcMillis;
 use serde_json::{Map, Value};
-use store::documents::DocumentKind;
+use store::documents::{self, Document, DocumentKind};
 use store::{Tx, apps};
 
 use crate::RemoteData;
-use crate::documents::{Stored, only, replaceable};
+use crate::documents::{Stored, only};
 
 const KIND: DocumentKind = DocumentKind::RemoteConfig;
 
 /// The values for some devices.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigView {
-    /// `None` if nothing was ever set.
+    /// `None` if there are none.
     pub updated: Option<UtcMillis>,
     pub values: Map<String, Value>,
 }
@@ -33,11 +33,13 @@ impl RemoteData {
         }))
     }
 
+    /// Changes some of the values, and keeps the others.
     pub async fn change_config(&self, app: AppId, scope: ConfigScope, update: ConfigUpdate) -> Result<()> {
         let (this, now) = (self.clone(), self.0.clock.now());
         let write = move |tx: &mut Tx<'_>| {
             let changed = apps::note_data_change(tx, app, now)?;
-            let before = replaceable(tx, app, KIND, scope.word())?;
+            let found = documents::get(tx, app, KIND, scope.word())?;
+            let before = found.map(|found| changeable(&found, scope)).transpose()?;
             let mut values = before.as_ref().map(|stored| stored.body.clone()).unwrap_or_default();
             let mut problems = Vec::new();
             for (n, change) in update.set_values.iter().flatten().enumerate() {
@@ -65,6 +67,31 @@ impl RemoteData {
         self.0.tenancy.forget_known_apps();
         Ok(())
     }
+
+    /// Deletes all values for some devices, also those that cannot be read.
+    pub async fn delete_config(&self, app: AppId, scope: ConfigScope) -> Result<()> {
+        let now = self.0.clock.now();
+        let write = move |tx: &mut Tx<'_>| {
+            apps::note_data_change(tx, app, now)?;
+            let is_deleted = documents::delete(tx, app, KIND, scope.word())?;
+            if is_deleted { Ok(()) } else { Err(Error::NotFound("configuration")) }
+        };
+        self.0.store.write(app, write).await?;
+        self.0.tenancy.forget_known_apps();
+        Ok(())
+    }
+}
+
+/// Values that cannot be read would be lost by a change of some of them.
+fn changeable(document: &Document, scope: ConfigScope) -> Result<Stored> {
+    readable(KIND, &document.id, Stored::read(document)).ok_or_else(|| {
+        let scope = scope.word();
+        Error::Conflict(format!(
+            "The configuration for '{scope}' cannot be read, perhaps because another version of the service wrote it, and \
+             a change of some values would lose the others; DELETE /api/remote-config/app/<key>/{scope} deletes all, so \
+             that they can be set anew."
+        ))
+    })
 }
 
 /// Creates objects on the way; a key that leads to another value is the error.

@@ -122,6 +122,7 @@ const ACTIONS: &[(&str, &str, Audited)] = &[
     ("PUT", "/api/content/templates/external/{type}/{external_id}", Each("content_template.update")),
     ("DELETE", "/api/content/templates/external/{type}/{external_id}", Each("content_template.delete")),
     ("POST", "/api/remote-config/app/{key}/{platform}", Each("remote_config.update")),
+    ("DELETE", "/api/remote-config/app/{key}/{platform}", Each("remote_config.delete")),
     // Devices ask, and nothing is kept.
     ("POST", "/api/remote-audience-check/app/{key}", Never),
     ("POST", "/api/in-app/{key}/{automation_id}/resolve", Never),

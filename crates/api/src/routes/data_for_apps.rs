@@ -9,6 +9,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         post("/api/remote-audience-check/app/{key}", Contact, remote_data::check_audience),
         get("/api/remote-config/app/{key}/{platform}", Master, remote_config::show),
         post("/api/remote-config/app/{key}/{platform}", Master, remote_config::change),
+        delete("/api/remote-config/app/{key}/{platform}", Master, remote_config::delete),
         post("/api/in-app/{key}", Master, in_app::create).takes_idempotency_key(),
         get("/api/in-app/{key}", Master, in_app::list),
         post("/api/in-app/{key}/validate", Master, in_app::validate),

@@ -17,7 +17,7 @@ use crate::path_vars::PathVars;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RemoteConfig {
-    /// When it last changed, if it ever did.
+    /// When it last changed, if there is one.
     timestamp: Option<String>,
     data: Map<String, Value>,
     frequency_constraints: Vec<Value>,
@@ -44,6 +44,16 @@ pub(super) async fn change(
     own_key(&app, &key)?;
     let (scope, update) = (known(&scope)?, input.parse(ConfigUpdate::parse).await?);
     edge.engine.remote_data().change_config(app.id, scope, update).await?;
+    Answer::done()
+}
+
+pub(super) async fn delete(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    PathVars((key, scope)): PathVars<(String, String)>,
+) -> Result<Answer> {
+    own_key(&app, &key)?;
+    edge.engine.remote_data().delete_config(app.id, known(&scope)?).await?;
     Answer::done()
 }
 

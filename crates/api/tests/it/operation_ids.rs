@@ -251,6 +251,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("PUT", "/api/holdout-groups/{holdout_id}", r#"{"name":"b","audience_selector":{}}"#),
     ("DELETE", "/api/holdout-groups/{holdout_id}", ""),
     ("POST", "/api/remote-config/app/{key}/{platform}", r#"{"set_values":[{"scope":["a"],"value":1}]}"#),
+    ("DELETE", "/api/remote-config/app/{key}/{platform}", ""),
     (
         "POST",
         "/api/experiments",

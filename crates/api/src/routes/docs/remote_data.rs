@@ -14,6 +14,8 @@ use crate::routes::{feature_flags, holdout_groups, in_app, preference_forms, rem
 const FULL: &str =
     "The app has as much of this as it may, or the idempotency key was used for another request (40900).";
 const TOO_LARGE: &str = "All data of the app for its devices together would be too large (40900).";
+const NOT_CHANGEABLE: &str =
+    "All data of the app for its devices together would be too large, or the values cannot be read (40900).";
 const DECIDED_BY_DEVICES: &str = "Devices decide about it by themselves since it was changed (40900).";
 
 pub(super) fn messages() -> Area {
@@ -213,7 +215,14 @@ pub(super) fn config() -> Area {
         json!({"set_values": [{"scope": ["remote_data_refresh_interval"], "value": 60000}]}),
     )
     .done()
-    .refuses(409, TOO_LARGE);
+    .refuses(409, NOT_CHANGEABLE);
+    area.delete(
+        "/api/remote-config/app/{key}/{platform}",
+        "Delete the configuration",
+        "All values for these devices, also when they cannot be read.",
+    )
+    .variable("platform", scopes(), about)
+    .done();
     area
 }
 

@@ -159,7 +159,8 @@ pub(crate) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             "/api/in-app/{key}/{automation_id}"
             | "/api/preference-forms/{key}/{form_id}"
             | "/api/feature-flags/{flag_id}"
-            | "/api/holdout-groups/{holdout_id}",
+            | "/api/holdout-groups/{holdout_id}"
+            | "/api/remote-config/app/{key}/{platform}",
         ) => vec![Value::Null],
         ("POST", "/api/experiments" | "/api/experiments/validate") => {
             let variant = json!({"push": {"notification": {"alert": "x"}}});

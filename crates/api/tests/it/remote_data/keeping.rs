@@ -117,6 +117,34 @@ async fn what_cannot_be_read_keeps_no_constraints_out() {
 }
 
 #[tokio::test]
+async fn a_configuration_that_cannot_be_read_is_not_lost_by_a_change_of_some_values() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), config(&app));
+        master.delete(&path).await.expect(404);
+        let set = |key: &str| json!({"set_values": [below(&[key], &json!("blue"))]});
+        master.post(&path, set("color")).await.expect(200);
+        spoil(&app, DocumentKind::RemoteConfig, "common").await;
+        for change in [set("size"), json!({"deletes": [{"scope": ["color"]}]})] {
+            let refused = master.post(&path, change).await.expect(409);
+            assert!(refused["error"].as_str().unwrap().contains("DELETE /api/remote-config/app/"), "{refused}");
+        }
+        let read = |tx: &mut store::Tx<'_>| documents::get(tx, AppId(1), DocumentKind::RemoteConfig, "common");
+        let left = app.engine().store().read(read).await.unwrap().unwrap();
+        assert_eq!(left.body, "{}", "it stays as it is");
+        let ios = format!("/api/remote-config/app/{}/ios", app.app.key);
+        master.post(&ios, set("size")).await.expect(200);
+        master.delete(&path).await.expect(200);
+        let deleted = master.get(&path).await.expect(200);
+        assert_eq!((&deleted["data"], &deleted["timestamp"]), (&json!({}), &Value::Null));
+        master.post(&path, set("size")).await.expect(200);
+        assert_eq!(master.get(&path).await.expect(200)["data"], json!({"size": "blue"}));
+        master.delete(&path).await.expect(200);
+        assert_eq!(master.get(&ios).await.expect(200)["data"], json!({"size": "blue"}), "others stay");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn forms_flags_and_holdout_groups_are_kept_with_versions() {
     on_each_database(async |app| {
         let master = app.master();
