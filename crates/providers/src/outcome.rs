@@ -65,7 +65,7 @@ pub enum Contact {
     /// It could not be asked, as without a connection: this was no try.
     NotMade,
     /// Nothing follows for other messages: it was put off, or is for a host that only its device vouches for, which may be made up
-    /// or gone for good.
+    /// or gone for good, and answer what it likes.
     Unclear,
 }
 

@@ -108,7 +108,7 @@ impl Client {
         if let Some(room) = inner.rooms.get(service.lane) {
             room.learn(&outcome);
         }
-        Ok(match outcome {
+        let outcome = match outcome {
             Outcome::Delivered if recipient.is_proven => {
                 service.served();
                 Outcome::Delivered
@@ -117,8 +117,17 @@ impl Client {
                 Some(rest) => Outcome::Retry { after: Some(rest), reason, everybody: false, contact: Contact::Made },
                 None => Outcome::Refused { reason, fault },
             },
-            Outcome::Retry { after, reason, everybody, contact: Contact::NotMade } => {
-                Outcome::Retry { after, reason, everybody, contact: inner.without_contact(recipient) }
+            outcome => outcome,
+        };
+        Ok(match outcome {
+            Outcome::Retry { after, reason, everybody, contact } => {
+                let contact = match contact {
+                    Contact::NotMade => inner.without_contact(recipient),
+                    // It speaks for no other service, least of all where it can be made up.
+                    Contact::Made if service.lane == inner.services.lane_of_others() => Contact::Unclear,
+                    Contact::Made | Contact::Unclear => contact,
+                };
+                Outcome::Retry { after, reason, everybody, contact }
             }
             outcome => outcome,
         })

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{Response, Version};
 use model::channel::WebSubscription;
 use providers::http::{AddressPolicy, WebUrl};
-use providers::outcome::{AddressFault, Outcome};
+use providers::outcome::{AddressFault, Contact, Outcome};
 use providers::webpush::{Client, PushHosts, WebPush, WebPushCredentials};
 use providers::{Endpoint, Network, RenderedPush};
 use rcgen::{CertificateParams, KeyPair};
@@ -144,6 +144,22 @@ async fn what_services_answer_is_what_becomes_of_the_browser() {
     assert!(reason.contains("key mismatch"), "{reason}");
     assert!(matches!(send(&client, &service.url("/large")).await, Outcome::Rejected { .. }));
     assert!(matches!(send(&client, &service.url("/busy")).await, Outcome::Retry { after: None, .. }));
+}
+
+#[tokio::test]
+async fn only_services_that_somebody_vouches_for_count_as_asked() {
+    let service = Receiver::start(|_| answer(429, "")).await;
+    let client = client(&service);
+    let own = service.url("/a");
+    let table = [
+        (own.as_str(), Contact::Made),
+        ("https://fcm.googleapis.com/fcm/send/a", Contact::Made),
+        ("https://127.0.0.1:9/a", Contact::Unclear),
+    ];
+    for (address, expected) in table {
+        let Outcome::Retry { contact, .. } = send(&client, address).await else { panic!("{address}") };
+        assert_eq!(contact, expected, "{address}");
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use store::sandbox::SandboxDelivery;
 
 use super::failures::{Failures, status_of, status_of_rejection};
 use super::render::Localized;
+use super::transport::To;
 
 /// The content of a checkpoint. Pending recipients of a block that are in none of the sets stay pending.
 #[derive(Clone, Default)]
@@ -69,9 +70,8 @@ pub(super) struct OutcomeTally {
     recent_answers: RecentAnswers,
     /// Messages that have to be sent once more.
     n_retried: u64,
-    /// Whether the provider was asked to take some of those, and whether it could not be asked for some.
-    has_asked: bool,
-    has_missed: bool,
+    /// Who was asked to take some of those (`true`), or only could not be asked.
+    contacts: BTreeMap<To, bool>,
     live: BTreeMap<Localized, RoaringBitmap>,
 }
 
@@ -173,8 +173,14 @@ impl OutcomeTally {
         self.file(&[ordinal], outcome, asked_at);
     }
 
-    /// Files recipients under the outcome of their request. `Unauthorized` is not about them, and stays with the caller.
+    /// Files recipients under the outcome of their request to the only receiver, or of none. `Unauthorized` is not about them, and
+    /// stays with the caller.
     pub(super) fn file(&mut self, ordinals: &[Ordinal], outcome: Outcome, asked_at: UtcMillis) {
+        self.file_of(To::Own(0), ordinals, outcome, asked_at);
+    }
+
+    /// The same, where there are several receivers.
+    pub(super) fn file_of(&mut self, to: To, ordinals: &[Ordinal], outcome: Outcome, asked_at: UtcMillis) {
         let all = || ordinals.iter().map(|ordinal| ordinal.0);
         self.recent_answers.add(matches!(outcome, Outcome::Retry { everybody: true, .. }));
         let reason = match outcome {
@@ -212,8 +218,9 @@ impl OutcomeTally {
             Outcome::Retry { after, reason, everybody, contact } => {
                 self.later.extend(all());
                 self.n_retried += ordinals.len() as u64;
-                self.has_asked |= contact == Contact::Made;
-                self.has_missed |= contact == Contact::NotMade;
+                if contact != Contact::Unclear {
+                    *self.contacts.entry(to).or_default() |= contact == Contact::Made;
+                }
                 // A wait that a single device asks for must not hold up the others for long.
                 let after = if everybody { after } else { after.map(|after| after.min(LONGEST_WAIT)) };
                 if everybody {
@@ -268,9 +275,10 @@ impl OutcomeTally {
         outcomes
     }
 
-    /// Whether messages have to be sent once more, and the provider was asked to take none of them.
+    /// Whether messages have to be sent once more, and a receiver was asked to take none of its own. That another one was asked, as
+    /// the push service of other browsers, is no try of these.
     pub(super) fn is_cut_off(&self) -> bool {
-        self.has_missed && !self.has_asked
+        self.contacts.values().any(|was_asked| !was_asked)
     }
 
     /// How many messages have to be sent once more since this was last asked.

@@ -59,7 +59,7 @@ pub(super) enum Way {
 }
 
 /// The receiver of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum To {
     /// The provider of the platform, in one of its lanes.
     Own(usize),

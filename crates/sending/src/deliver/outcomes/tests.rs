@@ -102,6 +102,23 @@ fn a_try_is_none_when_nobody_could_be_asked() {
 }
 
 #[test]
+fn one_push_service_that_answers_does_not_use_up_the_tries_of_another() {
+    let is_cut_off = |contacts: &[(To, Contact)]| {
+        let mut tally = OutcomeTally::default();
+        contacts.iter().for_each(|(to, contact)| tally.file_of(*to, &[Ordinal(1)], busy(None, false, *contact), NOW));
+        tally.is_cut_off()
+    };
+    let (google, mozilla) = (To::Own(0), To::Own(2));
+    let answered = (mozilla, Contact::Made);
+    for other in [google, To::Amazon] {
+        let missed = (other, Contact::NotMade);
+        assert!(is_cut_off(&[answered, missed]) && is_cut_off(&[missed, answered]));
+        assert!(!is_cut_off(&[answered, (other, Contact::Unclear)]), "nothing is known of it");
+        assert!(!is_cut_off(&[(other, Contact::Made), answered, missed]), "both were asked in vain");
+    }
+}
+
+#[test]
 fn one_device_that_asks_for_an_hour_does_not_keep_the_others_waiting() {
     let asks = |everybody| {
         let mut tally = OutcomeTally::default();

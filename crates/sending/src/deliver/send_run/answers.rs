@@ -38,7 +38,7 @@ impl<'a> SendRun<'a> {
                         if matches!(outcome, Outcome::Delivered | Outcome::Moved { .. }) {
                             self.served_by(provider, &target, way);
                         }
-                        self.file(&[target.ordinal], outcome, read_at);
+                        self.file(way.to(target.lane), &[target.ordinal], outcome, read_at);
                     }
                 }
             }
@@ -58,7 +58,7 @@ impl<'a> SendRun<'a> {
                 for (ordinals, outcome) in answers {
                     match outcome {
                         Outcome::Unauthorized { reason } => self.stop_for(StopReason::Refused(reason)),
-                        outcome => self.file(&ordinals, outcome, read_at),
+                        outcome => self.file(To::Own(0), &ordinals, outcome, read_at),
                     }
                 }
             }
@@ -105,7 +105,7 @@ impl<'a> SendRun<'a> {
         self.tally.suspect(target.ordinal, reason, fault, read_at);
     }
 
-    fn file(&mut self, ordinals: &[Ordinal], outcome: Outcome, read_at: UtcMillis) {
+    fn file(&mut self, to: To, ordinals: &[Ordinal], outcome: Outcome, read_at: UtcMillis) {
         if let Probe::Waiting(refusal) = self.probe {
             match (&outcome, refusal) {
                 (Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. }, _) => self.probe = Probe::Passed,
@@ -126,7 +126,7 @@ impl<'a> SendRun<'a> {
                 (Outcome::Retry { .. }, _) => return self.stop_for(StopReason::Unproven),
             }
         }
-        self.tally.file(ordinals, outcome, read_at);
+        self.tally.file_of(to, ordinals, outcome, read_at);
     }
 
     /// When Amazon asks for time, only the devices reached through it wait.
@@ -138,7 +138,7 @@ impl<'a> SendRun<'a> {
             }
             outcome => outcome,
         };
-        self.tally.file(&[ordinal], outcome, read_at);
+        self.tally.file_of(To::Amazon, &[ordinal], outcome, read_at);
     }
 
     fn stop_for(&mut self, stop_reason: StopReason) {

@@ -21,7 +21,7 @@ use crate::senders::TOO_SUSPICIOUS;
 /// With the back-off below, the remaining recipients are given up after 54 minutes in which none of them could be served, or later
 /// if the provider asks for longer waits. A push with an expiry is tried until then.
 const MOST_TRIES: u32 = 18;
-/// For so long after a push was sent, runs in which the provider could not be asked are no tries. Networks and names are out of
+/// For so long after a push was sent, runs in which a provider could not be asked are no tries. Networks and names are out of
 /// order for hours now and then, and nobody could resume what was given up meanwhile.
 const WAITS_FOR_CONTACT: Duration = Duration::from_secs(24 * 60 * 60);
 /// From this many tries on, waits are the longest. Runs that are no tries lengthen the waits, and the count goes no further.
