@@ -47,6 +47,11 @@ impl Reading {
     fn shown_at(self, moment: Moment) -> UtcMillis {
         self.time.plus(moment.since(self.at))
     }
+
+    /// By how many milliseconds a clock is ahead of it that shows `own` at a moment; behind it if negative.
+    fn ahead(self, moment: Moment, own: UtcMillis) -> i64 {
+        own.0.saturating_sub(self.shown_at(moment).0)
+    }
 }
 
 /// Whether clocks that are so many milliseconds apart differ too much.
@@ -111,7 +116,7 @@ impl SharedClock {
         let mut seen = self.seen.lock();
         let (moment, own) = (self.clock.moment(), self.clock.now());
         let Some(reading) = seen.reading else { return (own, None) };
-        let ahead_ms = self.clock.ahead_of_database(own, reading.shown_at(moment));
+        let ahead_ms = self.clock.is_set_apart_by().unwrap_or_else(|| reading.ahead(moment, own));
         let is_apart = are_apart(ahead_ms);
         if is_apart != std::mem::replace(&mut seen.is_told, is_apart) {
             let now = own.to_iso();
@@ -154,6 +159,34 @@ mod tests {
             let reading = Reading::new(UtcMillis(100_000), asked, at, UtcMillis(own));
             assert_eq!(reading.shown_at(at), UtcMillis(expected), "{own}");
             assert_eq!(reading.shown_at(Moment::Stepped(10_000)), UtcMillis(expected + 1000), "{own}");
+        }
+    }
+
+    #[test]
+    fn a_clock_is_ahead_by_what_it_shows_more_than_the_database_does_by_then() {
+        let reading = Reading { time: UtcMillis(HOUR), at: Moment::Stepped(5000) };
+        for (moment, own, expected) in [
+            (5000, HOUR, 0),
+            (5000, HOUR + 7, 7),
+            (5000, HOUR - 7, -7),
+            (65_000, HOUR + 60_000, 0),
+            (65_000, HOUR, -60_000),
+            (65_000, 2 * HOUR, HOUR - 60_000),
+            (65_000, 0, -HOUR - 60_000),
+            (5000, i64::MIN, i64::MIN),
+        ] {
+            assert_eq!(reading.ahead(Moment::Stepped(moment), UtcMillis(own)), expected, "{own} at {moment}");
+        }
+    }
+
+    #[test]
+    fn the_clock_of_the_system_is_compared() {
+        let clock = Clock::System;
+        let shared = SharedClock::new(&clock);
+        for (by, side) in [(HOUR, 1), (-HOUR, -1)] {
+            let time = UtcMillis(clock.now().0 - by);
+            shared.seen.lock().reading = Some(Reading { time, at: clock.moment() });
+            assert_eq!(shared.wrong_by().map(i64::signum), Some(side));
         }
     }
 

@@ -249,12 +249,12 @@ impl Clock {
         }
     }
 
-    /// By how many milliseconds the clock was ahead of the database's when it showed `own` and that one `told`. The database of a
-    /// test goes by the stepped clock, unless that was set apart from it.
-    pub fn ahead_of_database(&self, own: UtcMillis, told: UtcMillis) -> i64 {
+    /// By how many milliseconds a stepped clock is ahead of the database's, which goes by it unless it was set apart. `None` for the
+    /// system's, which has to be compared.
+    pub fn is_set_apart_by(&self) -> Option<i64> {
         match self {
-            Clock::System => own.0.saturating_sub(told.0),
-            Clock::Stepped(time) => time.ahead.load(Ordering::SeqCst),
+            Clock::System => None,
+            Clock::Stepped(time) => Some(time.ahead.load(Ordering::SeqCst)),
         }
     }
 
