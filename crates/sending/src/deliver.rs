@@ -213,7 +213,7 @@ impl Gate {
             (Hindrance::Refused, Transport::Provider(provider)) => Some(&provider.route),
             (Hindrance::Refused, Transport::Open(_)) => None,
         };
-        let now = sending.0.clock.now();
+        let now = sending.0.shared_clock.now();
         if !health.is_due(now) || !sending.claim_probe(app, device_type).await? {
             return Ok(Gate::Until(health.next_probe(now)));
         }

@@ -137,7 +137,8 @@ impl Sending {
         refusal: RefusalOf,
         reason: &str,
     ) -> Result<UtcMillis> {
-        let (of, now, why) = (device_type.clone(), self.0.clock.now(), reason.to_owned());
+        // Every node judges by it when the next message is to be tried.
+        let (of, now, why) = (device_type.clone(), self.0.shared_clock.now(), reason.to_owned());
         let write = move |tx: &mut Tx<'_>| {
             let known = PlatformHealth::find(tx, app, &of)?;
             let (since, probe_at) = match &known {
@@ -241,7 +242,7 @@ impl Sending {
 
     /// Whether the caller is the one to try a message now. At most one is, on all nodes.
     pub(crate) async fn claim_probe(&self, app: AppId, device_type: &DeviceType) -> Result<bool> {
-        let (of, now) = (device_type.clone(), self.0.clock.now());
+        let (of, now) = (device_type.clone(), self.0.shared_clock.now());
         let write = move |tx: &mut Tx<'_>| {
             let is_due = |health: &PlatformHealth| health.hindrance == Hindrance::Refused && health.is_due(now);
             let Some(health) = PlatformHealth::find(tx, app, &of)?.filter(is_due) else {

@@ -106,7 +106,7 @@ impl Erasure<'_> {
     }
 
     async fn postpone(&self, by: Duration) -> Result<()> {
-        let (claimed, due) = (self.claimed.clone(), self.rooms.clock.now().plus(by));
+        let (claimed, due) = (self.claimed.clone(), self.rooms.shared_clock.now().plus(by));
         Ok(self.rooms.store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, due)).await?)
     }
 
@@ -115,9 +115,10 @@ impl Erasure<'_> {
         let (app, id, claimed) = (self.app(), self.request, self.claimed.clone());
         let Some(subject) = subject(&self.rooms.store, app, id).await? else { return Ok(()) };
         let former = Former::look(&self.rooms.store, app, &subject).await?;
+        let shared_clock = self.rooms.shared_clock.clone();
         let change = move |tx: &mut Tx<'_>, context: &mut ChangeContext<'_>| {
             let now = context.journal.now();
-            jobs::renew(tx, &claimed, now.plus(LEASE))?;
+            jobs::renew(tx, &claimed, shared_clock.now().plus(LEASE))?;
             privacy::overwrite_deleted(tx)?;
             let Some(mut request) = privacy::get(tx, app, id)? else { return Ok(()) };
             let mut found = person::find(tx, app, &subject, former.clone(), now)?;
@@ -163,6 +164,7 @@ impl Erasure<'_> {
                     tenancy: self.rooms.tenancy.clone(),
                     catalog: catalog.clone(),
                     now: self.rooms.clock.now(),
+                    lease: self.rooms.shared_clock.now().plus(LEASE),
                     entry,
                 };
                 let (now, searching, from, before) = (portion.now, portion.clone(), after.clone(), progress.clone());
@@ -192,7 +194,8 @@ impl Erasure<'_> {
     async fn end_stage(&self, progress: Progress) -> Result<Turn> {
         // Other nodes write theirs within minutes, because the index has moved.
         self.rooms.index.save_indexes().await;
-        let (app, id, claimed, now) = (self.app(), self.request, self.claimed.clone(), self.rooms.clock.now());
+        let (app, id, claimed) = (self.app(), self.request, self.claimed.clone());
+        let due = self.rooms.shared_clock.now().plus(LATE_AFTER);
         let write = move |tx: &mut Tx<'_>| {
             let Some(mut request) = privacy::get(tx, app, id)? else { return Ok(Turn::GoesOn) };
             let head = store_log::head(tx, app)?;
@@ -202,7 +205,7 @@ impl Erasure<'_> {
             };
             webhooks::restart_all(tx, app)?;
             if turn == Turn::Ends {
-                jobs::postpone(tx, &claimed, now.plus(LATE_AFTER))?;
+                jobs::postpone(tx, &claimed, due)?;
             }
             let log = progress.log.min(head);
             request.progress = json(&Progress { stage, step: 0, log, n_blocked: 0 })?;
@@ -226,14 +229,14 @@ impl Erasure<'_> {
             Ok::<_, Error>(())
         };
         self.rooms.store.write(app, prepare).await?;
-        let claimed = self.claimed.clone();
+        let (claimed, again) = (self.claimed.clone(), self.rooms.shared_clock.now().plus(CLEAN_AGAIN_AFTER));
         let end = move |tx: &mut Tx<'_>| {
             let Some(mut request) = privacy::get(tx, app, id)? else { return Ok(jobs::settle(tx, &claimed)?) };
             let clean_up = privacy::clean_up(tx);
             if clean_up == Some(CleanUp::Blocked) && progress.n_blocked < MOST_BLOCKED {
                 request.progress = json(&Progress { n_blocked: progress.n_blocked + 1, ..progress.clone() })?;
                 privacy::save(tx, app, &request)?;
-                return Ok(jobs::postpone(tx, &claimed, now.plus(CLEAN_AGAIN_AFTER))?);
+                return Ok(jobs::postpone(tx, &claimed, again)?);
             }
             let mut receipt: Receipt = read(&request.receipt)?;
             receipt.set_clean_up(clean_up);

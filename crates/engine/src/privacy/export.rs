@@ -33,13 +33,13 @@ impl Job for ExportPerson {
     /// Safe to run twice: every run deletes what an earlier one has found and begins anew.
     async fn run(self, rooms: &Arc<Rooms>, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
         let (app, id, now) = (claimed.app, self.request, rooms.clock.now());
-        let job = claimed.clone();
+        let (job, lease) = (claimed.clone(), rooms.shared_clock.now().plus(LEASE));
         let Some(subject) = subject(&rooms.store, app, id).await? else {
             return jobs::settle_alone(&rooms.store, claimed).await;
         };
         let former = Former::look(&rooms.store, app, &subject).await?;
         let begin = move |tx: &mut Tx<'_>| {
-            jobs::renew(tx, &job, now.plus(LEASE))?;
+            jobs::renew(tx, &job, lease)?;
             let Some(mut request) = privacy::get(tx, app, id)? else { return Ok(None) };
             privacy::forget_result(tx, app, id)?;
             let found = person::find(tx, app, &subject, former.clone(), now)?;
@@ -63,8 +63,8 @@ impl Job for ExportPerson {
         };
         for entry in PLAN {
             if stop.is_requested() {
-                let job = claimed.clone();
-                return Ok(rooms.store.write(app, move |tx| jobs::postpone(tx, &job, now)).await?);
+                let (job, due) = (claimed.clone(), rooms.shared_clock.now());
+                return Ok(rooms.store.write(app, move |tx| jobs::postpone(tx, &job, due)).await?);
             }
             export.table(entry).await?;
         }
@@ -147,7 +147,7 @@ impl Export<'_> {
         let body: String = lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect();
         let (app, id, n, claimed) = (self.claimed.app, self.request, self.n_pieces, self.claimed.clone());
         let body = self.rooms.tenancy.seal_export(id, n, body.as_bytes())?;
-        let lease = self.rooms.clock.now().plus(LEASE);
+        let lease = self.rooms.shared_clock.now().plus(LEASE);
         let write = move |tx: &mut Tx<'_>| {
             jobs::renew(tx, &claimed, lease)?;
             // An erasure may have deleted the request meanwhile.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Result;
-use jobs::{ClaimedJob, LEASE};
+use jobs::ClaimedJob;
 use model::ids::{AppId, Offset, PrivacyId};
 use model::privacy::Redaction;
 use model::time::UtcMillis;
@@ -29,6 +29,8 @@ pub(super) struct TablePortion {
     pub(super) tenancy: Tenancy,
     pub(super) catalog: Arc<Catalog>,
     pub(super) now: UtcMillis,
+    /// Until when the job is held, by the time on which all nodes agree.
+    pub(super) lease: UtcMillis,
     pub(super) entry: &'static Entry,
 }
 
@@ -76,7 +78,7 @@ impl TablePortion {
     /// Erases what was found, and writes how far the erasure has come. Returns whether the request is still there.
     pub(super) fn erase(&self, tx: &mut Tx<'_>, searched: &Searched) -> Result<bool> {
         let app = self.claimed.app;
-        jobs::renew(tx, &self.claimed, self.now.plus(LEASE))?;
+        jobs::renew(tx, &self.claimed, self.lease)?;
         privacy::overwrite_deleted(tx)?;
         let Some(mut request) = privacy::get(tx, app, self.request)? else { return Ok(false) };
         let Searched { found, progress } = searched;

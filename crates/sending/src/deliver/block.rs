@@ -4,7 +4,7 @@ mod ledger;
 mod sending;
 
 use audience::codec;
-use base::{Error, Result};
+use base::{Error, Result, SharedClock};
 use jobs::{ClaimedJob, LEASE, ParkUntil};
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
@@ -109,7 +109,8 @@ impl Block {
     async fn record_unsent(mut self, sending: &Sending, outcomes: Outcomes, next: Next) -> Result<()> {
         let (app, now) = (self.claimed.app, sending.0.clock.now());
         self.take_in(&outcomes, next, now);
-        sending.0.store.write(app, move |tx| self.record(tx, now, &outcomes, next)).await
+        let shared = sending.0.shared_clock.clone();
+        sending.0.store.write(app, move |tx| self.record(tx, (now, &shared), &outcomes, next)).await
     }
 
     fn take_in(&mut self, outcomes: &Outcomes, next: Next, now: UtcMillis) {
@@ -125,14 +126,20 @@ impl Block {
         }
     }
 
-    /// Writes the state of the block and of its job, and adds up outcomes that were taken in.
-    fn record(&self, tx: &mut Tx<'_>, now: UtcMillis, outcomes: &Outcomes, next: Next) -> Result<()> {
+    /// Writes the state of the block and of its job, and adds up outcomes that were taken in. Reports have the time of the own clock.
+    fn record(
+        &self,
+        tx: &mut Tx<'_>,
+        (now, shared): (UtcMillis, &SharedClock),
+        outcomes: &Outcomes,
+        next: Next,
+    ) -> Result<()> {
         // Asked before the push may be done, and is no longer paused.
         let reason = match &outcomes.reason {
             None if !outcomes.expired.is_empty() => self.what_held_up(tx)?,
             reason => reason.clone(),
         };
-        self.hold_or_release(tx, now, next)?;
+        self.hold_or_release(tx, shared, next)?;
         self.save(tx, now, next)?;
         let (app, push) = (self.claimed.app, self.key.push);
         if next == Next::Settled && !self.pending.is_empty() {
@@ -170,7 +177,9 @@ impl Block {
         Ok(PlatformHealth::find_known(tx, app, &self.key.device_type)?.map(|health| health.reason))
     }
 
-    fn hold_or_release(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {
+    /// Other nodes judge the lease and the due time, so that both are by the clock on which all agree.
+    fn hold_or_release(&self, tx: &mut Tx<'_>, shared: &SharedClock, next: Next) -> Result<()> {
+        let now = shared.now();
         match next {
             Next::GoOn => jobs::renew(tx, &self.claimed, now.plus(LEASE))?,
             Next::TryAgainAt { due, .. } | Next::WaitUntil(due) => jobs::postpone(tx, &self.claimed, due)?,

@@ -147,15 +147,16 @@ impl Checkpoint {
     async fn write(self: &Arc<Self>, sending: &Sending, attempt: Attempt) -> Result<Look> {
         let (checkpoint, app) = (Arc::clone(self), self.sending.block.claimed.app);
         let (index, now) = (sending.0.index.get(app).await?, sending.0.clock.now());
+        let shared = sending.0.shared_clock.clone();
         let write = move |tx: &mut Tx<'_>| {
             let Checkpoint { sending, outcomes, next } = &*checkpoint;
             if attempt == Attempt::Repeated && sending.block.is_stored(tx, outcomes, *next)? {
                 // Whoever goes on sending must still have the lease; with any other end it was given back.
                 if *next == Next::GoOn {
-                    sending.block.hold_or_release(tx, now, *next)?;
+                    sending.block.hold_or_release(tx, &shared, *next)?;
                 }
             } else {
-                sending.block.record(tx, now, outcomes, *next)?;
+                sending.block.record(tx, (now, &shared), outcomes, *next)?;
                 sending.count(tx, now, outcomes)?;
                 sending.log(tx, &index, now, outcomes)?;
                 sandbox::add(tx, app, &outcomes.sandbox)?;

@@ -137,7 +137,9 @@ impl SendRun<'_> {
     async fn next(&self, outcomes: &mut Outcomes) -> Result<Next> {
         self.note_refusals(outcomes).await?;
         let remaining = &self.block.block.pending - outcomes.settled();
-        let now = self.context.sending.0.clock.now();
+        // When the block is due may be judged by another node.
+        let sending = self.context.sending;
+        let (now, shared_now) = (sending.0.clock.now(), sending.0.shared_clock.now());
         let in_time = |due: UtcMillis| self.context.expires.map_or(due, |expires| expires.min(due));
         let until_released = self.context.expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
         Ok(match &self.stop_reason {
@@ -155,14 +157,12 @@ impl SendRun<'_> {
             Some(StopReason::Held) => Next::Hold(until_released),
             Some(StopReason::Refused(reason)) => {
                 let (app, device_type) = (self.context.app, self.context.device_type);
-                let probe_at =
-                    self.context.sending.pause_platform(app, device_type, RefusalOf::Credentials, reason).await?;
+                let probe_at = sending.pause_platform(app, device_type, RefusalOf::Credentials, reason).await?;
                 outcomes.reason = Some(reason.clone());
                 Next::WaitUntil(in_time(probe_at))
             }
             Some(StopReason::Doubted(reason)) => {
                 let (app, device_type) = (self.context.app, self.context.device_type);
-                let sending = self.context.sending;
                 let probe_at = sending.pause_platform(app, device_type, RefusalOf::Addresses, reason).await?;
                 outcomes.reason = Some(reason.clone());
                 // Other blocks that wait for the platform go first: their devices may be taken.
@@ -170,14 +170,17 @@ impl SendRun<'_> {
                 Next::TryAgainAt { due: in_time(due), tries: tries.max(DOUBTED_TRIES.min(tries + 1)) }
             }
             Some(StopReason::Unproven) => {
-                let health = self.context.sending.platform_health(self.context.app, self.context.device_type).await?;
+                let health = sending.platform_health(self.context.app, self.context.device_type).await?;
                 match health {
                     Some(health) if health.hindrance == Hindrance::Held => Next::Hold(until_released),
-                    Some(health) => Next::WaitUntil(in_time(health.next_probe(now))),
-                    None => Next::WaitUntil(now),
+                    Some(health) => Next::WaitUntil(in_time(health.next_probe(shared_now))),
+                    None => Next::WaitUntil(shared_now),
                 }
             }
-            Some(StopReason::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until(now).max(now))),
+            Some(StopReason::Throttled) if !self.has_sent => {
+                let quiet_for = u64::try_from(self.quiet_until(now).0.saturating_sub(now.0)).unwrap_or(0);
+                Next::WaitUntil(in_time(shared_now.plus(Duration::from_millis(quiet_for))))
+            }
             stop_reason @ (Some(StopReason::Throttled) | None) => {
                 let tries = self.tries(now);
                 // A few unreachable devices are no outage.
@@ -189,7 +192,7 @@ impl SendRun<'_> {
                 let is_told_to_wait = takes_nothing && self.tally.quiet_for > Some(UNNOTED_WAIT);
                 if (has_tried_enough || is_told_to_wait || is_left_alone) && !self.is_down {
                     let reason = outcomes.reason.as_deref().unwrap_or(NOT_TAKEN);
-                    self.context.sending.note_outage(self.context.app, self.context.device_type, reason).await?;
+                    sending.note_outage(self.context.app, self.context.device_type, reason).await?;
                 }
                 if tries >= MOST_TRIES && self.context.expires.is_none() {
                     let reason = outcomes.reason.as_deref().unwrap_or(NOT_TAKEN);
@@ -197,11 +200,10 @@ impl SendRun<'_> {
                     outcomes.failed.add(RejectionStatus::Unavailable, reason, given_up);
                     return Ok(Next::Settled);
                 }
-                let due = now.plus(wait);
                 if let (Some(_), Transport::Provider(provider)) = (stop_reason, self.context.transport) {
-                    provider.route.leave_alone(due);
+                    provider.route.leave_alone(now.plus(wait));
                 }
-                Next::TryAgainAt { due: in_time(due), tries }
+                Next::TryAgainAt { due: in_time(shared_now.plus(wait)), tries }
             }
         })
     }
