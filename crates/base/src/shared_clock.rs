@@ -1,18 +1,23 @@
 //! Compares the clock of this node with that of the database, by which the nodes of an installation agree on what is due and whose
-//! lease has run out. A node whose clock is wrong would take work away from nodes that live, and fire schedules early.
+//! lease has run out. A node whose clock is wrong would take work away from nodes that live, and fire schedules early. With a node
+//! that is alone nobody has to agree: it goes on by its own clock.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use model::time::{Clock, Moment, UtcMillis};
 use parking_lot::Mutex;
-use store::{Store, Tx};
+use store::{Store, Tx, nodes};
 
 use crate::Error;
 
 /// The clocks may differ by this much. Of a lease of 15 seconds that is renewed every 5 by a node that is so much behind, one that
 /// is so much ahead always sees 4 left.
 const MOST_APART: Duration = Duration::from_secs(3);
+
+/// For so long a node whose clock is wrong waits for another one that it has seen: connections to a server that has failed over are
+/// made anew one after the other.
+const ALONE_AFTER: Duration = Duration::from_secs(45);
 
 /// Clones share everything.
 #[derive(Clone)]
@@ -25,8 +30,37 @@ pub struct SharedClock {
 struct Seen {
     /// Nothing where no server has a clock.
     reading: Option<Reading>,
-    /// Whether the log has told that the clocks differ.
-    is_told: bool,
+    /// Whether another node was ever seen.
+    knows_others: bool,
+    /// Since when every comparison has found no other node.
+    alone_since: Option<Moment>,
+    /// What the log has told last.
+    told: Standing,
+}
+
+impl Seen {
+    fn note(&mut self, reading: Reading, are_others: bool) {
+        self.reading = Some(reading);
+        self.knows_others |= are_others;
+        self.alone_since = (!are_others).then(|| self.alone_since.unwrap_or(reading.at));
+    }
+
+    /// A database that was away tells of other nodes only when they have come back as well.
+    fn is_alone(&self, reading: Reading) -> bool {
+        let waits = |since: Moment| self.knows_others && reading.at.since(since) < ALONE_AFTER;
+        self.alone_since.is_some_and(|since| !waits(since))
+    }
+}
+
+/// What a node may do by its clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Standing {
+    #[default]
+    Agrees,
+    /// It is wrong, and no other node is there.
+    Alone,
+    /// It is wrong.
+    Stopped,
 }
 
 /// What the clock of the database showed at a moment.
@@ -71,12 +105,13 @@ impl SharedClock {
         if store.is_single_process() {
             return;
         }
-        let (clock, seen) = (self.clock.clone(), Arc::clone(&self.seen));
+        let (clock, seen, own_node) = (self.clock.clone(), Arc::clone(&self.seen), store.node());
         let read = move |tx: &mut Tx<'_>| {
             let asked = clock.moment();
             if let Some(told) = tx.database_time()? {
                 let (at, own) = (clock.moment(), clock.now());
-                seen.lock().reading = Some(Reading::new(told, asked, at, own));
+                let are_others = nodes::are_others(tx, own_node)?;
+                seen.lock().note(Reading::new(told, asked, at, own), are_others);
             }
             Ok::<_, Error>(())
         };
@@ -91,7 +126,7 @@ impl SharedClock {
 
     /// By how many milliseconds the clock is ahead of the database's; behind it if negative. `None` where no server has a clock.
     pub fn ahead_by(&self) -> Option<i64> {
-        self.look().1
+        self.look().ahead_ms
     }
 
     /// As [`SharedClock::ahead_by`], if that is too much.
@@ -99,43 +134,81 @@ impl SharedClock {
         self.ahead_by().filter(|millis| are_apart(*millis))
     }
 
-    /// The time for what other nodes compare with theirs: that of the own clock, or of the database while that clock is wrong.
+    /// Whether the clock is wrong and is gone by all the same, so that another node has to be looked for before work is taken up.
+    pub fn is_wrong_and_alone(&self) -> bool {
+        self.look().standing == Standing::Alone
+    }
+
+    /// The time for what other nodes compare with theirs: that of the own clock, or of the database while that clock is wrong and
+    /// this node is not alone.
     pub fn now(&self) -> UtcMillis {
-        let (own, ahead) = self.look();
-        UtcMillis(own.0.saturating_sub(ahead.filter(|millis| are_apart(*millis)).unwrap_or(0)))
+        let Look { own, ahead_ms, standing } = self.look();
+        match standing {
+            Standing::Agrees | Standing::Alone => own,
+            Standing::Stopped => UtcMillis(own.0.saturating_sub(ahead_ms.unwrap_or(0))),
+        }
     }
 
-    /// The time of the own clock, unless that is wrong.
+    /// The time from which a lease lasts. It has not run out for a node that comes while this one is alone, whatever is wrong.
+    pub fn lease_begin(&self) -> UtcMillis {
+        let Look { own, ahead_ms, standing } = self.look();
+        let of_database = UtcMillis(own.0.saturating_sub(ahead_ms.unwrap_or(0)));
+        match standing {
+            Standing::Agrees => own,
+            Standing::Alone => own.max(of_database),
+            Standing::Stopped => of_database,
+        }
+    }
+
+    /// The time of the own clock, unless that is wrong and there are other nodes.
     pub fn trusted_now(&self) -> Option<UtcMillis> {
-        let (own, ahead) = self.look();
-        (!ahead.is_some_and(are_apart)).then_some(own)
+        let Look { own, standing, .. } = self.look();
+        (standing != Standing::Stopped).then_some(own)
     }
 
-    /// What the own clock shows, and by how much it is ahead. A change of whether that is too much is logged.
-    fn look(&self) -> (UtcMillis, Option<i64>) {
+    /// Looks at the own clock. A change of what the node may do by it is logged.
+    fn look(&self) -> Look {
         let mut seen = self.seen.lock();
         let (moment, own) = (self.clock.moment(), self.clock.now());
-        let Some(reading) = seen.reading else { return (own, None) };
-        let ahead_ms = self.clock.is_set_apart_by().unwrap_or_else(|| reading.ahead(moment, own));
-        let is_apart = are_apart(ahead_ms);
-        if is_apart != std::mem::replace(&mut seen.is_told, is_apart) {
-            let now = own.to_iso();
-            match is_apart {
-                true => tracing::error!(
-                    event = "clock.differs",
-                    ahead_ms,
-                    now,
-                    "THE CLOCK DIFFERS FROM THAT OF THE DATABASE: this node runs no jobs, and fires no schedules, until they agree"
-                ),
-                false => tracing::info!(
-                    event = "clock.agrees",
-                    ahead_ms,
-                    now,
-                    "the clock agrees with that of the database; jobs are run again"
-                ),
-            }
+        let Some(reading) = seen.reading else { return Look { own, ahead_ms: None, standing: Standing::Agrees } };
+        let ahead_ms = self.clock.set_apart_by().unwrap_or_else(|| reading.ahead(moment, own));
+        let standing = match are_apart(ahead_ms) {
+            false => Standing::Agrees,
+            true if seen.is_alone(reading) => Standing::Alone,
+            true => Standing::Stopped,
+        };
+        if standing != std::mem::replace(&mut seen.told, standing) {
+            tell(standing, ahead_ms, own);
         }
-        (own, Some(ahead_ms))
+        Look { own, ahead_ms: Some(ahead_ms), standing }
+    }
+}
+
+/// What a look at the own clock has found.
+struct Look {
+    own: UtcMillis,
+    ahead_ms: Option<i64>,
+    standing: Standing,
+}
+
+fn tell(standing: Standing, ahead_ms: i64, own: UtcMillis) {
+    let now = own.to_iso();
+    match standing {
+        Standing::Stopped => tracing::error!(
+            event = "clock.differs",
+            ahead_ms,
+            now,
+            "THE CLOCK DIFFERS FROM THAT OF THE DATABASE: this node runs no jobs, and fires no schedules, until they agree"
+        ),
+        Standing::Alone => tracing::warn!(
+            event = "clock.differs",
+            ahead_ms,
+            now,
+            "the clock differs from that of the database; this node goes by it until there is another node"
+        ),
+        Standing::Agrees => {
+            tracing::info!(event = "clock.agrees", ahead_ms, now, "the clock agrees with that of the database again")
+        }
     }
 }
 
@@ -185,7 +258,7 @@ mod tests {
         let shared = SharedClock::new(&clock);
         for (by, side) in [(HOUR, 1), (-HOUR, -1)] {
             let time = UtcMillis(clock.now().0 - by);
-            shared.seen.lock().reading = Some(Reading { time, at: clock.moment() });
+            shared.seen.lock().note(Reading { time, at: clock.moment() }, false);
             assert_eq!(shared.wrong_by().map(i64::signum), Some(side));
         }
     }
@@ -197,7 +270,7 @@ mod tests {
         clock.set_apart(HOUR);
         assert_eq!((shared.trusted_now(), shared.ahead_by()), (Some(UtcMillis(2 * HOUR)), None), "it was not compared");
         clock.set_apart(-HOUR);
-        shared.seen.lock().reading = Some(Reading { time: clock.now(), at: clock.moment() });
+        see(&shared, &clock, true);
         for (apart, is_wrong) in [(0, false), (3000, false), (-3000, false), (3001, true), (-3001, true), (HOUR, true)]
         {
             clock.set_apart(apart);
@@ -207,6 +280,39 @@ mod tests {
             assert_eq!(shared.trusted_now(), (!is_wrong).then_some(own));
             assert_eq!(shared.now(), if is_wrong { UtcMillis(HOUR) } else { own });
             clock.set_apart(-apart);
+        }
+    }
+
+    /// As comparing does.
+    fn see(shared: &SharedClock, clock: &Clock, are_others: bool) {
+        shared.seen.lock().note(Reading { time: clock.now(), at: clock.moment() }, are_others);
+    }
+
+    #[test]
+    fn a_node_that_is_alone_goes_by_its_own_clock() {
+        for apart in [HOUR, -HOUR] {
+            let clock = Clock::stepped(UtcMillis(2 * HOUR));
+            let shared = SharedClock::new(&clock);
+            see(&shared, &clock, false);
+            assert!(!shared.is_wrong_and_alone());
+            clock.set_apart(apart);
+            let own = clock.now();
+            assert_eq!((shared.trusted_now(), shared.now(), shared.wrong_by()), (Some(own), own, Some(apart)));
+            assert!(shared.is_wrong_and_alone());
+            assert_eq!(shared.lease_begin(), own.max(UtcMillis(2 * HOUR)), "neither clock shows that it has run out");
+
+            see(&shared, &clock, true);
+            assert_eq!((shared.trusted_now(), shared.now()), (None, UtcMillis(2 * HOUR)));
+            assert_eq!(shared.lease_begin(), UtcMillis(2 * HOUR));
+            clock.step(ALONE_AFTER * 2);
+            assert_eq!(shared.trusted_now(), None, "it was not looked for again");
+            see(&shared, &clock, false);
+            clock.step(ALONE_AFTER / 2);
+            see(&shared, &clock, false);
+            assert_eq!(shared.trusted_now(), None, "the other may only have lost its connection");
+            clock.step(ALONE_AFTER / 2);
+            see(&shared, &clock, false);
+            assert_eq!(shared.trusted_now(), Some(clock.now()));
         }
     }
 }

@@ -47,7 +47,7 @@ pub struct WithoutCredentials {
 
 #[boxed]
 impl Engine {
-    /// By how many milliseconds the clock of this node is ahead of the database's, if that is so much that it runs no jobs.
+    /// By how many milliseconds the clock of this node is ahead of the database's, if it runs no jobs beside others for that.
     pub fn clock_wrong_by(&self) -> Option<i64> {
         self.rooms.shared_clock.wrong_by()
     }

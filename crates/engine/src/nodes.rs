@@ -65,7 +65,8 @@ pub struct Measured {
 }
 
 impl NodeView {
-    /// By how many milliseconds the clock of a node that lives is ahead of the database's, if that is so much that it runs no jobs.
+    /// By how many milliseconds the clock of a node that lives is ahead of the database's, if that is so much that it runs no jobs
+    /// beside other nodes.
     pub fn clock_wrong_by(&self) -> Option<i64> {
         let ahead = self.measured.filter(|_| self.is_alive)?.clock_ahead_millis?;
         base::are_apart(ahead).then_some(ahead)

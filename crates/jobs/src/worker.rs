@@ -252,7 +252,7 @@ impl Jobs {
             time::sleep(RENEW_EVERY).await;
             let (app, clock, job) = (job.app, self.0.clock.clone(), job.clone());
             // The lease lasts from when it is renewed, however long that has waited for its turn.
-            let renew = move |tx: &mut store::Tx<'_>| jobs::renew(tx, &job, clock.now().plus(LEASE));
+            let renew = move |tx: &mut store::Tx<'_>| jobs::renew(tx, &job, clock.lease_begin().plus(LEASE));
             if let Err(Error::LeaseLost) = self.0.store.write(app, renew).await.map_err(Error::from) {
                 // The job notices at its next checkpoint. Asking again would only spoil the commits of others.
                 return std::future::pending().await;

@@ -249,9 +249,9 @@ impl Clock {
         }
     }
 
-    /// By how many milliseconds a stepped clock is ahead of the database's, which goes by it unless it was set apart. `None` for the
-    /// system's, which has to be compared.
-    pub fn is_set_apart_by(&self) -> Option<i64> {
+    /// By how many milliseconds a stepped clock is ahead of the database's, which goes by it unless it was set apart. `None` for
+    /// the system's, which has to be compared.
+    pub fn set_apart_by(&self) -> Option<i64> {
         match self {
             Clock::System => None,
             Clock::Stepped(time) => Some(time.ahead.load(Ordering::SeqCst)),

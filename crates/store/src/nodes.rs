@@ -19,6 +19,11 @@ impl Node {
     }
 }
 
+/// Whether a node other than this one has the database open.
+pub fn are_others(tx: &mut Tx<'_>, own: Node) -> Result<bool> {
+    Ok(tx.living_nodes()?.is_some_and(|living| living.iter().any(|node| *node != own)))
+}
+
 /// The nodes that hold jobs and whose locks are gone: they have died, or have lost their connection this moment.
 pub fn missing(tx: &mut Tx<'_>, part: &Part) -> Result<Vec<Node>> {
     let mut params = Vec::new();

@@ -197,8 +197,8 @@ fn wrong_clock(node: &NodeView) -> Option<Finding> {
     let (node, seconds) = (called(node), ahead.unsigned_abs() / 1000);
     let side = if ahead > 0 { "ahead of" } else { "behind" };
     let text = format!(
-        "The clock of the node {node} is {seconds} s {side} that of the database, so that it runs no jobs; set it right, or that of \
-         the database's server if this is said of all nodes."
+        "The clock of the node {node} is {seconds} s {side} that of the database, so that it runs no jobs beside other nodes; \
+         set it right, or that of the database's server if this is said of all nodes."
     );
     Some(("fail", text).into())
 }

@@ -26,7 +26,7 @@ pub(super) struct Health {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Ready {
-    /// By how many milliseconds the clock of the node is ahead of the database's, if that is so much that it runs no jobs.
+    /// By how many milliseconds the clock of the node is ahead of the database's, if it runs no jobs beside others for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock_ahead_milliseconds: Option<i64>,
 }
@@ -37,7 +37,7 @@ pub(super) async fn health() -> Result<Answer> {
 }
 
 /// The database answers and took the last change, and the server is not about to stop. Whether it takes changes again is found
-/// out by others. A node whose clock is wrong runs no jobs, and serves requests all the same.
+/// out by others. A node whose clock is wrong runs no jobs beside others, and serves requests all the same.
 pub(super) async fn ready(State(edge): State<Edge>, stopping: Stopping) -> Result<Answer> {
     if stopping.is_near() {
         return Err(Error::Stopping);

@@ -198,6 +198,26 @@ async fn a_node_that_is_a_little_ahead_works() {
 }
 
 #[tokio::test]
+async fn a_node_that_is_alone_works_by_its_own_clock() {
+    if !databases().contains(&Database::Postgres) {
+        return;
+    }
+    for apart in [HALF_AN_HOUR, -HALF_AN_HOUR] {
+        let log = Log::begin();
+        let alone = Box::pin(TestApp::on(Database::Postgres)).await;
+        Crowd::register(&alone, &[("a", "ios")]).await;
+        alone.step_all().await;
+        alone.clock().set_apart(apart);
+        send(&alone).await;
+        alone.step_all().await;
+        assert_eq!(arrived(&alone).await, 1, "{apart}");
+        assert_eq!(alone.nobody().get("/ready").await.expect(200)["clock_ahead_milliseconds"], json!(apart));
+        let told = log.events("clock.differs");
+        assert_eq!((told.len(), &told[0]["level"]), (1, &json!("WARN")), "{told:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_node_of_a_file_has_no_other_clock_than_its_own() {
     let app = TestApp::on(Database::Sqlite).await;
     Crowd::register(&app, &[("a", "ios")]).await;

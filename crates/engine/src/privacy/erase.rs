@@ -118,7 +118,7 @@ impl Erasure<'_> {
         let shared_clock = self.rooms.shared_clock.clone();
         let change = move |tx: &mut Tx<'_>, context: &mut ChangeContext<'_>| {
             let now = context.journal.now();
-            jobs::renew(tx, &claimed, shared_clock.now().plus(LEASE))?;
+            jobs::renew(tx, &claimed, shared_clock.lease_begin().plus(LEASE))?;
             privacy::overwrite_deleted(tx)?;
             let Some(mut request) = privacy::get(tx, app, id)? else { return Ok(()) };
             let mut found = person::find(tx, app, &subject, former.clone(), now)?;
@@ -164,7 +164,7 @@ impl Erasure<'_> {
                     tenancy: self.rooms.tenancy.clone(),
                     catalog: catalog.clone(),
                     now: self.rooms.clock.now(),
-                    lease: self.rooms.shared_clock.now().plus(LEASE),
+                    lease: self.rooms.shared_clock.lease_begin().plus(LEASE),
                     entry,
                 };
                 let (now, searching, from, before) = (portion.now, portion.clone(), after.clone(), progress.clone());

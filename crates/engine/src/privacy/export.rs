@@ -33,7 +33,7 @@ impl Job for ExportPerson {
     /// Safe to run twice: every run deletes what an earlier one has found and begins anew.
     async fn run(self, rooms: &Arc<Rooms>, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
         let (app, id, now) = (claimed.app, self.request, rooms.clock.now());
-        let (job, lease) = (claimed.clone(), rooms.shared_clock.now().plus(LEASE));
+        let (job, lease) = (claimed.clone(), rooms.shared_clock.lease_begin().plus(LEASE));
         let Some(subject) = subject(&rooms.store, app, id).await? else {
             return jobs::settle_alone(&rooms.store, claimed).await;
         };
@@ -147,7 +147,7 @@ impl Export<'_> {
         let body: String = lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect();
         let (app, id, n, claimed) = (self.claimed.app, self.request, self.n_pieces, self.claimed.clone());
         let body = self.rooms.tenancy.seal_export(id, n, body.as_bytes())?;
-        let lease = self.rooms.shared_clock.now().plus(LEASE);
+        let lease = self.rooms.shared_clock.lease_begin().plus(LEASE);
         let write = move |tx: &mut Tx<'_>| {
             jobs::renew(tx, &claimed, lease)?;
             // An erasure may have deleted the request meanwhile.

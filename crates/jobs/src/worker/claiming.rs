@@ -137,7 +137,10 @@ impl Worker {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        // It may have been set since the jobs were found.
+        // It may have been set since the jobs were found. Another node that has come since holds jobs by a clock that is right.
+        if self.jobs.0.clock.is_wrong_and_alone() {
+            self.jobs.0.clock.compare(&self.jobs.0.store).await;
+        }
         let Some(now) = self.jobs.0.clock.trusted_now() else { return Ok(Vec::new()) };
         let store = &self.jobs.0.store;
         let mut by_part = BTreeMap::<Part, Vec<jobs::JobKey>>::new();
@@ -147,7 +150,7 @@ impl Worker {
         let claims = by_part.into_iter().map(|(part, wanted)| {
             let (node, clock) = (store.node(), self.jobs.0.clock.clone());
             // The lease begins when the claim is made, however long it has waited for its turn.
-            store.write_part(&part, move |tx| jobs::claim(tx, node, &wanted, now, clock.now().plus(LEASE)))
+            store.write_part(&part, move |tx| jobs::claim(tx, node, &wanted, now, clock.lease_begin().plus(LEASE)))
         });
         let (mut claimed, mut failure) = (Vec::new(), None);
         for claim in future::join_all(claims).await {

@@ -126,7 +126,8 @@ impl Block {
         }
     }
 
-    /// Writes the state of the block and of its job, and adds up outcomes that were taken in. Reports have the time of the own clock.
+    /// Writes the state of the block and of its job, and adds up outcomes that were taken in. What reports tell has
+    /// the time of the own clock.
     fn record(
         &self,
         tx: &mut Tx<'_>,
@@ -181,7 +182,7 @@ impl Block {
     fn hold_or_release(&self, tx: &mut Tx<'_>, shared: &SharedClock, next: Next) -> Result<()> {
         let now = shared.now();
         match next {
-            Next::GoOn => jobs::renew(tx, &self.claimed, now.plus(LEASE))?,
+            Next::GoOn => jobs::renew(tx, &self.claimed, shared.lease_begin().plus(LEASE))?,
             Next::TryAgainAt { due, .. } | Next::WaitUntil(due) => jobs::postpone(tx, &self.claimed, due)?,
             Next::HandOver => jobs::postpone(tx, &self.claimed, now)?,
             // Resuming a push wakes its waiting blocks, so a block may start to wait only while the push is still paused.

@@ -84,13 +84,13 @@ impl Job for DeleteMessages {
         let mut next = Some(FIRST_ACCEPTED);
         while let Some(cursor) = next {
             let (job, now, app) = (claimed.clone(), sending.0.clock.now(), claimed.app);
-            let shared_now = sending.0.shared_clock.now();
+            let (due, lease) = (sending.0.shared_clock.now(), sending.0.shared_clock.lease_begin().plus(LEASE));
             if stop.is_requested() {
-                sending.0.store.write(app, move |tx| jobs::postpone(tx, &job, shared_now)).await?;
+                sending.0.store.write(app, move |tx| jobs::postpone(tx, &job, due)).await?;
                 return Ok(());
             }
             let write = move |tx: &mut Tx<'_>| -> Result<_> {
-                jobs::renew(tx, &job, shared_now.plus(LEASE))?;
+                jobs::renew(tx, &job, lease)?;
                 let next = Deletion { app, group, until, now }.step(tx, cursor)?.next;
                 if next.is_none() {
                     jobs::settle(tx, &job)?;

@@ -36,6 +36,8 @@ async fn a_node_is_missing_when_its_connection_has_ended() {
     claim_as_itself(&other, 1).await;
     let missing = async || store.read(|tx| nodes::missing(tx, &Part::ALL)).await.unwrap();
     assert_eq!(missing().await, Vec::new(), "both live");
+    let own = store.node();
+    assert!(store.read(move |tx| nodes::are_others(tx, own)).await.unwrap());
     let died = other.node();
     other.close().await;
     // The server notices the end of a connection a moment later.
