@@ -20,8 +20,8 @@ use serde::Serialize;
 use tenancy::GrantRefusal;
 
 use crate::answer::json_response;
-pub(crate) use texts::cut;
 use texts::{all_of, loggable};
+pub(crate) use texts::{beginning, cut};
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 

@@ -83,6 +83,22 @@ fn lines_are_imported_and_bad_ones_are_told() {
 }
 
 #[test]
+fn every_row_that_is_left_out_is_in_the_file_of_them() {
+    let story = Story::begin();
+    let mut row = json!({"device_type": "ios", "push_address": "AB"});
+    row.as_object_mut().unwrap().extend((0..40).map(|n| (format!("unfamiliar_{n:02}"), json!(1))));
+    write(&story, "devices.jsonl", lines(&vec![row; 2_000]));
+    let output = import(&story, &["jsonl", "devices.jsonl", "--refused", "refused.txt"]);
+    assert_eq!((output.status.code(), total(&output)), (Some(1), [0, 0, 2_000]));
+    let told = std::fs::read_to_string(story.folder.path().join("refused.txt")).unwrap();
+    assert_eq!(told.lines().count(), 2_000);
+    for (n, line) in told.lines().enumerate() {
+        let at = format!("line {}: ", n + 1);
+        assert!(line.starts_with(&at) && line.contains("'unfamiliar_00' is not allowed"), "{at} {line}");
+    }
+}
+
+#[test]
 fn files_of_tokens_and_of_columns_are_imported() {
     let story = Story::begin();
     write(&story, "tokens.txt", "token\nAA\nBB\n");

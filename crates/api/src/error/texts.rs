@@ -34,7 +34,12 @@ pub(super) fn loggable(path: &str) -> String {
 
 /// The beginning of a text that may quote a request.
 pub(crate) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MOST_QUOTED_CHARS) {
+    beginning(text, MOST_QUOTED_CHARS)
+}
+
+/// So many characters of a text, which ends with an ellipsis if it has more.
+pub(crate) fn beginning(text: &str, most_chars: usize) -> String {
+    match text.char_indices().nth(most_chars) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }

@@ -22,7 +22,7 @@ use tenancy::App;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result, cut};
+use crate::error::{Error, Result, beginning, cut};
 use crate::query::Params;
 use crate::roles::OwnScopes;
 use crate::upload::Upload;
@@ -37,8 +37,11 @@ const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
 const MOST_LINE_BYTES: usize = 1024 * 1024;
 /// More lines that were left out are counted, and not told.
 const MOST_TOLD: usize = 10_000;
-/// So are those that come when what was told takes so much room: a packed body of some megabytes may be gigabytes of bad lines.
+/// When the lines that were told take so much room, little more is said of others than their numbers, by which they are found: a
+/// packed body of some megabytes may be gigabytes of bad lines.
 const MOST_TOLD_BYTES: usize = 4 * 1024 * 1024;
+/// Of the path and of the problems of such a line.
+const MOST_SHORT_CHARS: usize = 100;
 /// Of a line that has many problems, those beyond so many bytes are counted.
 const MOST_ERROR_BYTES: usize = 8 * 1024;
 
@@ -194,10 +197,15 @@ impl Import<'_> {
 
     fn tell(&mut self, row: &RefusedRow) -> Result<()> {
         self.n_refused += 1;
-        if self.n_refused > MOST_TOLD as u64 || self.told.len() >= MOST_TOLD_BYTES {
+        if self.n_refused > MOST_TOLD as u64 {
             return Ok(());
         }
-        self.tell_line(&RefusedLine { line: row.line, path: below_channel(&row.path), error: &row.message })
+        let path = below_channel(&row.path);
+        if self.told.len() < MOST_TOLD_BYTES {
+            return self.tell_line(&RefusedLine { line: row.line, path, error: &row.message });
+        }
+        let (path, error) = (beginning(path, MOST_SHORT_CHARS), beginning(&row.message, MOST_SHORT_CHARS));
+        self.tell_line(&RefusedLine { line: row.line, path: &path, error: &error })
     }
 
     fn tell_line(&mut self, line: &impl Serialize) -> Result<()> {

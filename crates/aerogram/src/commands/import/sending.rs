@@ -303,8 +303,14 @@ impl Sender<'_> {
             let place = places.get(line.saturating_sub(1)).map_or("a row", String::as_str);
             self.leave_out(place, path, error)?;
         }
-        // All of so few rows are told, or there is a version that tells less.
-        self.total.refused += answer.total.refused.saturating_sub(answer.refused.len() as u64);
+        // All of so few rows are named, or there is a version that names fewer.
+        let n_unnamed = answer.total.refused.saturating_sub(answer.refused.len() as u64);
+        if let (Some(first), Some(last), 1..) = (places.first(), places.last(), n_unnamed) {
+            self.total.refused += n_unnamed;
+            self.tell(&format!(
+                "{n_unnamed} more between {first} and {last}: The server has not said which, nor why."
+            ))?;
+        }
         self.note_end(number)?;
         self.progress.show(self.n_rows, self.total.refused);
         Ok(())
@@ -339,11 +345,15 @@ impl Sender<'_> {
     fn leave_out(&mut self, place: &str, path: &str, why: &str) -> Result<()> {
         self.total.refused += 1;
         let at = if path.is_empty() { String::new() } else { format!("{path}: ") };
-        let text = format!("{place}: {at}{why}");
+        self.tell(&format!("{place}: {at}{why}"))
+    }
+
+    /// Writes a line about rows that are left out.
+    fn tell(&mut self, text: &str) -> Result<()> {
         match &mut self.report {
             Some(report) => writeln!(report, "{text}").context("The file of refused rows cannot be written"),
             None => {
-                self.progress.note(&text);
+                self.progress.note(text);
                 Ok(())
             }
         }

@@ -81,8 +81,8 @@ pub(super) fn area() -> Area {
         .takes(query::choice("dry_run", &["false", "true"], "`true` reads and checks all lines, and writes nothing."))
         .text_body("application/x-ndjson", IMPORTED_LINE)
         .any_content(
-            "As `application/x-ndjson`: `{line, path, error}` for every line that was left out, up to 10,000 of them or 4 MiB, and a \
-             last line `{ok, operation_id, created, updated, named_users, refused}`.",
+            "As `application/x-ndjson`: `{line, path, error}` for every line that was left out, up to 10,000 of them, shortened after \
+             4 MiB, and a last line `{ok, operation_id, created, updated, named_users, refused}`.",
         )
         .changed::<DoneExcept>("To an array of channels in place of lines: `warnings` tell of those that were left out.")
         .status(202)
