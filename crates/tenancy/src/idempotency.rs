@@ -16,6 +16,9 @@ use crate::{SealKey, Tenancy};
 /// For how long an answer is kept.
 pub const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Tells this conflict from all others.
+pub const KEY_WAS_USED: &str = "This idempotency key was used for another request; choose a new key.";
+
 const HOUR: i64 = 60 * 60 * 1000;
 
 /// Identifies a request, to recognize repeats.
@@ -83,8 +86,7 @@ impl Tenancy {
     ) -> Result<T, Failure> {
         if let Some(kept) = idempotency::find(tx, app, &idempotency_key.key)? {
             if kept.request != idempotency_key.request {
-                let text = "This idempotency key was used for another request; choose a new key.";
-                return Err(Error::Conflict(text.to_owned()).into());
+                return Err(Error::Conflict(KEY_WAS_USED.to_owned()).into());
             }
             let opened = open(&self.0.seal_key, &kept.answer);
             match opened.and_then(|answer| serde_json::from_str(&answer).map_err(Error::internal)) {

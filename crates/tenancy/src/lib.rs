@@ -33,7 +33,7 @@ pub use audit::{
 pub use callers::{Caller, KnownBy, Rights, app_secret_purpose, forget_app_secret};
 pub use device_tokens::{DeviceToken, token_end};
 pub use feeds::News;
-pub use idempotency::{IdempotencyKey, KEPT_FOR as ANSWERS_KEPT_FOR};
+pub use idempotency::{IdempotencyKey, KEPT_FOR as ANSWERS_KEPT_FOR, KEY_WAS_USED};
 pub use oauth::{
     AccessToken, Asked, CreatedClient, GrantError, GrantRefusal, OAUTH_KEY_PURPOSE, forget_oauth_key, sealed_oauth_key,
 };

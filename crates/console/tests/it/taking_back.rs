@@ -108,3 +108,37 @@ async fn a_second_click_that_comes_later_sends_nothing_more() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_second_click_on_another_node_or_long_after_sends_nothing_more() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let home = format!("/console/{}", app.app.key);
+        let compose = format!("{home}/compose");
+        let pushes = async || app.master().get("/api/pushes").await.expect(200)["pushes"].as_array().unwrap().len();
+        let message = [("who", "all"), ("text", "Once"), ("do", "send"), ("expected", "0")];
+        for more in [&[("once", "push")][..], &[("once", "experiment"), ("b_text", "Or twice")]] {
+            let fields = [&message[..], more].concat();
+            let first = sender.post(&compose, &fields).await;
+            first.expect(303);
+            // The clock of the other node is behind.
+            app.clock().set_forward(-2500);
+            sender.post(&compose, &fields).await.expect_to(first.location());
+            app.clock().set_forward(2500);
+            app.advance(Duration::from_secs(60));
+            app.step_all().await;
+            let n_pushes = pushes().await;
+            let late = sender.post(&compose, &fields).await;
+            late.expect(409);
+            late.shows(&format!(
+                "An earlier click has sent this already; look at <a href=\"{home}/messages\">Messages</a> before you send it again."
+            ));
+            assert!(!late.text.contains("id=\"compose\""), "the message is there to be sent again: {}", late.text);
+            app.advance(Duration::from_secs(60));
+            app.step_all().await;
+            assert_eq!(pushes().await, n_pushes);
+        }
+        app.stop().await;
+    })
+    .await;
+}

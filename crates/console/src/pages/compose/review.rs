@@ -83,7 +83,8 @@ pub(super) async fn send(visit: &Arc<Visit>, written: &Written) -> Result<Answer
     match kind {
         "push" => sending::begin(visit, body, once).await,
         "experiment" => {
-            let made: Made = sending::make(visit, "/api/experiments", &body, begin_at, once).await?;
+            let made: Option<Made> = sending::make(visit, "/api/experiments", &body, begin_at, once).await?;
+            let Some(made) = made else { return sending::already_sent(visit) };
             Answer::to(visit.to(&format!("/experiments/{}", made.experiment_id)))
         }
         _ => {

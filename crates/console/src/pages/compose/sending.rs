@@ -11,6 +11,7 @@ use model::time::UtcMillis;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use tenancy::KEY_WAS_USED;
 
 use super::Written;
 use crate::answer::Answer;
@@ -22,6 +23,8 @@ use crate::visit::{MOST_FORM_BYTES, Visit};
 
 /// For how many seconds a message can be taken back.
 const UNDO_SECONDS: u64 = 10;
+/// By how many seconds the clock of the node that took the first click may be ahead of this one's.
+const CLOCKS_DIFFER_SECONDS: u64 = 3;
 
 #[derive(Deserialize)]
 struct Made {
@@ -46,33 +49,53 @@ pub(super) async fn begin(visit: &Arc<Visit>, push: Value, once: &str) -> Result
         schedule["name"] = json!(name);
     }
     let at = |schedule: &mut Value, at: &str| schedule["schedule"] = json!({"scheduled_time": at});
-    let made: Made = make(visit, "/api/schedules", &schedule, at, once).await?;
+    let made: Option<Made> = make(visit, "/api/schedules", &schedule, at, once).await?;
+    let Some(made) = made else { return already_sent(visit) };
     let id = made.schedule_ids.first().ok_or_else(|| Error::internal("a schedule without an id"))?;
     Answer::to(visit.to(&format!("/compose/sending/{id}")))
 }
 
 /// Makes something that begins when it can no longer be taken back. A second click with the same form comes later and asks for a
-/// later time, which its key refuses: it gets what the first has made, in one of the seconds before.
+/// later time, which its key refuses: it gets what the first has made, in one of the seconds before, or after if another node was
+/// clicked. None if it comes too late for that.
 pub(super) async fn make<T: DeserializeOwned>(
     visit: &Visit,
     path: &str,
     body: &Value,
     put_time: fn(&mut Value, &str),
     once: &str,
-) -> Result<T> {
+) -> Result<Option<T>> {
     let at = visit.console.engine.clock().now().plus(Duration::from_secs(UNDO_SECONDS));
     // The API knows whole seconds; none of the wait is to be lost.
     let at = UtcMillis(at.0 + 999).whole_second();
-    let mut refused = None;
-    for earlier in 0..=UNDO_SECONDS {
+    let latest = at.plus(Duration::from_secs(CLOCKS_DIFFER_SECONDS));
+    let mut times = vec![at];
+    times.extend((0..=CLOCKS_DIFFER_SECONDS + UNDO_SECONDS).map(|earlier| latest.minus(Duration::from_secs(earlier))));
+    let mut is_used = false;
+    for at in times {
         let mut asked = body.clone();
-        put_time(&mut asked, &at.minus(Duration::from_secs(earlier)).to_api());
-        match visit.post_once(path, asked, once).await {
-            Err(error @ Error::Refused { status: StatusCode::CONFLICT, .. }) => refused = refused.or(Some(error)),
-            other => return other,
+        put_time(&mut asked, &at.to_api());
+        match visit.post_once::<T>(path, asked, once).await {
+            Err(Error::Refused { sentence, .. }) if sentence == KEY_WAS_USED => is_used = true,
+            // Everything but the time was right before, and that has passed meanwhile.
+            Err(Error::Invalid(_)) if is_used => {}
+            other => return other.map(Some),
         }
     }
-    Err(refused.unwrap_or(Error::Internal))
+    Ok(None)
+}
+
+/// The answer to a click that comes when the first has long been carried out. What was written is not shown again, as if it were
+/// still to be sent.
+pub(super) fn already_sent(visit: &Visit) -> Result<Answer> {
+    let sentence = "An earlier click has sent this already";
+    let body = html! {
+        div.notice.bad role="alert" {
+            p { (sentence) "; look at " a href=(visit.to("/messages")) { "Messages" } " before you send it again." }
+        }
+    };
+    let refused = Error::Refused { status: StatusCode::CONFLICT, sentence: format!("{sentence}.") };
+    Ok(Answer::page("Sent already", body)?.refused(&refused))
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
