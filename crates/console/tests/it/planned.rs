@@ -189,6 +189,15 @@ async fn an_automation_that_was_changed_meanwhile_is_not_overwritten_unseen() {
             post(&told, "save").await.expect(303);
             assert_eq!(name().await, "Mine");
         }
+        // Nor is it if it is typed as JSON that the form would have otherwise.
+        let push = json!({"audience": "triggered", "device_types": "all", "notification": {"alert": "Later"}});
+        let rest = json!({"outcome": [{"push": push, "delay": 60}]}).to_string();
+        let opened = seen(&sender.get(&edit).await);
+        let fields = [("name", "As JSON"), ("enabled", "yes"), ("trigger0", "first_open"), ("rest", &*rest)];
+        for _ in 0..2 {
+            sender.post(&edit, &[&fields[..], &[("seen", &*opened), ("do", "save")]].concat()).await.expect(303);
+            assert_eq!(name().await, "As JSON");
+        }
         app.stop().await;
     })
     .await;
