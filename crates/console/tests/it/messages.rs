@@ -34,9 +34,8 @@ async fn messages_are_listed_found_and_stopped_by_people_with_names() {
         sender.get(&format!("{home}/messages?q=nothing")).await.shows("No message fits");
         let page = format!("{home}/messages/{id}");
         let shown = sender.get(&page).await;
-        for words in
-            ["Pause", "<h1>The news of today</h1>", "broadcast", "What it says", "text=The%20news%20of%20today"]
-        {
+        let again = format!("compose?message={id}");
+        for words in ["Pause", "<h1>The news of today</h1>", "broadcast", "What it says", &again] {
             shown.shows(words);
         }
         sender.post(&format!("{page}/pause"), &[]).await.expect_to(&page);
