@@ -7,11 +7,11 @@ use model::problem::{Problem, ProblemKind};
 use model::remote_data::{ConfigChange, ConfigScope, ConfigUpdate};
 use model::time::UtcMillis;
 use serde_json::{Map, Value};
-use store::documents::{self, Document, DocumentKind};
+use store::documents::{self, DocumentKind};
 use store::{Tx, apps};
 
 use crate::RemoteData;
-use crate::documents::{Stored, only};
+use crate::documents::Stored;
 
 const KIND: DocumentKind = DocumentKind::RemoteConfig;
 
@@ -26,7 +26,7 @@ pub struct ConfigView {
 #[boxed]
 impl RemoteData {
     pub async fn config(&self, app: AppId, scope: ConfigScope) -> Result<ConfigView> {
-        let found = self.0.store.read(move |tx| only(tx, app, KIND, scope.word())).await?;
+        let found = self.0.store.read(move |tx| current(tx, app, scope)).await?;
         Ok(found.map_or_else(ConfigView::default, |stored| ConfigView {
             updated: Some(stored.updated),
             values: stored.body,
@@ -38,8 +38,7 @@ impl RemoteData {
         let (this, now) = (self.clone(), self.0.clock.now());
         let write = move |tx: &mut Tx<'_>| {
             let changed = apps::note_data_change(tx, app, now)?;
-            let found = documents::get(tx, app, KIND, scope.word())?;
-            let before = found.map(|found| changeable(&found, scope)).transpose()?;
+            let before = current(tx, app, scope)?;
             let mut values = before.as_ref().map(|stored| stored.body.clone()).unwrap_or_default();
             let mut problems = Vec::new();
             for (n, change) in update.set_values.iter().flatten().enumerate() {
@@ -82,16 +81,17 @@ impl RemoteData {
     }
 }
 
-/// Values that cannot be read would be lost by a change of some of them.
-fn changeable(document: &Document, scope: ConfigScope) -> Result<Stored> {
-    readable(KIND, &document.id, Stored::read(document)).ok_or_else(|| {
+/// Values that cannot be read would be lost by a change of some of them, and are not shown as if there were none.
+fn current(tx: &mut Tx<'_>, app: AppId, scope: ConfigScope) -> Result<Option<Stored>> {
+    let Some(found) = documents::get(tx, app, KIND, scope.word())? else { return Ok(None) };
+    let read = readable(KIND, &found.id, Stored::read(&found)).ok_or_else(|| {
         let scope = scope.word();
         Error::Conflict(format!(
-            "The configuration for '{scope}' cannot be read, perhaps because another version of the service wrote it, and \
-             a change of some values would lose the others; DELETE /api/remote-config/app/<key>/{scope} deletes all, so \
-             that they can be set anew."
+            "The configuration for '{scope}' can neither be read nor changed, perhaps because another version of the service \
+             wrote it; DELETE /api/remote-config/app/<key>/{scope} deletes all of its values, so that they can be set anew."
         ))
-    })
+    })?;
+    Ok(Some(read))
 }
 
 /// Creates objects on the way; a key that leads to another value is the error.

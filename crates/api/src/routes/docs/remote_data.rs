@@ -16,6 +16,7 @@ const FULL: &str =
 const TOO_LARGE: &str = "All data of the app for its devices together would be too large (40900).";
 const NOT_CHANGEABLE: &str =
     "All data of the app for its devices together would be too large, or the values cannot be read (40900).";
+const UNREADABLE: &str = "The values cannot be read (40900).";
 const DECIDED_BY_DEVICES: &str = "Devices decide about it by themselves since it was changed (40900).";
 
 pub(super) fn messages() -> Area {
@@ -203,7 +204,8 @@ pub(super) fn config() -> Area {
     let about = "The devices that the values are for.";
     area.get("/api/remote-config/app/{key}/{platform}", "Show the configuration", "The values that the app has set.")
         .variable("platform", scopes(), about)
-        .ok::<remote_config::RemoteConfig>("The values.");
+        .ok::<remote_config::RemoteConfig>("The values.")
+        .refuses(409, UNREADABLE);
     area.post(
         "/api/remote-config/app/{key}/{platform}",
         "Change the configuration",
