@@ -21,7 +21,7 @@ pub use documents::{readable, stored_body};
 pub use error::{Error, Result};
 pub use growth::{Claim, Growing, Growth, GrowthLimits, Quota};
 pub use metrics::Metrics;
-pub use records::UnreadableRecord;
+pub use records::{PassedOver, UnreadableRecord};
 pub use search::{Findings, Found, FoundKind, SearchText, search_documents};
 pub use shared_clock::{SharedClock, are_apart};
 

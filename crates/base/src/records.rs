@@ -1,8 +1,11 @@
 //! Records of the log that cannot be read. Readers that follow the log pass them over: trying again would not help, and one record
 //! would keep all after it from being read.
 
+use std::collections::HashMap;
+
 use model::event::RecordKind;
-use model::ids::Offset;
+use model::ids::{AppId, Offset};
+use parking_lot::Mutex;
 use serde_json::error::Category;
 
 /// A record that was passed over.
@@ -46,6 +49,22 @@ impl UnreadableRecord {
     }
 }
 
+/// How far records that were passed over are told of, for readers that keep no position: they read some of the log again.
+#[derive(Default)]
+pub struct PassedOver(Mutex<HashMap<AppId, Offset>>);
+
+impl PassedOver {
+    /// Those of the records that are yet to be told of.
+    pub fn news(&self, app: AppId, mut records: Vec<UnreadableRecord>) -> Vec<UnreadableRecord> {
+        let Some(newest) = records.iter().map(|record| record.offset).max() else { return records };
+        let mut told = self.0.lock();
+        let told = told.entry(app).or_default();
+        records.retain(|record| record.offset > *told);
+        *told = newest.max(*told);
+        records
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use model::event::Event;
@@ -60,5 +79,17 @@ mod tests {
             UnreadableRecord::of_json(Offset(1), RecordKind::Open, &error).cause
         };
         assert_eq!(["{", "open", r#"{"occurred":"kim@example.com"}"#].map(cause), ["cut_off", "syntax", "form"]);
+    }
+
+    #[test]
+    fn what_is_read_again_is_no_news() {
+        let (passed_over, app) = (PassedOver::default(), AppId(1));
+        let records = |offsets: &[i64]| -> Vec<UnreadableRecord> {
+            offsets.iter().map(|offset| UnreadableRecord::of_form(Offset(*offset), RecordKind::Terms)).collect()
+        };
+        assert_eq!(passed_over.news(app, records(&[4, 3])), records(&[4, 3]));
+        assert_eq!(passed_over.news(app, records(&[3])), []);
+        assert_eq!(passed_over.news(app, records(&[3, 4, 5])), records(&[5]));
+        assert_eq!(passed_over.news(AppId(2), records(&[3])), records(&[3]));
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use audience::codec;
 use audience::index::Index;
-use base::{Error, Result};
+use base::{Error, Result, UnreadableRecord};
 use boxed::boxed;
+use model::event::RecordKind;
 use model::ids::{AppId, Offset};
 use model::term::TermsRecord;
 use parking_lot::Mutex;
@@ -28,6 +29,15 @@ struct Followed {
     turn: AsyncMutex<()>,
     /// Where the log stood at the last snapshot.
     saved: Mutex<Offset>,
+}
+
+/// Why an index cannot be moved forward. One that is built anew from the channels has what the log cannot tell.
+#[derive(Clone, Copy)]
+enum Obstacle {
+    /// Some of what it has not applied is not there any more.
+    Gap,
+    /// Which channels it is about is not known.
+    Unreadable(UnreadableRecord),
 }
 
 impl Audiences {
@@ -106,11 +116,10 @@ impl Indexes {
         Ok(())
     }
 
-    /// Applies new log records. An index that is behind the oldest record is replaced by a new one.
+    /// Applies new log records. An index that cannot go on with them is replaced by a new one.
     async fn caught_up(&self, app: AppId, mut followed: Arc<Followed>) -> Result<Arc<Followed>> {
-        while !followed.catch_up(&self.0.store, app).await? {
-            let key = self.0.tenancy.key_for_log(app).await;
-            tracing::warn!(app = key, "an audience index is older than the log that is kept; it is built anew");
+        while let Some(obstacle) = followed.catch_up(&self.0.store, app).await? {
+            self.report(app, obstacle).await;
             self.0.audiences.give_up(app, &followed);
             followed = self.followed(app).await?;
         }
@@ -121,25 +130,43 @@ impl Indexes {
         let cell = self.0.audiences.cell(app);
         cell.get_or_try_init(|| self.load(app)).await.cloned()
     }
+
+    /// Says why an index is built anew.
+    async fn report(&self, app: AppId, obstacle: Obstacle) {
+        let key = self.0.tenancy.key_for_log(app).await;
+        match obstacle {
+            Obstacle::Gap => {
+                tracing::warn!(app = key, "an audience index is older than the log that is kept; it is built anew");
+            }
+            // The last snapshot may be from before it.
+            Obstacle::Unreadable(record) => {
+                let news = self.0.passed_over.news(app, vec![record]);
+                news.iter().for_each(|record| record.report(&key, "audience_index"));
+            }
+        }
+    }
 }
 
 impl Followed {
-    /// Applies everything that the log has for it. `false` when some of that is not there any more.
-    async fn catch_up(&self, store: &Store, app: AppId) -> Result<bool> {
+    /// Applies everything that the log has for it, or returns what it cannot get past.
+    async fn catch_up(&self, store: &Store, app: AppId) -> Result<Option<Obstacle>> {
         let _turn = self.turn.lock().await;
         loop {
             let from = self.index.offset();
             let records = store.read(move |tx| log::terms_after(tx, app, from, RECORDS_PER_READ)).await?;
             if records.is_gap {
-                return Ok(false);
+                return Ok(Some(Obstacle::Gap));
             }
             for (offset, body) in &records.found {
-                let change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
-                self.index.apply(*offset, &change).map_err(Error::internal)?;
+                let change = postcard::from_bytes::<TermsRecord>(body).ok();
+                if change.and_then(|change| self.index.apply(*offset, &change).ok()).is_none() {
+                    let record = UnreadableRecord::of_form(*offset, RecordKind::Terms);
+                    return Ok(Some(Obstacle::Unreadable(record)));
+                }
             }
             self.index.advance(records.looked);
             if records.found.len() < RECORDS_PER_READ as usize {
-                return Ok(true);
+                return Ok(None);
             }
         }
     }
@@ -156,9 +183,10 @@ impl Indexes {
             };
             let followed = Followed { index: Arc::new(index), turn: AsyncMutex::new(()), saved: Mutex::default() };
             // The log may have been shortened since.
-            if followed.catch_up(&self.0.store, app).await? {
+            let Some(obstacle) = followed.catch_up(&self.0.store, app).await? else {
                 return Ok(Arc::new(followed));
-            }
+            };
+            self.report(app, obstacle).await;
         }
     }
 

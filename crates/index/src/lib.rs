@@ -8,7 +8,7 @@ mod terms;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::Base;
+use base::{Base, PassedOver};
 use model::ids::AppId;
 use store::Store;
 use tenancy::Tenancy;
@@ -30,6 +30,7 @@ struct Parts {
     audiences: Audiences,
     evaluations: Evaluations,
     snapshots: Snapshots,
+    passed_over: PassedOver,
 }
 
 impl Indexes {
@@ -41,6 +42,7 @@ impl Indexes {
             audiences: Audiences::default(),
             evaluations: Evaluations::default(),
             snapshots: Snapshots(snapshot_folder),
+            passed_over: PassedOver::default(),
         }))
     }
 

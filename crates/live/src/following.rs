@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use audience::codec;
-use base::{Error, Result};
+use base::{Error, Result, UnreadableRecord};
 use boxed::boxed;
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
@@ -17,7 +16,7 @@ use crate::backlog::{Backlog, KEPT};
 use crate::hub::{Hub, Reading};
 use crate::inboxes;
 use crate::message::Message;
-use crate::records::{self, Bounds};
+use crate::records::{self, Bounds, Looked};
 
 const MOST_READ: Bounds = Bounds { n_records: 500, n_bytes: 4 * 1024 * 1024 };
 /// How long an app without connections is still followed: devices that poll come again and again.
@@ -134,8 +133,23 @@ impl Live {
             backlog.advance(page.looked);
             backlog.forget_before(now.minus(KEPT));
         }
+        // All that are connected are told how theirs are, and so are devices that come back.
+        if !page.are_inboxes_known {
+            let connected = hub.lines.lock().connected.clone();
+            hub.inboxes.lock().restart(page.looked, page.looked, &connected);
+        }
         self.note_inboxes(hub, &page.inboxes, page.looked);
+        self.report(app, page.unreadable).await;
         Ok(Read { head: page.head, looked: page.looked, is_end: page.is_end })
+    }
+
+    /// Says which records were passed over. An app that was let go is followed anew from hours ago.
+    async fn report(&self, app: AppId, unreadable: Vec<UnreadableRecord>) {
+        let news = self.0.passed_over.news(app, unreadable);
+        if !news.is_empty() {
+            let key = self.0.tenancy.key_for_log(app).await;
+            news.iter().for_each(|record| record.report(&key, "live_connections"));
+        }
     }
 }
 
@@ -159,6 +173,10 @@ struct Page {
     found: Vec<(Message, RoaringBitmap)>,
     /// Channels in whose inboxes something has changed.
     inboxes: RoaringBitmap,
+    /// Whether these are all, as far as the log is followed.
+    are_inboxes_known: bool,
+    /// The records that were passed over.
+    unreadable: Vec<UnreadableRecord>,
     head: Offset,
     after: Offset,
     looked: Offset,
@@ -177,13 +195,15 @@ fn next_page(tx: &mut Tx<'_>, app: AppId, seen: Seen, known: i64, now: UtcMillis
         None => Offset(log::first_since(tx, app, now.minus(KEPT))?.0 - 1).min(head),
     };
     let mut found: Vec<(Message, RoaringBitmap)> = Vec::new();
-    let is_end = records::read(tx, app, (after, head), MOST_READ, |message, channels| {
-        found.push((message, codec::decode(&channels).map_err(Error::internal)?));
-        Ok(())
-    })?;
-    let looked = found.last().filter(|_| !is_end).map_or(head.max(after), |(last, _)| last.at);
+    let Looked { up_to: looked, is_end, mut unreadable } =
+        records::read(tx, app, (after, head), MOST_READ, |message, channels| found.push((message, channels)))?;
     // What has changed in inboxes before the log is followed is not known: a device that comes back is told how its own is.
     let is_followed = since.is_some() && !is_new_log;
-    let inboxes = if is_followed { inboxes::changes(tx, app, (inboxes_seen, looked))? } else { RoaringBitmap::new() };
-    Ok(Page { found, inboxes, head, after, looked, is_end, is_new_log, n_rewrites })
+    let (inboxes, unknown) = match is_followed {
+        true => inboxes::changes(tx, app, (inboxes_seen, looked))?,
+        false => (RoaringBitmap::new(), Vec::new()),
+    };
+    let are_inboxes_known = unknown.is_empty();
+    unreadable.extend(unknown);
+    Ok(Page { found, inboxes, are_inboxes_known, unreadable, head, after, looked, is_end, is_new_log, n_rewrites })
 }

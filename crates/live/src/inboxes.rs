@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use audience::codec;
-use base::{Error, Result};
+use base::{Result, UnreadableRecord};
 use boxed::boxed;
 use model::event::{Many, RecordKind};
 use model::ids::{AppId, Offset, Ordinal};
@@ -95,29 +95,41 @@ impl Inboxes {
     }
 }
 
-/// The channels by which inboxes were changed after an offset and up to another.
-pub(crate) fn changes(tx: &mut Tx<'_>, app: AppId, (mut after, until): (Offset, Offset)) -> Result<RoaringBitmap> {
+/// The channels by which inboxes were changed after an offset and up to another, as far as the records can be read, and the others.
+pub(crate) fn changes(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (mut after, until): (Offset, Offset),
+) -> Result<(RoaringBitmap, Vec<UnreadableRecord>)> {
     let kinds = BTreeSet::from([RecordKind::RichDelivery, RecordKind::RichRead, RecordKind::RichDelete]);
-    let mut changed = RoaringBitmap::new();
+    let (mut changed, mut unreadable) = (RoaringBitmap::new(), Vec::new());
     while after < until {
         let (mut n_records, mut bodies) = (0, Vec::new());
         log::visit_kinds(tx, app, after, until, &kinds, PORTION, |row| {
             (n_records, after) = (n_records + 1, row.offset);
             match row.ordinal {
                 Some(ordinal) => drop(changed.insert(ordinal.0)),
-                None => bodies.push(row.body.to_vec()),
+                None => bodies.push((row.offset, row.kind, row.body.to_vec())),
             }
             Ok(())
         })?;
-        for body in bodies {
-            let (many, _): (Many, _) = postcard::take_from_bytes(&body).map_err(Error::internal)?;
-            changed |= codec::decode(&many.ordinals).map_err(Error::internal)?;
+        for (offset, kind, body) in bodies {
+            match channels_of(&body) {
+                Some(channels) => changed |= channels,
+                None => unreadable.push(UnreadableRecord::of_form(offset, kind)),
+            }
         }
         if n_records < PORTION {
             break;
         }
     }
-    Ok(changed)
+    Ok((changed, unreadable))
+}
+
+/// The channels of a record; `None` if it cannot be read.
+fn channels_of(body: &[u8]) -> Option<RoaringBitmap> {
+    let (many, _): (Many, _) = postcard::take_from_bytes(body).ok()?;
+    codec::decode(&many.ordinals).ok()
 }
 
 impl Hub {

@@ -30,7 +30,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use base::{Base, Metrics};
+use base::{Base, Metrics, PassedOver};
 use devices::Devices;
 use index::Indexes;
 use model::ids::AppId;
@@ -71,6 +71,7 @@ struct Parts {
     hubs: Mutex<HashMap<AppId, Arc<Hub>>>,
     /// Whether the node is stopping, and takes no more connections.
     is_stopping: AtomicBool,
+    passed_over: PassedOver,
 }
 
 impl Live {
@@ -84,6 +85,7 @@ impl Live {
             devices: devices.clone(),
             hubs: Mutex::default(),
             is_stopping: AtomicBool::new(false),
+            passed_over: PassedOver::default(),
         }))
     }
 

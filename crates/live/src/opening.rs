@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use audience::codec;
 use base::{Error, Result};
 use boxed::boxed;
 use model::ids::{AppId, ChannelId, Offset, Ordinal, PushId};
@@ -303,13 +302,12 @@ fn older_messages(
     (after, until): (Offset, Offset),
 ) -> Result<(Vec<Message>, bool)> {
     let mut found = Vec::new();
-    let is_end = records::read(tx, app, (after, until), MOST_READ, |message, channels| {
-        if codec::decode(&channels).map_err(Error::internal)?.contains(ordinal.0) {
+    let looked = records::read(tx, app, (after, until), MOST_READ, |message, channels| {
+        if channels.contains(ordinal.0) {
             found.push(message);
         }
-        Ok(())
     })?;
-    let is_whole = is_end && log::start(tx, app)?.0 <= after.0 + 1;
+    let is_whole = looked.is_end && log::start(tx, app)?.0 <= after.0 + 1;
     Ok((found, is_whole))
 }
 

@@ -1,8 +1,10 @@
 //! Reading the records of live messages within bounds: so many of them, and so many bytes, however large each is.
 
-use base::{Error, Result};
-use model::event::{LiveContent, Many};
+use audience::codec;
+use base::{Result, UnreadableRecord};
+use model::event::{LiveContent, Many, RecordKind};
 use model::ids::{AppId, Offset};
+use roaring::RoaringBitmap;
 use store::{Tx, log};
 
 use crate::message::Message;
@@ -18,19 +20,28 @@ pub(crate) struct Bounds {
     pub(crate) n_bytes: usize,
 }
 
-/// Takes the messages after an offset and up to another, with the sets of their channels, oldest first. Returns whether these are
-/// all; otherwise there is at least one, from which the next read can go on.
+/// What was read.
+pub(crate) struct Looked {
+    /// From here the next read goes on.
+    pub(crate) up_to: Offset,
+    /// Whether these are all.
+    pub(crate) is_end: bool,
+    /// The records that were passed over.
+    pub(crate) unreadable: Vec<UnreadableRecord>,
+}
+
+/// Takes the messages after an offset and up to another, with their channels, oldest first.
 pub(crate) fn read(
     tx: &mut Tx<'_>,
     app: AppId,
     (mut after, until): (Offset, Offset),
     bounds: Bounds,
-    mut take: impl FnMut(Message, Vec<u8>) -> Result<()>,
-) -> Result<bool> {
-    let (mut n_records, mut n_bytes) = (0, 0);
+    mut take: impl FnMut(Message, RoaringBitmap),
+) -> Result<Looked> {
+    let (mut n_records, mut n_bytes, mut unreadable) = (0, 0, Vec::new());
     while after < until {
         if n_records >= bounds.n_records || n_bytes >= bounds.n_bytes {
-            return Ok(false);
+            return Ok(Looked { up_to: after, is_end: false, unreadable });
         }
         let (n_wanted, mut portion) = (PORTION.min(bounds.n_records - n_records), Vec::new());
         log::visit_lives(tx, app, after, until, n_wanted, |offset, body| {
@@ -41,21 +52,24 @@ pub(crate) fn read(
         let is_last = portion.len() < n_wanted as usize;
         n_records += n_wanted;
         for (offset, body) in portion {
-            let (message, channels) = parse(offset, &body)?;
-            take(message, channels)?;
+            match parse(offset, &body) {
+                Some((message, channels)) => take(message, channels),
+                None => unreadable.push(UnreadableRecord::of_form(offset, RecordKind::Live)),
+            }
             after = offset;
         }
         if is_last {
             break;
         }
     }
-    Ok(true)
+    Ok(Looked { up_to: until.max(after), is_end: true, unreadable })
 }
 
-/// The message of a record, and the set of its channels.
-fn parse(offset: Offset, body: &[u8]) -> Result<(Message, Vec<u8>)> {
-    let (many, rest): (Many, _) = postcard::take_from_bytes(body).map_err(Error::internal)?;
-    let content: LiveContent = postcard::from_bytes(rest).map_err(Error::internal)?;
+/// The message of a record, and its channels.
+fn parse(offset: Offset, body: &[u8]) -> Option<(Message, RoaringBitmap)> {
+    let (many, rest): (Many, _) = postcard::take_from_bytes(body).ok()?;
+    let content: LiveContent = postcard::from_bytes(rest).ok()?;
+    let channels = codec::decode(&many.ordinals).ok()?;
     let message = Message {
         at: offset,
         occurred: many.occurred,
@@ -63,5 +77,5 @@ fn parse(offset: Offset, body: &[u8]) -> Result<(Message, Vec<u8>)> {
         expires: content.expires,
         content: content.message.into(),
     };
-    Ok((message, many.ordinals))
+    Some((message, channels))
 }

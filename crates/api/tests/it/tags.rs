@@ -1,12 +1,14 @@
 //! Tags in groups: of channels, and of named users for all of their channels.
 
 use model::event::RecordKind;
-use model::ids::Offset;
+use model::ids::{ChannelId, Offset};
 use serde_json::{Value, json};
+use store::log::NewRecord;
 use testkit::app::{TestApp, on_each_database};
 use testkit::rows::row_counts;
 
 use crate::crowd::Crowd;
+use crate::logs::Log;
 
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
 
@@ -90,6 +92,42 @@ async fn events_and_terms_are_written_with_the_change() {
         let body = json!({"audience": {"named_user_id": "kim"}, "add": {"g": "three"}});
         app.master().post("/api/named_users/tags", body).await.expect(200);
         assert_eq!(logged(&app, end).await.0, [RecordKind::Terms, RecordKind::TagChange]);
+    })
+    .await;
+}
+
+/// Takes all terms from a channel, with a record of it that cannot be read.
+async fn take_terms(app: &TestApp, channel: &str) {
+    let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
+    let (channel, now): (ChannelId, _) = (channel.parse().unwrap(), app.engine().clock().now());
+    let write = move |tx: &mut store::Tx<'_>| {
+        store::channels::set_terms(tx, id, channel, &[])?;
+        let record = NewRecord { kind: RecordKind::Terms, ordinal: None, body: vec![0xff] };
+        store::log::append(tx, id, now, vec![record])
+    };
+    app.engine().store().write(id, write).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_neither_stops_the_index_nor_makes_it_wrong() {
+    on_each_database(async |app| {
+        let log = Log::begin();
+        let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios"), ("c", "ios")]).await;
+        let all = ["a", "b", "c"].map(|name| crowd.id(name));
+        tag(&app, json!({"channel": all}), "add", json!({"g": "one"})).await;
+        assert_eq!(crowd.reached(&app, &in_group("g", "one")).await, "a b c");
+        app.engine().index().save_indexes().await;
+        take_terms(&app, crowd.id("a")).await;
+        assert_eq!(crowd.reached(&app, &in_group("g", "one")).await, "b c", "as the channels are stored");
+        tag(&app, json!({"channel": crowd.id("c")}), "remove", json!({"g": "one"})).await;
+        assert_eq!(crowd.reached(&app, &in_group("g", "one")).await, "b", "and it follows the log");
+        let lines = log.events("record.unreadable");
+        let told: Vec<_> = lines.iter().map(|line| [&line["fields"]["reader"], &line["fields"]["kind"]]).collect();
+        assert_eq!(json!(told), json!([["audience_index", "Terms"]]), "once, although the last snapshot is older");
+
+        take_terms(&app, crowd.id("b")).await;
+        let app = app.restart().await;
+        assert_eq!(crowd.reached(&app, &in_group("g", "one")).await, "");
     })
     .await;
 }

@@ -1,12 +1,18 @@
 //! What devices are told of their inboxes, in every form.
 
+use std::collections::BTreeSet;
+
+use ::model::event::RecordKind;
+use ::model::ids::AppId;
 use providers::http::Streaming;
 use serde_json::{Value, json};
+use store::log::{self, NewRecord};
 use testkit::app::{TestApp, on_each_database};
 use testkit::live::{Device, Socket};
 
 use super::forms::{events, poll, stream};
 use crate::inbox::{Phone, send};
+use crate::logs::Log;
 use crate::personalization::set;
 use crate::privacy::ask;
 
@@ -125,6 +131,34 @@ async fn connected_devices_are_told_again_when_the_log_was_changed() {
         ask(&app, "erase", json!({"channel_id": stranger.channel})).await;
         app.step_all().await;
         assert_eq!(unread(&mut socket).await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_keeps_no_other_from_being_told() {
+    on_each_database(async |app| {
+        let lines = Log::begin();
+        let (phone, _, _) = devices(&app).await;
+        let mut socket = Socket::open(&app, &phone, None).await;
+        socket.next().await;
+        send(&app, "one", json!({})).await;
+        assert_eq!(unread(&mut socket).await, 1);
+        let now = app.engine().clock().now();
+        let append = move |tx: &mut store::Tx<'_>| {
+            let unreadable = |kind| NewRecord { kind, ordinal: None, body: vec![0xff] };
+            log::append(tx, AppId(1), now, [RecordKind::RichDelivery, RecordKind::Live].map(unreadable).to_vec())
+        };
+        app.engine().store().write(AppId(1), append).await.unwrap();
+        assert_eq!(unread(&mut socket).await, 1, "it may be this inbox that has changed");
+        send(&app, "two", json!({})).await;
+        assert_eq!(unread(&mut socket).await, 2);
+        super::push(&app, json!("all"), "to all").await;
+        assert_eq!(alert(&mut socket).await, "to all");
+        let told = lines.events("record.unreadable");
+        let kinds: BTreeSet<_> = told.iter().map(|line| line["fields"]["kind"].as_str().unwrap()).collect();
+        assert_eq!((told.len(), kinds), (2, BTreeSet::from(["Live", "RichDelivery"])));
+        assert!(told.iter().all(|line| line["fields"]["reader"] == "live_connections"), "{told:?}");
     })
     .await;
 }
