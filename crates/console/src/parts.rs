@@ -14,6 +14,7 @@ pub(crate) mod once;
 pub(crate) mod outcomes;
 pub(crate) mod pager;
 pub(crate) mod people;
+pub(crate) mod seen;
 pub(crate) mod segment_of_push;
 pub(crate) mod states;
 pub(crate) mod tabs;

@@ -29,6 +29,8 @@ mod messages;
 #[cfg(test)]
 mod oidc;
 #[cfg(test)]
+mod overtaken;
+#[cfg(test)]
 mod people;
 #[cfg(test)]
 mod planned;

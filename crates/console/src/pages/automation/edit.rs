@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use http::{Method, StatusCode};
+use http::Method;
 use maud::{Markup, html};
 use model::ids::PipelineId;
+use model::pipeline::Pipeline;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::written::{Automation, UNITS, mark_of};
+use super::written::{Automation, READ_ONLY, UNITS};
 use super::{facts, trigger};
 use crate::answer::Answer;
 use crate::assets::build_script;
@@ -20,6 +21,7 @@ use crate::pages::login::kept;
 use crate::parts::conditions::{Known, datalists, rows};
 use crate::parts::fields::{Field, choice, problems};
 use crate::parts::once::once;
+use crate::parts::seen::{Seen, said};
 use crate::visit::Visit;
 
 #[derive(Deserialize)]
@@ -38,13 +40,12 @@ struct Form {
     id: Option<PipelineId>,
     typed: Fields,
     automation: Automation,
-    /// What was saved when the form was opened, or when it was last said that there is something newer.
-    seen: Option<String>,
+    seen: Seen,
 }
 
 impl Form {
     fn new(id: Option<PipelineId>, typed: Fields) -> Self {
-        Self { id, automation: Automation::read(&typed), seen: typed.text("seen").map(str::to_owned), typed }
+        Self { id, automation: Automation::read(&typed), seen: Seen::in_form(&typed), typed }
     }
 }
 
@@ -58,7 +59,7 @@ pub(crate) async fn edit(visit: Arc<Visit>) -> Result<Answer> {
     let id: PipelineId = visit.id("pipeline")?;
     let One { pipeline } = visit.get(&format!("/api/pipelines/{id}")).await?;
     let form = Form::new(Some(id), Automation::fields_of(&pipeline));
-    draw(&visit, &Form { seen: Some(mark_of(&pipeline)), ..form }, None).await
+    draw(&visit, &Form { seen: Seen::of(&said(&pipeline, &READ_ONLY)), ..form }, None).await
 }
 
 pub(crate) async fn create(visit: Arc<Visit>) -> Result<Answer> {
@@ -87,8 +88,7 @@ async fn save(visit: &Visit, form: &mut Form) -> Result<PipelineId> {
     if let Some(id) = form.id {
         let path = format!("/api/pipelines/{id}");
         let One { pipeline } = visit.get(&path).await?;
-        if !is_saved(&body, &pipeline) {
-            refuse_unseen(form, &pipeline)?;
+        if form.seen.lets_save("automation", &said(&pipeline, &READ_ONLY), &body, Pipeline::parse)? {
             visit.change(Method::PUT, &path, Some(body)).await?;
         }
         return Ok(id);
@@ -97,27 +97,8 @@ async fn save(visit: &Visit, form: &mut Form) -> Result<PipelineId> {
     made.pipeline_ids.first().copied().ok_or_else(|| Error::internal("a pipeline without an id"))
 }
 
-/// Whether the first of two clicks has saved this. The API keeps JSON as it was typed, which the form may read as less.
-fn is_saved(body: &Value, saved: &Map<String, Value>) -> bool {
-    let is_as_typed = body.as_object().is_some_and(|body| mark_of(body) == mark_of(saved));
-    is_as_typed || Automation::read(&Automation::fields_of(saved)).body().is_ok_and(|saved| saved == *body)
-}
-
-/// Refuses to replace what was saved since the form was opened. Who saves it again has been told.
-fn refuse_unseen(form: &mut Form, saved: &Map<String, Value>) -> Result<()> {
-    let now = mark_of(saved);
-    let seen = form.seen.replace(now.clone());
-    if seen.is_none_or(|seen| seen == now) {
-        return Ok(());
-    }
-    let sentence = "This automation was changed since you opened it, so nothing was saved. What you have typed is still here: save it \
-                    once more to put it in the place of what is saved now.";
-    Err(Error::Refused { status: StatusCode::CONFLICT, sentence: sentence.to_owned() })
-}
-
 async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answer> {
     let Form { id, typed, automation, seen } = form;
-    let is_conflict = error.is_some_and(|error| error.status() == StatusCode::CONFLICT);
     let mut known = Known::of(visit, &automation.conditions).await;
     for list in automation.triggers.iter().flat_map(trigger::Trigger::lists) {
         known.learn(visit, list).await;
@@ -135,9 +116,8 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                 (kept()) (once(visit))
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show what it does" }
                 input type="hidden" name="who" value="some";
-                @if let Some(seen) = seen { input type="hidden" name="seen" value=(seen); }
                 (problems(error, &[]))
-                @if is_conflict && id.is_some() { p { a href=(action) target="_blank" { "See what is saved" } } }
+                (seen.show(&action))
                 (Field::text("name", "Name").value(&value("name")).optional().show(None))
                 label.check { input type="checkbox" name="enabled" value="yes" checked[automation.is_enabled]; "Switched on" }
                 fieldset { legend { "1 When" } (trigger::rows(&automation.triggers, &known)) }

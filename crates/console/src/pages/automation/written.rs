@@ -1,9 +1,6 @@
 //! An automation as the fields of a form, and the way back from the pipeline that it is. Parts that the form has no fields for stay
 //! JSON: nothing is lost.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 
 use super::facts;
@@ -19,7 +16,7 @@ use crate::parts::conditions::Conditions;
 pub(super) const UNITS: [(&str, &str); 4] = [("60", "minutes"), ("3600", "hours"), ("86400", "days"), ("1", "seconds")];
 
 /// Keys of answers that are not part of what was sent.
-const READ_ONLY: [&str; 5] = ["uid", "url", "status", "creation_time", "last_modified_time"];
+pub(super) const READ_ONLY: [&str; 5] = ["uid", "url", "status", "creation_time", "last_modified_time"];
 
 pub(super) struct Automation {
     pub(super) name: Option<String>,
@@ -154,13 +151,6 @@ impl Automation {
         }
         Fields::parse(&encoded(fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
     }
-}
-
-/// Tells what is saved from everything else that could be.
-pub(super) fn mark_of(body: &Map<String, Value>) -> String {
-    let mut said = body.clone();
-    said.retain(|key, _| !READ_ONLY.contains(&key.as_str()));
-    BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, Value::from(said).to_string().as_bytes()))
 }
 
 fn one_or_many(mut said: Vec<Value>) -> Option<Value> {
