@@ -33,6 +33,7 @@ use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, plac
 use crate::parts::copy;
 use crate::parts::fields::problems;
 use crate::parts::once::once;
+use crate::parts::seen::Seen;
 use crate::shell::curl;
 use crate::visit::Visit;
 use opened::Opened;
@@ -48,6 +49,8 @@ struct Form {
     written: Written,
     /// The saved draft that it is.
     draft: Option<Identity>,
+    /// Of the schedule that it changes.
+    seen: Seen,
 }
 
 #[derive(Deserialize)]
@@ -57,7 +60,8 @@ struct Tested {
 
 impl Form {
     fn new(typed: &Fields) -> Self {
-        Self { typed: typed.clone(), written: Written::read(typed), draft: Identity::in_form(typed) }
+        let (written, draft) = (Written::read(typed), Identity::in_form(typed));
+        Self { typed: typed.clone(), written, draft, seen: Seen::in_form(typed) }
     }
 }
 
@@ -75,7 +79,7 @@ pub(crate) async fn post(visit: Arc<Visit>) -> Result<Answer> {
     let done = match visit.form.text("do").unwrap_or_default() {
         "take" => take_over(&visit, &mut form.written).map(|()| None),
         "review" => review::show(&visit, &form.written).await.map(Some),
-        "send" => review::send(&visit, &form.written).await.map(Some),
+        "send" => review::send(&visit, &form.written, &mut form.seen).await.map(Some),
         "test" => return send_test(&visit, &form).await,
         "autosave" => return autosave(&visit, form).await,
         action @ ("save" | "save-as-new" | "submit") => return save(&visit, form, action).await,
@@ -163,7 +167,8 @@ async fn again(visit: &Visit) -> Result<Answer> {
 }
 
 async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<&Markup>) -> Result<Answer> {
-    let Form { typed, written, draft } = form;
+    let Form { typed, written, draft, seen } = form;
+    let schedule = typed.text("schedule").map(|id| (id, visit.to(&format!("/schedules/{}", encode(id)))));
     let known = Known::of(visit, &written.conditions).await;
     let reach = Reach::of(visit, written).await;
     // A test or a step that is refused says nothing about the draft.
@@ -173,17 +178,17 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<
     }
     let body = html! {
         @if let Some(notice) = notice { div.notice.good role="status" { (notice) } }
-        @if let Some(id) = typed.text("schedule") {
-            p.line { "You change " a href=(visit.to(&format!("/schedules/{}", encode(id)))) { "a schedule" } ", which goes on as it is until then." }
+        @if let Some((_, page)) = &schedule {
+            p.line { "You change " a href=(page) { "a schedule" } ", which goes on as it is until then." }
         }
         div.compose {
             (build_script())
-            form #compose data-build data-autosave[typed.text("schedule").is_none()] method="post" action=(visit.to("/compose")) {
+            form #compose data-build data-autosave[schedule.is_none()] method="post" action=(visit.to("/compose")) {
                 (kept()) (once(visit))
                 // What Enter in a field does: browsers take the first button of a form.
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Check the reach" }
-                @if let Some(id) = typed.text("schedule") { input type="hidden" name="schedule" value=(id); }
                 (problems(error, &[]))
+                @if let Some((id, page)) = &schedule { input type="hidden" name="schedule" value=(id); (seen.show(page)) }
                 (saving::show(visit, draft.as_ref(), outdated))
                 (who(&written.conditions, &known))
                 (fields::what(written, typed))

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::compose::{self, Written};
 use crate::answer::Answer;
 use crate::dates::{time, time_or};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::form::{encode, query};
 use crate::parts::message_text::message_text;
 use crate::parts::offsets::offsets;
@@ -41,7 +41,13 @@ pub(crate) struct Template {
 
 #[derive(Deserialize)]
 struct One {
-    template: Template,
+    template: Map<String, Value>,
+}
+
+impl Template {
+    fn read(saved: &Map<String, Value>) -> Result<Self> {
+        Self::deserialize(Value::from(saved.clone())).map_err(Error::internal)
+    }
 }
 
 pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
@@ -96,7 +102,7 @@ fn use_it(visit: &Visit, template: &Template) -> Markup {
 /// What Compose shows of a template that is used there.
 pub(crate) async fn in_compose(visit: &Visit, id: &str) -> Result<Option<Vec<(String, String)>>> {
     let One { template } = visit.get(&format!("/api/templates/{}", encode(id))).await?;
-    Ok(fields_in_compose(&template))
+    Ok(fields_in_compose(&Template::read(&template)?))
 }
 
 fn fields_in_compose(template: &Template) -> Option<Vec<(String, String)>> {

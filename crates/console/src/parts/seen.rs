@@ -34,6 +34,11 @@ impl Seen {
         Self { mark: fields.text(FIELD).map(str::to_owned), is_outdated: false }
     }
 
+    /// As a field, for the form that shows what is saved.
+    pub(crate) fn field(&self) -> Option<(String, String)> {
+        Some((FIELD.to_owned(), self.mark.clone()?))
+    }
+
     /// Whether a request is to be made in the place of what is saved; not if the first of two clicks has made it. Refuses to
     /// replace what was saved since the form was opened. Who saves it again has been told.
     pub(crate) fn lets_save<T: Serialize>(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use maud::{Markup, html};
 use model::ids::SegmentId;
+use model::segment::SegmentBody;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ use crate::pages::login::kept;
 use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
 use crate::parts::fields::{Field, problems};
 use crate::parts::once::once;
+use crate::parts::seen::Seen;
 use crate::visit::Visit;
 
 /// Schedules, experiments and other segments that are looked through for those that name a segment.
@@ -29,6 +31,7 @@ struct Form {
     id: Option<SegmentId>,
     name: String,
     conditions: Conditions,
+    seen: Seen,
 }
 
 /// Something that names a segment.
@@ -67,7 +70,8 @@ impl Form {
         if conditions.rows.is_empty() && fields.text("do").is_none() {
             conditions.change("add");
         }
-        Self { id, name: fields.exact("display_name").unwrap_or_default().to_owned(), conditions }
+        let name = fields.exact("display_name").unwrap_or_default().to_owned();
+        Self { id, name, conditions, seen: Seen::in_form(fields) }
     }
 }
 
@@ -78,8 +82,10 @@ pub(crate) async fn new(visit: Arc<Visit>) -> Result<Answer> {
 
 pub(crate) async fn edit(visit: Arc<Visit>) -> Result<Answer> {
     let id: SegmentId = visit.id("segment")?;
-    let Whole { display_name, criteria } = visit.get(&format!("/api/segments/{id}")).await?;
-    let form = Form { id: Some(id), name: display_name, conditions: Conditions::of(&criteria) };
+    let saved: Value = visit.get(&format!("/api/segments/{id}")).await?;
+    let Whole { display_name, criteria } = Whole::deserialize(&saved).map_err(Error::internal)?;
+    let conditions = Conditions::of(&criteria);
+    let form = Form { id: Some(id), name: display_name, conditions, seen: Seen::of(&saved) };
     draw(&visit, &form, None).await
 }
 
@@ -95,7 +101,7 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Result<Answer> {
 async fn take(visit: &Visit, id: Option<SegmentId>) -> Result<Answer> {
     let mut form = Form::read(&visit.form, id);
     let done = match visit.form.text("do").unwrap_or_default() {
-        "save" => save(visit, &form).await.map(Some),
+        "save" => save(visit, &mut form).await.map(Some),
         "take" => Conditions::of_json(visit.form.text("json").unwrap_or_default()).map(|conditions| {
             form.conditions = conditions;
             None
@@ -112,10 +118,14 @@ async fn take(visit: &Visit, id: Option<SegmentId>) -> Result<Answer> {
     }
 }
 
-async fn save(visit: &Visit, form: &Form) -> Result<SegmentId> {
+async fn save(visit: &Visit, form: &mut Form) -> Result<SegmentId> {
     let body = json!({"display_name": form.name.trim(), "criteria": form.conditions.audience()?});
     if let Some(id) = form.id {
-        visit.change(Method::PUT, &format!("/api/segments/{id}"), Some(body)).await?;
+        let path = format!("/api/segments/{id}");
+        let saved: Value = visit.get(&path).await?;
+        if form.seen.lets_save("segment", &saved, &body, SegmentBody::parse)? {
+            visit.change(Method::PUT, &path, Some(body)).await?;
+        }
         return Ok(id);
     }
     let created: Created = visit.post_form("/api/segments", body).await?;
@@ -142,6 +152,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Count" }
                 input type="hidden" name="who" value="some";
                 (problems(error, &["display_name"]))
+                (form.seen.show(&action))
                 (Field::text("display_name", "Name").value(&form.name).show(error))
                 fieldset {
                     legend { "Who is in it" }

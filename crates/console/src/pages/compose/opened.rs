@@ -1,7 +1,7 @@
 //! What Compose opens with: a draft, a schedule, a message or a template by its id, so that no address has to carry what one says;
 //! or the little that an address fills in.
 
-use super::{Form, Written, saving};
+use super::{Form, saving};
 use crate::error::Result;
 use crate::form::{Fields, encode};
 use crate::pages::message::said;
@@ -42,5 +42,5 @@ async fn draft(visit: &Visit, id: &str) -> Result<Opened> {
     };
     // What was sent stays as it is; here it becomes another message.
     let draft = (saved.state != "sent").then(|| saved.identity());
-    Ok(Opened::Form(Box::new(Form { written: Written::read(&typed), typed, draft })))
+    Ok(Opened::Form(Box::new(Form { draft, ..Form::new(&typed) })))
 }

@@ -15,8 +15,10 @@ use super::{preview, saving, sending, words};
 use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode};
+use crate::pages::schedules::editing;
 use crate::parts::numbers::grouped;
 use crate::parts::once::once;
+use crate::parts::seen::Seen;
 use crate::visit::Visit;
 
 #[derive(Deserialize)]
@@ -64,7 +66,7 @@ pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer
     Answer::page("Ready to send?", page)
 }
 
-pub(super) async fn send(visit: &Arc<Visit>, written: &Written) -> Result<Answer> {
+pub(super) async fn send(visit: &Arc<Visit>, written: &Written, seen: &mut Seen) -> Result<Answer> {
     refuse_others(visit)?;
     if !words::is_confirmed(visit) {
         return Err(Error::invalid("number", "The number of devices was not typed as shown; nothing was sent."));
@@ -76,7 +78,7 @@ pub(super) async fn send(visit: &Arc<Visit>, written: &Written) -> Result<Answer
     }
     let Document { kind, body } = written.document(true)?;
     if let Some(id) = changed_schedule(visit, kind)? {
-        visit.put::<Value>(&format!("/api/schedules/{id}"), body).await?;
+        editing::replace(visit, &id, body, seen).await?;
         return Answer::to(visit.to(&format!("/schedules/{id}")));
     }
     // A second click with the same form sends and schedules nothing more.

@@ -14,7 +14,7 @@ pub(crate) const EXPIRY: [(&str, &str); 5] =
     [("", "28 days"), ("3600", "an hour"), ("14400", "4 hours"), ("86400", "a day"), ("604800", "a week")];
 
 /// Fields that say what to do with the form, and not what the message is.
-const STEERING: [&str; 8] = ["do", "json", "once", "expected", "number", "draft", "version", "schedule"];
+const STEERING: [&str; 9] = ["do", "json", "once", "expected", "number", "draft", "version", "schedule", "seen"];
 
 pub(crate) struct Written {
     pub(super) conditions: Conditions,

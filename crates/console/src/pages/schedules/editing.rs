@@ -1,12 +1,14 @@
 //! A schedule as fields of Compose, where those can show all of it: what they would lose is edited as JSON instead.
 
-use model::schedule::WallTime;
+use http::Method;
+use model::schedule::{ScheduledPush, WallTime};
 use model::time::UtcMillis;
 use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::form::{Fields, encode, encoded};
 use crate::pages::compose::Written;
+use crate::parts::seen::Seen;
 use crate::visit::Visit;
 
 /// The repetitions that Compose offers.
@@ -18,8 +20,19 @@ pub(crate) async fn in_compose(visit: &Visit, id: &str) -> Result<Option<Vec<(St
     let mut fields = compose_fields(&document, visit.zone());
     if let Some(fields) = &mut fields {
         fields.push(("schedule".to_owned(), id.to_owned()));
+        fields.extend(Seen::of(&document).field());
     }
     Ok(fields)
+}
+
+/// Puts a document in the place of a schedule, unless that was changed since its form was opened.
+pub(crate) async fn replace(visit: &Visit, id: &str, document: Value, seen: &mut Seen) -> Result<()> {
+    let path = format!("/api/schedules/{id}");
+    let saved: Value = visit.get(&path).await?;
+    if seen.lets_save("schedule", &saved, &document, ScheduledPush::parse_replacement)? {
+        visit.change(Method::PUT, &path, Some(document)).await?;
+    }
+    Ok(())
 }
 
 /// The fields, with times in a zone. `None` if Compose would make another schedule of them.

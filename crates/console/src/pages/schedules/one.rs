@@ -8,7 +8,7 @@ use model::ids::ScheduleId;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::editing::compose_fields;
+use super::editing::{compose_fields, replace};
 use super::when::Schedule;
 use super::{shown_id, start};
 use crate::answer::Answer;
@@ -19,6 +19,7 @@ use crate::pages::messages::{Pushes, table};
 use crate::parts::area::Area;
 use crate::parts::fields::problems;
 use crate::parts::message_text::message_text;
+use crate::parts::seen::Seen;
 use crate::parts::states::badge;
 use crate::visit::Visit;
 
@@ -32,7 +33,7 @@ struct One {
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let id: ScheduleId = visit.id("schedule")?;
-    draw(&visit, id, None).await
+    draw(&visit, id, None, None).await
 }
 
 /// Replaces the schedule by what was typed as JSON.
@@ -40,14 +41,15 @@ pub(crate) async fn save(visit: Arc<Visit>) -> Result<Answer> {
     let id: ScheduleId = visit.id("schedule")?;
     let typed = visit.form.text("document").unwrap_or_default();
     let document: Result<Value, _> = serde_json::from_str(typed);
+    let mut seen = Seen::in_form(&visit.form);
     let saved = match document {
-        Ok(document) => visit.put::<Value>(&format!("/api/schedules/{id}"), document).await.map(drop),
+        Ok(document) => replace(&visit, &id.to_string(), document, &mut seen).await,
         Err(error) => Err(Error::invalid("document", &format!("This is no JSON: {error}."))),
     };
     match saved {
         Ok(()) => Answer::to(page(&visit, id)),
         Err(error @ (Error::Invalid(_) | Error::Refused { .. } | Error::NotAllowed(_))) => {
-            Ok(draw(&visit, id, Some(&error)).await?.refused(&error))
+            Ok(draw(&visit, id, Some(&error), Some(seen)).await?.refused(&error))
         }
         Err(other) => Err(other),
     }
@@ -58,8 +60,10 @@ pub(super) fn page(visit: &Visit, id: ScheduleId) -> String {
     visit.to(&format!("/schedules/{id}"))
 }
 
-async fn draw(visit: &Visit, id: ScheduleId, error: Option<&Error>) -> Result<Answer> {
+/// The page. A form that comes back knows what somebody has seen; one that is just opened shows it.
+async fn draw(visit: &Visit, id: ScheduleId, error: Option<&Error>, seen: Option<Seen>) -> Result<Answer> {
     let document: Value = visit.get(&format!("/api/schedules/{id}")).await?;
+    let seen = seen.unwrap_or_else(|| Seen::of(&document));
     let one = One::deserialize(&document).map_err(Error::internal)?;
     let origin = query([("origin", id.to_string().as_str()), ("limit", "10")]);
     let Pushes { pushes, .. } = visit.get(&format!("/api/pushes{origin}")).await?;
@@ -78,7 +82,7 @@ async fn draw(visit: &Visit, id: ScheduleId, error: Option<&Error>) -> Result<An
         }
         @if visit.may(Role::Sender) { (actions(visit, id, &one, &name, &document)) }
         (preview::of_push(visit, "What it says", &one.push, &reach).await)
-        @if visit.may(Role::Sender) { (as_json(visit, id, &document, error)) }
+        @if visit.may(Role::Sender) { (as_json(visit, id, &document, error, &seen)) }
         @if !pushes.is_empty() { section { h2 { "What it has sent" } (table(visit, &pushes)) } }
         p.quiet { "Id " (shown_id(id)) }
     };
@@ -111,7 +115,7 @@ fn actions(visit: &Visit, id: ScheduleId, one: &One, name: &str, document: &Valu
 }
 
 /// All of it, for what Compose has no fields for.
-fn as_json(visit: &Visit, id: ScheduleId, document: &Value, error: Option<&Error>) -> Markup {
+fn as_json(visit: &Visit, id: ScheduleId, document: &Value, error: Option<&Error>, seen: &Seen) -> Markup {
     let stored = serde_json::to_string_pretty(document).unwrap_or_default();
     let typed = visit.form.exact("document").unwrap_or(&stored);
     let hint = "As PUT /api/schedules takes it; it replaces the schedule as a whole.";
@@ -119,6 +123,7 @@ fn as_json(visit: &Visit, id: ScheduleId, document: &Value, error: Option<&Error
         details #json open[error.is_some()] {
             summary { "As JSON" }
             form method="post" action=(page(visit, id)) {
+                (seen.show(&page(visit, id)))
                 (Area { name: "document", label: "The schedule", hint: Some(hint), value: typed, is_required: true }.show(error))
                 button { "Save" }
             }

@@ -18,8 +18,11 @@ use crate::pages::login::kept;
 use crate::parts::conditions::Conditions;
 use crate::parts::fields::{Field, problems};
 use crate::parts::once::once;
+use crate::parts::seen::{Seen, said};
 use crate::visit::Visit;
 
+/// Keys of answers that are not part of what was sent.
+const READ_ONLY: [&str; 5] = ["id", "template_id", "created_at", "modified_at", "last_used"];
 /// More than this come from programs.
 const MOST_VARIABLES: usize = 100;
 
@@ -30,6 +33,7 @@ struct Form {
     typed: Fields,
     content: Content,
     variables: Vec<Variable>,
+    seen: Seen,
 }
 
 #[derive(Clone, Default)]
@@ -45,7 +49,7 @@ impl Form {
             Some(Variable { key: text("variable")?, usual: text("usual").unwrap_or_default() })
         };
         let variables = (0..MOST_VARIABLES).map_while(variable).collect();
-        Self { id, content: Content::read(&typed), variables, typed }
+        Self { id, content: Content::read(&typed), variables, seen: Seen::in_form(&typed), typed }
     }
 
     fn change(&mut self, action: &str) {
@@ -84,9 +88,11 @@ pub(crate) async fn new(visit: Arc<Visit>) -> Result<Answer> {
 }
 
 pub(crate) async fn edit(visit: Arc<Visit>) -> Result<Answer> {
-    let One { template } = visit.get(&format!("/api/templates/{}", encode(visit.var("template")))).await?;
+    let One { template: saved } = visit.get(&format!("/api/templates/{}", encode(visit.var("template")))).await?;
+    let template = Template::read(&saved)?;
     let typed = fields_of(&template);
-    draw(&visit, &Form::new(Some(template.id), typed), None).await
+    let form = Form { seen: Seen::of(&said(&saved, &READ_ONLY)), ..Form::new(Some(template.id), typed) };
+    draw(&visit, &form, None).await
 }
 
 fn fields_of(template: &Template) -> Fields {
@@ -123,13 +129,13 @@ async fn take(visit: &Visit, id: Option<String>) -> Result<Answer> {
         form.change(action);
         return draw(visit, &form, None).await;
     }
-    match save(visit, &form).await {
+    match save(visit, &mut form).await {
         Ok(()) => Answer::to(visit.to("/templates")),
         Err(error) => Ok(draw(visit, &form, Some(&error)).await?.refused(&error)),
     }
 }
 
-async fn save(visit: &Visit, form: &Form) -> Result<()> {
+async fn save(visit: &Visit, form: &mut Form) -> Result<()> {
     let text = |name: &str| form.typed.text(name).unwrap_or_default();
     let mut body = json!({"name": text("name"), "description": text("description"), "push": form.push()?});
     let Some(id) = &form.id else {
@@ -137,9 +143,12 @@ async fn save(visit: &Visit, form: &Form) -> Result<()> {
         return visit.post_form::<Value>("/api/templates", body).await.map(drop);
     };
     let path = format!("/api/templates/{}", encode(id));
-    let One { template } = visit.get(&path).await?;
-    body["variables"] = json!(form.variables(&template.variables));
-    visit.change(Method::POST, &path, Some(body)).await
+    let One { template: saved } = visit.get(&path).await?;
+    body["variables"] = json!(form.variables(&Template::read(&saved)?.variables));
+    if form.seen.lets_save("template", &said(&saved, &READ_ONLY), &body, model::template::Template::parse)? {
+        visit.change(Method::POST, &path, Some(body)).await?;
+    }
+    Ok(())
 }
 
 async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answer> {
@@ -156,6 +165,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                 (kept()) (once(visit))
                 button.hidden name="do" value="check" formnovalidate tabindex="-1" { "Show it" }
                 (problems(error, &["name"]))
+                (form.seen.show(&action))
                 (Field::text("name", "Name").value(&value("name")).show(error))
                 (Field::text("description", "What it is for").value(&value("description")).optional().show(None))
                 fieldset { legend { "What it says" } (fields::content(&form.content, &form.typed)) }
