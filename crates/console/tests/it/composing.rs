@@ -339,10 +339,15 @@ async fn what_was_written_before_opens_by_its_id_however_long_it_is() {
                           "message": {"title": "Ещё", "body": body}});
         let sent = app.master().post("/api/push", push.clone()).await.expect(200);
         let schedule = json!({"push": push, "schedule": {"scheduled_time": "2030-01-31T12:00:00"}});
-        let planned = app.master().post("/api/schedules", schedule).await.expect(201);
+        let planned = app.master().post("/api/schedules", schedule.clone()).await.expect(201);
+        let mut daily = schedule;
+        daily["schedule"]["recurring"] = json!({"cadence": {"type": "daily", "count": 1}});
+        let repeated = app.master().post("/api/schedules", daily).await.expect(201);
+        let schedule_page = |made: &Value| format!("{home}/schedules/{}", made["schedule_ids"][0].as_str().unwrap());
         for (page, words) in [
             (format!("{home}/messages/{}", sent["push_ids"][0].as_str().unwrap()), "Write another one like it"),
-            (format!("{home}/schedules/{}", planned["schedule_ids"][0].as_str().unwrap()), "Edit"),
+            (schedule_page(&planned), "Edit"),
+            (schedule_page(&repeated), "Edit"),
         ] {
             let link = sender.get(&page).await.link_of(words);
             assert!(link.starts_with(&format!("{home}/compose?")) && link.len() < 200, "{link}");

@@ -77,14 +77,20 @@ pub(super) fn compose_fields(document: &Value, zone: &str) -> Option<Vec<(String
     (made == asked).then_some(fields)
 }
 
-/// The document with what goes without saying: how often, and that a message is called what its schedule is.
+/// The document with what goes without saying, which is how often and that a message is called what its schedule is, and without
+/// that it is not paused.
 fn asked_for(document: &Value) -> Value {
     let mut asked = document.clone();
     if let (Some(name), Some(push)) = (document.get("name"), asked["push"].as_object_mut()) {
         push.entry("name").or_insert_with(|| name.clone());
     }
-    if let Some(cadence) = asked.pointer_mut("/schedule/recurring/cadence").and_then(Value::as_object_mut) {
-        cadence.entry("count").or_insert(json!(1));
+    if let Some(recurring) = asked.pointer_mut("/schedule/recurring").and_then(Value::as_object_mut) {
+        if recurring.get("paused") == Some(&json!(false)) {
+            recurring.remove("paused");
+        }
+        if let Some(cadence) = recurring.get_mut("cadence").and_then(Value::as_object_mut) {
+            cadence.entry("count").or_insert(json!(1));
+        }
     }
     asked
 }
@@ -104,7 +110,8 @@ mod tests {
             json!({"local_scheduled_time": "2030-06-01T09:00:00"}),
             json!({"best_time": {"send_date": "2030-06-01"}}),
             json!({"scheduled_time": "2030-06-01T09:00:00", "recurring": {
-                "cadence": {"type": "weekly", "count": 2, "days_of_week": ["monday", "friday"]}, "end_time": "2030-12-01T09:00:00"}}),
+                "cadence": {"type": "weekly", "count": 2, "days_of_week": ["monday", "friday"]},
+                "end_time": "2030-12-01T09:00:00", "paused": false}}),
         ] {
             let fields = compose_fields(&document(&schedule), "Europe/Berlin");
             assert!(fields.is_some(), "{schedule}");
