@@ -160,17 +160,16 @@ impl OutcomeTally {
         self.n_finished += ordinals.len();
     }
 
-    /// Files a phone under the outcome of its request by UnifiedPush. Its push service speaks for no other device.
-    pub(super) fn file_of_phone(&mut self, ordinal: Ordinal, outcome: Outcome, asked_at: UtcMillis) {
+    /// Files a phone under the outcome of its request by UnifiedPush, in a lane of push services. These speak for no other device.
+    pub(super) fn file_of_phone(&mut self, lane: usize, ordinal: Ordinal, outcome: Outcome, asked_at: UtcMillis) {
         self.rest.by_unified_push.insert(ordinal.0);
         let outcome = match outcome {
             Outcome::Retry { after, reason, everybody: _, contact } => {
-                let contact = if contact == Contact::Made { Contact::Unclear } else { contact };
                 Outcome::Retry { after, reason, everybody: false, contact }
             }
             outcome => outcome,
         };
-        self.file(&[ordinal], outcome, asked_at);
+        self.file_of(To::Phone(lane), &[ordinal], outcome, asked_at);
     }
 
     /// Files recipients under the outcome of their request to the only receiver, or of none. `Unauthorized` is not about them, and

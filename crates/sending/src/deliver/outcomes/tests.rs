@@ -89,7 +89,7 @@ fn a_try_is_none_when_nobody_could_be_asked() {
         let mut tally = OutcomeTally::default();
         tally.delivered(Ordinal(1));
         own.iter().for_each(|contact| tally.file(&[Ordinal(2)], busy(None, true, *contact), NOW));
-        of_phones.iter().for_each(|contact| tally.file_of_phone(Ordinal(3), busy(None, true, *contact), NOW));
+        of_phones.iter().for_each(|contact| tally.file_of_phone(0, Ordinal(3), busy(None, true, *contact), NOW));
         tally.close(Suspicion::None);
         tally.is_cut_off()
     };
@@ -99,6 +99,8 @@ fn a_try_is_none_when_nobody_could_be_asked() {
     // What hosts say that single devices named decides for no others.
     assert!(is_cut_off(&[Contact::Unclear, Contact::NotMade], &contacts));
     assert!(!is_cut_off(&contacts, &[]), "it was asked in vain");
+    assert!(is_cut_off(&[Contact::Made], &[Contact::NotMade]), "the service of the phones was not");
+    assert!(!is_cut_off(&[Contact::Made], &[Contact::Made, Contact::NotMade]), "both were, and then that one rested");
 }
 
 #[test]

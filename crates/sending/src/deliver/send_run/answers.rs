@@ -50,7 +50,7 @@ impl<'a> SendRun<'a> {
                 if outcome == Outcome::Delivered {
                     by.route.served(false);
                 }
-                self.tally.file_of_phone(target.ordinal, outcome, read_at);
+                self.tally.file_of_phone(target.lane, target.ordinal, outcome, read_at);
             }
             Answered::Batch { answers, n_messages, read_at } => {
                 self.queue(To::Own(0)).n_requests -= 1;
