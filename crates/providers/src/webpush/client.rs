@@ -97,7 +97,11 @@ impl Client {
         let service = inner.services.of(&uri).map_err(rejected)?;
         if let Some(rest) = inner.services.rest(&service, now) {
             let reason = format!("The push service at {} is left alone for a while.", service.origin);
-            let contact = inner.without_contact(recipient);
+            let contact = match service.lane == inner.services.lane_of_others() && service.is_heard() {
+                // The answer that asked for the rest counted as nothing either.
+                true => Contact::Unclear,
+                false => inner.without_contact(recipient),
+            };
             return Err(Outcome::Retry { after: Some(rest), reason, everybody: false, contact });
         }
         let sign = async || inner.vapid.token(&service.origin, now).map_err(|reason| Outcome::Unauthorized { reason });

@@ -210,6 +210,11 @@ impl Service {
         self.n_silent.store(0, Ordering::Relaxed);
     }
 
+    /// Whether it is in reach: if it rests all the same, it has asked for that.
+    pub(super) fn is_heard(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed) && self.n_silent.load(Ordering::Relaxed) < SILENT
+    }
+
     /// Whether nobody vouches for it, and it has never answered.
     pub(super) fn is_stranger(&self) -> bool {
         !self.is_listed && !self.has_answered.load(Ordering::Relaxed)

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use http::{Response, Version};
 use model::channel::WebSubscription;
 use providers::http::{AddressPolicy, WebUrl};
@@ -162,10 +163,29 @@ async fn only_services_that_somebody_vouches_for_count_as_asked() {
     }
 }
 
+/// The answer of a service that wants to be left alone for a minute.
+fn to_rest(_: &Received) -> Response<Bytes> {
+    Response::builder().status(503).header("retry-after", "60").body(Bytes::new()).unwrap()
+}
+
+#[tokio::test]
+async fn a_service_that_nobody_vouches_for_is_not_out_of_reach_because_it_wants_to_rest() {
+    let service = Receiver::start(to_rest).await;
+    let client = client(&service);
+    let keys = keys();
+    let mut recipient = recipient("https://127.0.0.1:9/a");
+    recipient.web_keys = Some(&keys);
+    recipient.is_proven = true;
+    for _ in 0..2 {
+        let Outcome::Retry { contact, .. } = client.send(&push(), &recipient, NOW).await else { panic!() };
+        assert_eq!(contact, Contact::Unclear);
+    }
+    assert_eq!(service.received().len(), 1, "it was left alone");
+}
+
 #[tokio::test]
 async fn a_service_that_wants_to_rest_is_left_alone_and_others_are_not() {
-    let answers = |_: &Received| Response::builder().status(503).header("retry-after", "60").body("".into()).unwrap();
-    let service = Receiver::start(answers).await;
+    let service = Receiver::start(to_rest).await;
     let client = client(&service);
     for _ in 0..3 {
         let Outcome::Retry { after, everybody: false, .. } = send(&client, &service.url("/a")).await else { panic!() };

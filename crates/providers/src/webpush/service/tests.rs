@@ -120,6 +120,20 @@ fn silent_services_rest_for_longer_every_time() {
 }
 
 #[test]
+fn a_service_is_heard_until_it_rests_for_its_silence() {
+    let (service, now) = (Service::new("https://push.example".to_owned(), 0, false, None), UtcMillis(0));
+    assert!(!service.is_heard());
+    service.answered();
+    service.rest_until(UtcMillis(1000));
+    (1..SILENT).for_each(|_| service.was_silent(now));
+    assert!(service.is_heard(), "it has asked for the rest");
+    service.was_silent(now);
+    assert!(!service.is_heard());
+    service.answered();
+    assert!(service.is_heard());
+}
+
+#[test]
 fn a_service_that_refuses_subscriptions_that_worked_rests_alone() {
     let (service, now) = (Service::new("https://push.example".to_owned(), 0, true, None), UtcMillis(0));
     for _ in 1..TOO_SUSPICIOUS {
