@@ -19,6 +19,7 @@ use crate::body::Whole;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::holder::Holder;
+use crate::inside::RepeatedAs;
 use crate::recent_requests::KeptBody;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -107,8 +108,9 @@ impl FromRequest<Edge> for Input {
         if let Some(kept) = parts.extensions.get::<KeptBody>() {
             kept.keep(&body);
         }
+        let asked = parts.extensions.get::<RepeatedAs>().map_or(&body[..], |RepeatedAs(asked)| &asked[..]);
         let idempotency_key =
-            key.map(|key| IdempotencyKey { key: format!("{}:{key}", chooser(rights)), request: digest(&parts, &body) });
+            key.map(|key| IdempotencyKey { key: format!("{}:{key}", chooser(rights)), request: digest(&parts, asked) });
         Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), unknown_keys, idempotency_key })
     }
 }
@@ -155,12 +157,12 @@ fn chooser(rights: Option<Rights>) -> Cow<'static, str> {
 }
 
 /// Identifies a request, to compare it with another. Neither a method nor a path can contain a line break.
-fn digest(parts: &Parts, body: &[u8]) -> [u8; 32] {
+fn digest(parts: &Parts, asked: &[u8]) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     for line in [parts.method.as_str(), "\n", parts.uri.path(), "\n"] {
         context.update(line.as_bytes());
     }
-    context.update(body);
+    context.update(asked);
     context.finish().as_ref().try_into().expect("SHA-256 gives 32 bytes")
 }
 

@@ -8,6 +8,7 @@ use axum::RequestExt;
 use axum::Router;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::response::Response;
+use bytes::Bytes;
 use http::Method;
 use http::request::Parts;
 use model::account::Role;
@@ -66,6 +67,11 @@ impl Actor {
         &self.0.credential
     }
 }
+
+/// What a call with an idempotency key asks for, if its body says that otherwise when it is repeated, as with a time that is
+/// counted from then. Repeats are known by this, and not by the body. Requests from outside cannot have one.
+#[derive(Clone, Debug)]
+pub struct RepeatedAs(pub Bytes);
 
 /// The person on whose behalf a call is made, as the audit log calls them; nobody if a server calls. People may need the approval
 /// of others, servers do not.

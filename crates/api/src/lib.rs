@@ -46,7 +46,7 @@ pub use auth::Access;
 pub use auth::token_limits::address_behind;
 pub use body::BodyPatience;
 pub use form::form_decoded;
-pub use inside::{Actor, Inside};
+pub use inside::{Actor, Inside, RepeatedAs};
 pub use limits::Limits;
 pub use openapi::document as openapi_document;
 pub use pages::{Pages, RequestId};

@@ -1,6 +1,6 @@
 //! Calls of the API that a page consists of, made on behalf of its visitor and remembered, so that the page can show them.
 
-use api::{Actor, CallerAddress};
+use api::{Actor, CallerAddress, RepeatedAs};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
@@ -24,6 +24,14 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
+}
+
+/// How a call is known again that is made once.
+#[derive(Clone, Copy)]
+struct Once<'a> {
+    key: &'a str,
+    /// What it asks for, if not all that its body says.
+    asked: Option<&'a Value>,
 }
 
 #[derive(Deserialize)]
@@ -61,7 +69,20 @@ impl Visit {
 
     /// As [`Visit::post`]. However often it is called with the same key, it is done once.
     pub(crate) async fn post_once<T: DeserializeOwned>(&self, path: &str, body: Value, key: &str) -> Result<T> {
-        read(&self.make_once(Method::POST, path, Some(body), Some(key)).await?)
+        let once = Once { key, asked: None };
+        read(&self.make_once(Method::POST, path, Some(body), Some(once)).await?)
+    }
+
+    /// As [`Visit::post_once`], for a body that differs at a second click: that is known by what both ask for.
+    pub(crate) async fn post_asked_once<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: Value,
+        asked: &Value,
+        key: &str,
+    ) -> Result<T> {
+        let once = Once { key, asked: Some(asked) };
+        read(&self.make_once(Method::POST, path, Some(body), Some(once)).await?)
     }
 
     /// As [`Visit::post`], for what a form with [`once`](crate::parts::once) makes or sends: a second click on the same button does
@@ -111,10 +132,16 @@ impl Visit {
         self.make_once(method, path, body, None).await
     }
 
-    async fn make_once(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Result<Bytes> {
+    async fn make_once(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+        once: Option<Once<'_>>,
+    ) -> Result<Bytes> {
         let shown = body.clone().map(|body| without_secrets(path, body));
         self.note_call(Call { method: method.clone(), path: path.to_owned(), body: shown });
-        let response = self.call(method, path, body, key).await?;
+        let response = self.call(method, path, body, once).await?;
         let (status, seconds) = (response.status(), seconds_of(response.headers()));
         let body = response.into_body().collect().await.map_err(Error::internal)?.to_bytes();
         if status.is_success() { Ok(body) } else { Err(refused(status, seconds, &body)) }
@@ -129,9 +156,9 @@ impl Visit {
         if status.is_success() { Ok(()) } else { Err(refused(status, seconds, &body)) }
     }
 
-    async fn call(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Result<Response> {
+    async fn call(&self, method: Method, path: &str, body: Option<Value>, once: Option<Once<'_>>) -> Result<Response> {
         let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-        self.send(method, path, ("application/json", body), key).await
+        self.send(method, path, ("application/json", body), once).await
     }
 
     async fn send(
@@ -139,7 +166,7 @@ impl Visit {
         method: Method,
         path: &str,
         (content_type, body): (&'static str, Body),
-        key: Option<&str>,
+        once: Option<Once<'_>>,
     ) -> Result<Response> {
         let mut request = Request::new(body);
         *request.method_mut() = method;
@@ -153,9 +180,12 @@ impl Visit {
         if let Ok(id) = HeaderValue::from_str(&self.request_id) {
             headers.insert(HeaderName::from_static("x-request-id"), id);
         }
-        if let Some(key) = key {
+        if let Some(Once { key, asked }) = once {
             let key = HeaderValue::from_str(key).map_err(|_| Error::invalid("once", "Load the page once more."))?;
             headers.insert(HeaderName::from_static("idempotency-key"), key);
+            if let Some(asked) = asked {
+                request.extensions_mut().insert(RepeatedAs(asked.to_string().into()));
+            }
         }
         if let Some(address) = self.origin().address {
             request.extensions_mut().insert(CallerAddress(address));

@@ -26,7 +26,7 @@ const HOUR: i64 = 60 * 60 * 1000;
 pub struct IdempotencyKey {
     /// The key, which begins with who chose it: devices must not be able to use up the keys of servers.
     pub key: String,
-    /// A digest of the method, the path and the body.
+    /// A digest of the method, the path and what is asked for, which is the body unless repeats of it may have another.
     pub request: [u8; 32],
 }
 

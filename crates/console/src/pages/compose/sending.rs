@@ -23,8 +23,6 @@ use crate::visit::{MOST_FORM_BYTES, Visit};
 
 /// For how many seconds a message can be taken back.
 const UNDO_SECONDS: u64 = 10;
-/// By how many seconds the clock of the node that took the first click may be ahead of this one's.
-const CLOCKS_DIFFER_SECONDS: u64 = 3;
 
 #[derive(Deserialize)]
 struct Made {
@@ -55,9 +53,8 @@ pub(super) async fn begin(visit: &Arc<Visit>, push: Value, once: &str) -> Result
     Answer::to(visit.to(&format!("/compose/sending/{id}")))
 }
 
-/// Makes something that begins when it can no longer be taken back. A second click with the same form comes later and asks for a
-/// later time, which its key refuses: it gets what the first has made, in one of the seconds before, or after if another node was
-/// clicked. None if it comes too late for that.
+/// Makes something that begins when it can no longer be taken back. A second click with the same form would have it begin later: it
+/// gets what the first has made, whatever has become of that. None if something else was made with the form.
 pub(super) async fn make<T: DeserializeOwned>(
     visit: &Visit,
     path: &str,
@@ -68,25 +65,15 @@ pub(super) async fn make<T: DeserializeOwned>(
     let at = visit.console.engine.clock().now().plus(Duration::from_secs(UNDO_SECONDS));
     // The API knows whole seconds; none of the wait is to be lost.
     let at = UtcMillis(at.0 + 999).whole_second();
-    let latest = at.plus(Duration::from_secs(CLOCKS_DIFFER_SECONDS));
-    let mut times = vec![at];
-    times.extend((0..=CLOCKS_DIFFER_SECONDS + UNDO_SECONDS).map(|earlier| latest.minus(Duration::from_secs(earlier))));
-    let mut is_used = false;
-    for at in times {
-        let mut asked = body.clone();
-        put_time(&mut asked, &at.to_api());
-        match visit.post_once::<T>(path, asked, once).await {
-            Err(Error::Refused { sentence, .. }) if sentence == KEY_WAS_USED => is_used = true,
-            // Everything but the time was right before, and that has passed meanwhile.
-            Err(Error::Invalid(_)) if is_used => {}
-            other => return other.map(Some),
-        }
+    let mut timed = body.clone();
+    put_time(&mut timed, &at.to_api());
+    match visit.post_asked_once::<T>(path, timed, body, once).await {
+        Err(Error::Refused { sentence, .. }) if sentence == KEY_WAS_USED => Ok(None),
+        made => made.map(Some),
     }
-    Ok(None)
 }
 
-/// The answer to a click that comes when the first has long been carried out. What was written is not shown again, as if it were
-/// still to be sent.
+/// The answer to a form with which something else was made. What was written is not shown again, as if it were still to be sent.
 pub(super) fn already_sent(visit: &Visit) -> Result<Answer> {
     let sentence = "An earlier click has sent this already";
     let body = html! {
