@@ -117,7 +117,10 @@ async fn a_second_click_on_another_node_or_long_after_sends_nothing_more() {
         let compose = format!("{home}/compose");
         let pushes = async || app.master().get("/api/pushes").await.expect(200)["pushes"].as_array().unwrap().len();
         let message = [("who", "all"), ("text", "Once"), ("do", "send"), ("expected", "0")];
-        for more in [&[("once", "push")][..], &[("once", "experiment"), ("b_text", "Or twice")]] {
+        for (more, below, page) in [
+            (&[("once", "push")][..], "messages", "Messages"),
+            (&[("once", "experiment"), ("b_text", "Or twice")][..], "experiments", "Experiments"),
+        ] {
             let fields = [&message[..], more].concat();
             let first = sender.post(&compose, &fields).await;
             first.expect(303);
@@ -133,13 +136,46 @@ async fn a_second_click_on_another_node_or_long_after_sends_nothing_more() {
             let late = sender.post(&compose, &other).await;
             late.expect(409);
             late.shows(&format!(
-                "An earlier click has sent this already; look at <a href=\"{home}/messages\">Messages</a> before you send it again."
+                "nothing was sent now. What it made is under <a href=\"{home}/{below}\">{page}</a>, unless it was taken back."
             ));
             assert!(!late.text.contains("id=\"compose\""), "the message is there to be sent again: {}", late.text);
             app.advance(Duration::from_secs(60));
             app.step_all().await;
             assert_eq!(pushes().await, n_pushes);
         }
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_taken_back_is_not_called_sent_when_it_is_sent_once_more() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let home = format!("/console/{}", app.app.key);
+        let compose = format!("{home}/compose");
+        let fields = [("who", "all"), ("text", "Oops")];
+        let (path, waiting) = send(&sender, &compose, &fields).await;
+        sender.press(&waiting, &path).await.shows("nothing was sent");
+        app.advance(Duration::from_secs(60));
+        // The browser went back to the page before.
+        let send = [("do", "send"), ("expected", "0")];
+        sender.post(&compose, &[&fields[..], &send, &[("once", "once-only")]].concat()).await.expect_to(&path);
+        sender.get(&path).await.shows("The message was taken back; nothing was sent.");
+
+        let fields = [&fields[..], &send, &[("once", "experiment"), ("b_text", "Or not")]].concat();
+        let first = sender.post(&compose, &fields).await;
+        first.expect(303);
+        sender.post(&format!("{}/delete", first.location()), &[]).await.expect_to(&format!("{home}/experiments"));
+        app.advance(Duration::from_secs(60));
+        let again = sender.post(&compose, &fields).await;
+        again.expect(409);
+        again.shows(&format!(
+            "nothing was sent now. What it made is under <a href=\"{home}/experiments\">Experiments</a>"
+        ));
+        app.advance(Duration::from_secs(60));
+        app.step_all().await;
+        assert_eq!(app.master().get("/api/pushes").await.expect(200)["pushes"], json!([]));
         app.stop().await;
     })
     .await;

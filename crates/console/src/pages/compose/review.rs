@@ -86,8 +86,14 @@ pub(super) async fn send(visit: &Arc<Visit>, written: &Written, seen: &mut Seen)
         "push" => sending::begin(visit, body, once).await,
         "experiment" => {
             let made: Option<Made> = sending::make(visit, "/api/experiments", &body, begin_at, once).await?;
-            let Some(made) = made else { return sending::already_sent(visit) };
-            Answer::to(visit.to(&format!("/experiments/{}", made.experiment_id)))
+            let used_before = || sending::used_before(visit, "/experiments", "Experiments");
+            let Some(made) = made else { return used_before() };
+            let page = format!("/experiments/{}", made.experiment_id);
+            // The first of two clicks may have made it, and somebody may have deleted it since.
+            match visit.find::<Value>(&format!("/api{page}")).await? {
+                Some(_) => Answer::to(visit.to(&page)),
+                None => used_before(),
+            }
         }
         _ => {
             visit.post_once::<Value>("/api/schedules", body.clone(), once).await?;

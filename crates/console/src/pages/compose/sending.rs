@@ -48,7 +48,7 @@ pub(super) async fn begin(visit: &Arc<Visit>, push: Value, once: &str) -> Result
     }
     let at = |schedule: &mut Value, at: &str| schedule["schedule"] = json!({"scheduled_time": at});
     let made: Option<Made> = make(visit, "/api/schedules", &schedule, at, once).await?;
-    let Some(made) = made else { return already_sent(visit) };
+    let Some(made) = made else { return used_before(visit, "/messages", "Messages") };
     let id = made.schedule_ids.first().ok_or_else(|| Error::internal("a schedule without an id"))?;
     Answer::to(visit.to(&format!("/compose/sending/{id}")))
 }
@@ -73,16 +73,17 @@ pub(super) async fn make<T: DeserializeOwned>(
     }
 }
 
-/// The answer to a form with which something else was made. What was written is not shown again, as if it were still to be sent.
-pub(super) fn already_sent(visit: &Visit) -> Result<Answer> {
-    let sentence = "An earlier click has sent this already";
+/// The answer to a form that made something which cannot be shown. Whether that was sent or taken back is not known here. What was
+/// written is not shown again, as if it were still to be sent.
+pub(super) fn used_before(visit: &Visit, below: &str, page: &str) -> Result<Answer> {
+    let sentence = "This form was used before, so nothing was sent now.";
     let body = html! {
         div.notice.bad role="alert" {
-            p { (sentence) "; look at " a href=(visit.to("/messages")) { "Messages" } " before you send it again." }
+            p { (sentence) " What it made is under " a href=(visit.to(below)) { (page) } ", unless it was taken back." }
         }
     };
-    let refused = Error::Refused { status: StatusCode::CONFLICT, sentence: format!("{sentence}.") };
-    Ok(Answer::page("Sent already", body)?.refused(&refused))
+    let refused = Error::Refused { status: StatusCode::CONFLICT, sentence: sentence.to_owned() };
+    Ok(Answer::page("Nothing was sent", body)?.refused(&refused))
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
