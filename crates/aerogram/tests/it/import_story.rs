@@ -14,6 +14,8 @@ use testkit::store::{Database, databases};
 
 use crate::moving_story::settle_in;
 use crate::operator_story::{APP_SECRET, KEY, MASTER_SECRET, Story};
+use crate::resume_story::LOGIN;
+use crate::scripted::{Answer, Scripted};
 use crate::server::Server;
 
 pub(crate) const ID: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
@@ -96,6 +98,26 @@ fn every_row_that_is_left_out_is_in_the_file_of_them() {
         let at = format!("line {}: ", n + 1);
         assert!(line.starts_with(&at) && line.contains("'unfamiliar_00' is not allowed"), "{at} {line}");
     }
+}
+
+#[test]
+fn rows_that_a_server_counts_and_does_not_name_are_told_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = json!({"device_type": "ios", "opt_in": true});
+    std::fs::write(folder.path().join("devices.jsonl"), lines(&vec![row; 4])).unwrap();
+    let named = json!({"line": 2, "path": "push_address", "error": "It is missing."});
+    let reply = lines(&[named, json!({"created": 1, "updated": 0, "refused": 3})]);
+    let server = Scripted::start(move |asked| match asked.path.as_str() {
+        "/api/channels/import" => Answer::with(200, "", &reply),
+        _ => Answer::json(200, &json!({"pipelines": []})),
+    });
+    let mut command = crate::server::aerogram(folder.path());
+    command.args(["import", "jsonl", "devices.jsonl", "--refused", "refused.txt", "--json", "--url", &server.url]);
+    let output = command.args(LOGIN).output().unwrap();
+    assert_eq!((output.status.code(), total(&output)), (Some(1), [1, 0, 3]));
+    let told = std::fs::read_to_string(folder.path().join("refused.txt")).unwrap();
+    let unnamed = "2 more between line 1 and line 4: The server has not said which, nor why.";
+    assert_eq!(told, format!("line 2: push_address: It is missing.\n{unnamed}\n"));
 }
 
 #[test]
