@@ -1,6 +1,5 @@
 //! The files of the browser SDK, from the folder `sdk`. Nothing is built: browsers get what is written there, without indentation
-//! and lines of comments, and people who read it the files as they are. A script is one file with its parts, so that pages load
-//! one.
+//! and lines of comments, and people who read it the files as they are. A script is one file with its parts, so pages load one.
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue};

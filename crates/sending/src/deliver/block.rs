@@ -126,8 +126,8 @@ impl Block {
         }
     }
 
-    /// Writes the state of the block and of its job, and adds up outcomes that were taken in. What reports tell has
-    /// the time of the own clock.
+    /// Writes the state of the block and of its job, and adds up outcomes that were taken in. What reports tell has the time of the
+    /// own clock.
     fn record(
         &self,
         tx: &mut Tx<'_>,
