@@ -9,13 +9,19 @@ use store::apps::OPERATOR;
 use store::jobs::{self, ClaimedJob};
 use store::{DatabaseUrl, Error, Part, Tx};
 use testkit::app::TestApp;
+use testkit::bulk::copy_channel;
+use testkit::receiver::OpenReceiver;
 use testkit::store::{Database, databases};
+use tokio::sync::watch;
 
 use crate::crowd::Crowd;
+use crate::hindered_platforms;
 use crate::logs::Log;
 
 const HALF_AN_HOUR: i64 = 30 * 60 * 1000;
 const LEASE: Duration = Duration::from_secs(15);
+/// More than an endpoint is sent before a checkpoint and after it.
+const CROWD: usize = 9_000;
 
 /// A node whose clock shows 2024-05-01 12:00:00, as the database's does, and one on another machine whose clock differs.
 async fn nodes(ahead_by_millis: i64) -> Option<(TestApp, TestApp)> {
@@ -81,6 +87,60 @@ async fn a_node_that_is_ahead_takes_nothing_that_another_is_doing() {
     send(&right).await;
     assert!(ahead.step_all().await > 0);
     assert_eq!(arrived(&right).await, 2);
+}
+
+/// An endpoint with a crowd of devices behind it.
+async fn kiosks(node: &TestApp) -> OpenReceiver {
+    let receiver = OpenReceiver::start().await;
+    let config = json!({"url": receiver.url(), "validate": false});
+    node.operator().put(&hindered_platforms::path(node, "open::kiosk"), config).await.expect(200);
+    let original = Crowd::register(node, &[("lobby", "open::kiosk")]).await.id("lobby").parse().unwrap();
+    let app = node.engine().tenancy().app(&node.app.key).await.unwrap().id;
+    copy_channel(node.engine().store(), app, original, CROWD - 1).await;
+    node.step_all().await;
+    receiver
+}
+
+/// How many deliveries of the push are recorded.
+async fn recorded(node: &TestApp, push: &str) -> u64 {
+    let found = node.master().get(&format!("/api/push/{push}")).await.expect(200);
+    found["push"]["total"]["delivered"].as_u64().unwrap()
+}
+
+/// How many blocks of pushes a node could claim now. It leaves them to whoever comes.
+async fn blocks_free_for(node: &TestApp) -> usize {
+    let held = claim(node).await;
+    let n_blocks = held.iter().filter(|job| job.kind == "deliver").count();
+    give_back(node, held).await;
+    n_blocks
+}
+
+#[tokio::test]
+async fn a_block_that_is_being_sent_when_a_clock_is_set_is_held_and_handed_over_by_that_of_the_database() {
+    for apart in [HALF_AN_HOUR, -HALF_AN_HOUR] {
+        let Some((right, wrong)) = Box::pin(nodes(0)).await else { return };
+        let receiver = kiosks(&right).await;
+        receiver.hold();
+        let push = hindered_platforms::push(&wrong, "open::kiosk", json!({})).await;
+        let (stop, stops) = watch::channel(false);
+        let sending = tokio::spawn(wrong.engine().worker().run(stops));
+        receiver.wait_for(1).await;
+        wrong.clock().set_apart(apart);
+        // A checkpoint writes the lease of the block, which goes on.
+        receiver.hold_after(3);
+        while recorded(&right, &push).await == 0 {}
+        assert_eq!(blocks_free_for(&right).await, 0, "{apart}: it is still being sent");
+
+        stop.send_replace(true);
+        receiver.release();
+        sending.await.unwrap();
+        let n_sent = receiver.values().len();
+        assert!(n_sent < CROWD, "{apart}: {n_sent} are out");
+        assert_eq!(blocks_free_for(&right).await, 1, "{apart}: the rest waits for no time");
+        right.step_all().await;
+        assert_eq!(receiver.values().len(), CROWD, "{apart}");
+        assert_eq!(hindered_platforms::state(&right, &push).await, "done", "{apart}");
+    }
 }
 
 #[tokio::test]
@@ -218,6 +278,49 @@ async fn a_node_that_is_alone_works_by_its_own_clock() {
         assert_eq!(told.len(), 1, "{told:?}");
         assert_eq!(told[0]["level"], "WARN");
     }
+}
+
+/// A node that went by its own clock because it was alone, and one that has come since, whose clock is right.
+async fn alone_no_longer(ahead_by_millis: i64) -> Option<(TestApp, TestApp)> {
+    if !databases().contains(&Database::Postgres) {
+        return None;
+    }
+    let first = Box::pin(TestApp::on(Database::Postgres)).await;
+    Crowd::register(&first, &[("a", "ios")]).await;
+    first.step_all().await;
+    first.clock().set_apart(ahead_by_millis);
+    send(&first).await;
+    first.step_all().await;
+    assert_eq!(arrived(&first).await, 1);
+    let DatabaseUrl::Postgres(url) = first.database().clone() else { panic!("it is a server") };
+    let right = Box::pin(first.join_apart(&url, 0)).await;
+    Some((first, right))
+}
+
+#[tokio::test]
+async fn a_node_that_was_alone_takes_nothing_from_one_that_comes() {
+    let Some((ahead, right)) = Box::pin(alone_no_longer(HALF_AN_HOUR)).await else { return };
+    send(&right).await;
+    let held = claim(&right).await;
+    assert!(held.iter().any(|job| job.kind == "resolve"), "{held:?}");
+    assert_eq!(ahead.step_all().await, 0, "by its clock the lease has run out");
+    give_back(&right, held).await;
+    right.step_all().await;
+    assert_eq!(arrived(&right).await, 2);
+}
+
+#[tokio::test]
+async fn a_node_that_was_alone_works_no_more_when_another_comes() {
+    let Some((behind, right)) = Box::pin(alone_no_longer(-HALF_AN_HOUR)).await else { return };
+    send(&behind).await;
+    assert_eq!(behind.step_all().await, 0);
+    right.step_all().await;
+    assert_eq!(arrived(&right).await, 2);
+
+    behind.clock().set_apart(HALF_AN_HOUR);
+    send(&right).await;
+    assert!(behind.step_all().await > 0);
+    assert_eq!(arrived(&right).await, 3);
 }
 
 #[tokio::test]

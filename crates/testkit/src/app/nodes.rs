@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ::store::apps::OPERATOR;
 use ::store::{DatabaseUrl, Error, Tx};
-use model::time::Clock;
+use model::time::{Clock, UtcMillis};
 
 use super::{Parts, TestApp};
 use crate::store::{Database, Home};
@@ -17,7 +17,8 @@ impl TestApp {
 
     /// As [`TestApp::join`], on a machine with a clock of its own, which is ahead of the database's, or behind it if negative.
     pub async fn join_apart(&self, url: &str, ahead_by_millis: i64) -> Self {
-        let clock = Clock::stepped(self.clock.now());
+        let of_database = self.clock.now().0 - self.clock.set_apart_by().unwrap_or(0);
+        let clock = Clock::stepped(UtcMillis(of_database));
         clock.set_apart(ahead_by_millis);
         self.join_by(url, clock).await
     }
