@@ -12,7 +12,7 @@ mod templates;
 
 use std::sync::Arc;
 
-use base::{Base, Metrics};
+use base::{Base, Metrics, SharedClock};
 use events::Events;
 use index::Indexes;
 use model::ids::AppId;
@@ -44,6 +44,8 @@ pub struct Campaigns(Arc<Parts>);
 struct Parts {
     store: Store,
     clock: Clock,
+    /// For leases of jobs, which other nodes judge.
+    shared_clock: SharedClock,
     metrics: Metrics,
     tenancy: Tenancy,
     index: Indexes,
@@ -67,6 +69,7 @@ impl Campaigns {
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
+            shared_clock: base.shared_clock.clone(),
             metrics: base.metrics.clone(),
             tenancy: tenancy.clone(),
             index: index.clone(),

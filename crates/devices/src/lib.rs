@@ -24,7 +24,7 @@ mod subscriptions;
 
 use std::sync::Arc;
 
-use base::{Base, Claim, Growth};
+use base::{Base, Claim, Growth, SharedClock};
 use index::Indexes;
 use model::ids::AppId;
 use model::time::Clock;
@@ -73,6 +73,8 @@ pub enum Author {
 struct Parts {
     store: Store,
     clock: Clock,
+    /// For leases of jobs, which other nodes judge.
+    shared_clock: SharedClock,
     tenancy: Tenancy,
     index: Indexes,
     contact_keys: ContactKeys,
@@ -87,6 +89,7 @@ impl Devices {
         let parts = Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
+            shared_clock: base.shared_clock.clone(),
             tenancy: tenancy.clone(),
             index: index.clone(),
             contact_keys: ContactKeys::default(),

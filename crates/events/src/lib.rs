@@ -8,7 +8,7 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use base::{Base, Growth, Metrics};
+use base::{Base, Growth, Metrics, SharedClock};
 use devices::{Devices, LocationSettings};
 use index::Indexes;
 use model::ids::AppId;
@@ -41,6 +41,8 @@ pub struct Events(Arc<Parts>);
 struct Parts {
     store: Store,
     clock: Clock,
+    /// For leases of jobs, which other nodes judge.
+    shared_clock: SharedClock,
     metrics: Metrics,
     tenancy: Tenancy,
     index: Indexes,
@@ -67,6 +69,7 @@ impl Events {
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
+            shared_clock: base.shared_clock.clone(),
             metrics: base.metrics.clone(),
             tenancy: tenancy.clone(),
             index: index.clone(),

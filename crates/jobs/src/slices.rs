@@ -1,7 +1,6 @@
 //! Long work of a job in slices: a transaction each, so that others of the app get their turn between two.
 
-use base::Result;
-use model::time::Clock;
+use base::{Result, SharedClock};
 use store::Store;
 
 use crate::{ClaimedJob, Stop, postpone};
@@ -18,7 +17,7 @@ pub enum Left {
 
 /// Runs slices until nothing is left, many were run or the process stops; what is left then is the job's next run.
 pub async fn in_slices<S: Future<Output = Result<Left>> + Send>(
-    (store, clock): (&Store, &Clock),
+    (store, clock): (&Store, &SharedClock),
     claimed: &ClaimedJob,
     stop: &Stop,
     slice: impl Fn() -> S + Send,

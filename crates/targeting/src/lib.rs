@@ -21,7 +21,7 @@ mod tags_in_use;
 
 use std::sync::Arc;
 
-use base::Base;
+use base::{Base, SharedClock};
 use devices::Devices;
 use index::Indexes;
 use model::time::Clock;
@@ -49,6 +49,8 @@ pub struct Targeting(Arc<Parts>);
 struct Parts {
     store: Store,
     clock: Clock,
+    /// For leases of jobs, which other nodes judge.
+    shared_clock: SharedClock,
     tenancy: Tenancy,
     index: Indexes,
     devices: Devices,
@@ -60,6 +62,7 @@ impl Targeting {
         Self(Arc::new(Parts {
             store: base.store.clone(),
             clock: base.clock.clone(),
+            shared_clock: base.shared_clock.clone(),
             tenancy: tenancy.clone(),
             index: index.clone(),
             devices: devices.clone(),

@@ -61,7 +61,7 @@ impl Job for MoveThroughJourneys {
     /// Running it twice is harmless: a portion writes how far its request has got in the transaction of its events, which fails
     /// unless the job is still held.
     async fn run(self, campaigns: &Campaigns, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
-        let (store, clock) = (&campaigns.0.store, &campaigns.0.clock);
+        let (store, clock) = (&campaigns.0.store, &campaigns.0.shared_clock);
         jobs::in_slices((store, clock), claimed, stop, || campaigns.move_some(claimed)).await
     }
 }
@@ -104,10 +104,10 @@ impl Campaigns {
             Ok(first)
         };
         let Some(Document { id, body, .. }) = self.0.store.write(app, first).await? else { return Ok(Left::Nothing) };
-        let now = self.0.clock.now();
+        let (now, lease) = (self.0.clock.now(), self.0.shared_clock.lease_begin().plus(LEASE));
         let (job, request) = (claimed.clone(), id.clone());
         let end = move |tx: &mut Tx<'_>, left: Option<&Waiting>| -> Result<()> {
-            jobs::renew(tx, &job, now.plus(LEASE))?;
+            jobs::renew(tx, &job, lease)?;
             match left {
                 Some(left) => documents::put(tx, app, KIND, &request, &left.body()?, now)?,
                 None => {

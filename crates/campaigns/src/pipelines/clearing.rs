@@ -53,13 +53,14 @@ impl Campaigns {
         let list = WaitingList { pipeline, generation };
         let app = claimed.app;
         loop {
-            let (job, now, is_stopping) = (claimed.clone(), self.0.clock.now(), stop.is_requested());
+            let (job, is_stopping) = (claimed.clone(), stop.is_requested());
+            let (due, lease) = (self.0.shared_clock.now(), self.0.shared_clock.lease_begin().plus(LEASE));
             let portion = move |tx: &mut Tx<'_>| -> Result<bool> {
-                jobs::renew(tx, &job, now.plus(LEASE))?;
+                jobs::renew(tx, &job, lease)?;
                 let is_more = clear_some(tx, app, list, PORTION)?;
                 match (is_more, is_stopping) {
                     (true, false) => return Ok(true),
-                    (true, true) => jobs::postpone(tx, &job, now)?,
+                    (true, true) => jobs::postpone(tx, &job, due)?,
                     (false, _) => jobs::settle(tx, &job)?,
                 }
                 Ok(false)

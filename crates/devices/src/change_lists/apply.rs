@@ -49,19 +49,20 @@ impl Job for ApplyChanges {
 
     /// Running it twice is harmless: a slice deletes its rows in the transaction that applies them.
     async fn run(self, devices: &Devices, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
-        let (store, clock) = (&devices.0.store, &devices.0.clock);
+        let (store, shared_clock) = (&devices.0.store, &devices.0.shared_clock);
         let next = || async {
             let index = devices.0.index.get(claimed.app).await?;
-            let (job, kind, list, now) = (claimed.clone(), self.kind, self.list.clone(), clock.now());
-            store.write(claimed.app, move |tx| slice(tx, &job, &index, kind, &list, now)).await
+            let (job, kind, list) = (claimed.clone(), self.kind, self.list.clone());
+            let (now, lease) = (devices.0.clock.now(), shared_clock.lease_begin().plus(LEASE));
+            store.write(claimed.app, move |tx| slice(tx, (&job, lease), &index, kind, &list, now)).await
         };
-        jobs::in_slices((store, clock), claimed, stop, next).await
+        jobs::in_slices((store, shared_clock), claimed, stop, next).await
     }
 }
 
 fn slice(
     tx: &mut Tx<'_>,
-    claimed: &ClaimedJob,
+    (claimed, lease): (&ClaimedJob, UtcMillis),
     index: &Index,
     kind: ChangeKind,
     list: &str,
@@ -72,7 +73,7 @@ fn slice(
     let key = row_key(kind, list);
     let of_upload = |number: UploadNumber| Upload { list: &key, number };
     if let Some(Waiting { number, columns, .. }) = record.waiting.first().cloned() {
-        jobs::renew(tx, claimed, now.plus(LEASE))?;
+        jobs::renew(tx, claimed, lease)?;
         let rows = list_changes::first(tx, app, of_upload(number), ROWS_PER_SLICE)?;
         if rows.is_empty() {
             if let Some(problems) = record.end_first().filter(|_| !record.is_deleted) {
@@ -98,7 +99,7 @@ fn slice(
             }
         }
     } else if let Some(number) = record.discarded.first().copied() {
-        jobs::renew(tx, claimed, now.plus(LEASE))?;
+        jobs::renew(tx, claimed, lease)?;
         let rows = list_changes::first(tx, app, of_upload(number), ROWS_PER_SLICE)?;
         list_changes::delete(tx, app, of_upload(number), &rows)?;
         if rows.is_empty() {

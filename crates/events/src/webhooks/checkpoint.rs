@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Error, Result};
+use base::{Error, Result, SharedClock};
 use jobs::{ClaimedJob, LEASE, NEVER};
 use model::event::EventOffset;
 use model::ids::{AppId, WebhookId};
@@ -68,9 +68,9 @@ impl Events {
         snapshot: Arc<Snapshot>,
         rest: Rest,
     ) -> Result<Saved> {
-        let (app, now) = (job.app, self.0.clock.now());
+        let (app, shared) = (job.app, self.0.shared_clock.clone());
         let failing = snapshot.stretch.failing.clone().map(|(_, why)| why);
-        let (saved, end) = self.0.store.write(app, move |tx| save(tx, &job, basis, &snapshot, rest, now)).await?;
+        let (saved, end) = self.0.store.write(app, move |tx| save(tx, &job, basis, &snapshot, rest, &shared)).await?;
         if let Some(why) = end {
             let app = self.0.tenancy.key_for_log(app).await;
             tracing::error!(event = "webhook.disabled", app, webhook = %basis.webhook, why, "a webhook is disabled");
@@ -126,8 +126,10 @@ fn save(
     basis: RunBasis,
     snapshot: &Snapshot,
     rest: Rest,
-    now: UtcMillis,
+    shared: &SharedClock,
 ) -> Result<(Saved, Option<String>)> {
+    // Other nodes judge the lease, and when the job is due.
+    let now = shared.now();
     let RunBasis { webhook, version, changes, is_failing: _ } = basis;
     let Snapshot { stretch, read, attempts } = snapshot;
     let Some(changes_now) = webhooks::remember(tx, job.app, webhook, version, stretch)? else {
@@ -146,7 +148,7 @@ fn save(
     followers::advance(tx, job.app, job.id, *read)?;
     let is_changed = changes_now != changes || end.is_some();
     match rest {
-        Rest::None => jobs::renew(tx, job, now.plus(LEASE))?,
+        Rest::None => jobs::renew(tx, job, shared.lease_begin().plus(LEASE))?,
         Rest::Now | Rest::UntilGrowth(_) | Rest::Until(_) if is_changed => jobs::postpone(tx, job, now)?,
         Rest::Now => jobs::postpone(tx, job, now)?,
         Rest::UntilGrowth(latest) => followers::rest_at_most_until(tx, job, now, latest.unwrap_or(NEVER))?,

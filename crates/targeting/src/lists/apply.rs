@@ -48,21 +48,28 @@ impl Job for ApplyList {
     /// Running it twice is harmless: each slice does the next step of the list's record and writes its progress into the same
     /// transaction, and adding a member a second time changes nothing.
     async fn run(self, targeting: &Targeting, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
-        let (store, clock) = (&targeting.0.store, &targeting.0.clock);
+        let (store, shared_clock) = (&targeting.0.store, &targeting.0.shared_clock);
         let next = || async {
             let index = targeting.0.index.get(claimed.app).await?;
-            let (job, list, now) = (claimed.clone(), self.list.clone(), clock.now());
-            store.write(claimed.app, move |tx| slice(tx, &job, &index, &list, now)).await
+            let (job, list) = (claimed.clone(), self.list.clone());
+            let (now, lease) = (targeting.0.clock.now(), shared_clock.lease_begin().plus(LEASE));
+            store.write(claimed.app, move |tx| slice(tx, (&job, lease), &index, &list, now)).await
         };
-        jobs::in_slices((store, clock), claimed, stop, next).await
+        jobs::in_slices((store, shared_clock), claimed, stop, next).await
     }
 }
 
-fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: UtcMillis) -> Result<Left> {
+fn slice(
+    tx: &mut Tx<'_>,
+    (claimed, lease): (&ClaimedJob, UtcMillis),
+    index: &Index,
+    list: &str,
+    now: UtcMillis,
+) -> Result<Left> {
     let app = claimed.app;
     let Some(mut record) = ListOrRemains::load(tx, app, list)? else { return end(tx, claimed) };
     let Some(task) = record.next_task() else { return end(tx, claimed) };
-    jobs::renew(tx, claimed, now.plus(LEASE))?;
+    jobs::renew(tx, claimed, lease)?;
     let term = Term::List(list.to_owned());
     let mut context = ChangeContext::new(app, index, now);
     let term_id = context.number(tx, &term)?;
