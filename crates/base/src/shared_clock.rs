@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use model::time::{Clock, Moment, UtcMillis};
 use parking_lot::Mutex;
+use store::apps::OPERATOR;
+use store::documents::{self, DocumentKind};
 use store::{Store, Tx, nodes};
 
-use crate::Error;
+use crate::{Error, Result};
 
 /// The clocks may differ by this much. Of a lease of 15 seconds that is renewed every 5 by a node that is so much behind, one that
 /// is so much ahead always sees 4 left.
@@ -18,6 +20,10 @@ const MOST_APART: Duration = Duration::from_secs(3);
 /// For so long a node whose clock is wrong waits for another one that it has seen: connections to a server that has failed over are
 /// made anew one after the other.
 const ALONE_AFTER: Duration = Duration::from_secs(45);
+
+/// A node that starts expects others, too, if any have noted themselves in this time and have not ended in order: all of them may
+/// be starting, and the one whose clock is wrong be the first. It may have been that node itself.
+const EXPECTED_FOR: Duration = Duration::from_secs(10 * 60);
 
 /// Clones share everything.
 #[derive(Clone)]
@@ -30,7 +36,7 @@ pub struct SharedClock {
 struct Seen {
     /// Nothing where no server has a clock.
     reading: Option<Reading>,
-    /// Whether another node was ever seen.
+    /// Whether another node was ever seen, or was there before the start.
     knows_others: bool,
     /// Since when every comparison has found no other node.
     alone_since: Option<Moment>,
@@ -110,8 +116,14 @@ impl SharedClock {
             let asked = clock.moment();
             if let Some(told) = tx.database_time()? {
                 let (at, own) = (clock.moment(), clock.now());
+                let reading = Reading::new(told, asked, at, own);
                 let are_others = nodes::are_others(tx, own_node)?;
-                seen.lock().note(Reading::new(told, asked, at, own), are_others);
+                let is_first = seen.lock().reading.is_none();
+                let of_database = UtcMillis(own.0.saturating_sub(ahead(&clock, reading, at, own)));
+                let were_others = is_first && were_nodes(tx, of_database)?;
+                let mut seen = seen.lock();
+                seen.knows_others |= were_others;
+                seen.note(reading, are_others);
             }
             Ok::<_, Error>(())
         };
@@ -171,7 +183,7 @@ impl SharedClock {
         let mut seen = self.seen.lock();
         let (moment, own) = (self.clock.moment(), self.clock.now());
         let Some(reading) = seen.reading else { return Look { own, ahead_ms: None, standing: Standing::Agrees } };
-        let ahead_ms = self.clock.set_apart_by().unwrap_or_else(|| reading.ahead(moment, own));
+        let ahead_ms = ahead(&self.clock, reading, moment, own);
         let standing = match are_apart(ahead_ms) {
             false => Standing::Agrees,
             true if seen.is_alone(reading) => Standing::Alone,
@@ -182,6 +194,17 @@ impl SharedClock {
         }
         Look { own, ahead_ms: Some(ahead_ms), standing }
     }
+}
+
+/// By how many milliseconds the clock is ahead of the database's. A stepped one says so itself.
+fn ahead(clock: &Clock, reading: Reading, moment: Moment, own: UtcMillis) -> i64 {
+    clock.set_apart_by().unwrap_or_else(|| reading.ahead(moment, own))
+}
+
+/// Whether nodes were there moments ago that have not ended in order.
+fn were_nodes(tx: &mut Tx<'_>, now: UtcMillis) -> Result<bool> {
+    let noted = documents::heads(tx, OPERATOR, DocumentKind::Node)?;
+    Ok(noted.iter().any(|node| node.modified > now.minus(EXPECTED_FOR)))
 }
 
 /// What a look at the own clock has found.
@@ -286,6 +309,23 @@ mod tests {
     /// As comparing does.
     fn see(shared: &SharedClock, clock: &Clock, are_others: bool) {
         shared.seen.lock().note(Reading { time: clock.now(), at: clock.moment() }, are_others);
+    }
+
+    #[test]
+    fn a_node_that_expects_others_waits_for_them_once() {
+        let clock = Clock::stepped(UtcMillis(2 * HOUR));
+        let shared = SharedClock::new(&clock);
+        clock.set_apart(HOUR);
+        shared.seen.lock().knows_others = true;
+        see(&shared, &clock, false);
+        clock.step(ALONE_AFTER / 2);
+        see(&shared, &clock, false);
+        assert_eq!(shared.trusted_now(), None);
+        clock.step(ALONE_AFTER / 2);
+        see(&shared, &clock, false);
+        assert_eq!(shared.trusted_now(), Some(clock.now()));
+        clock.set_apart(HOUR);
+        assert_eq!(shared.trusted_now(), Some(clock.now()), "it knows by now that it is alone");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use engine::NodeFacts;
 use serde_json::{Value, json};
 use store::apps::OPERATOR;
+use store::documents::{self, DocumentKind};
 use store::jobs::{self, ClaimedJob};
 use store::{DatabaseUrl, Error, Part, Tx};
 use testkit::app::TestApp;
@@ -321,6 +322,26 @@ async fn a_node_that_was_alone_works_no_more_when_another_comes() {
     send(&right).await;
     assert!(behind.step_all().await > 0);
     assert_eq!(arrived(&right).await, 3);
+}
+
+#[tokio::test]
+async fn a_node_that_starts_where_others_were_moments_ago_waits_for_them() {
+    if !databases().contains(&Database::Postgres) {
+        return;
+    }
+    let node = Box::pin(TestApp::on(Database::Postgres)).await;
+    Crowd::register(&node, &[("a", "ios")]).await;
+    node.step_all().await;
+    let seen = node.clock().now();
+    let note = move |tx: &mut Tx<'_>| documents::put(tx, OPERATOR, DocumentKind::Node, "other", "{}", seen);
+    node.engine().store().write(OPERATOR, note).await.unwrap_or_else(|error: Error| panic!("{error}"));
+    node.clock().set_apart(HALF_AN_HOUR);
+    let node = Box::pin(node.restart()).await;
+    send(&node).await;
+    assert_eq!(node.step_all().await, 0, "the other may be starting as well");
+    node.clock().set_apart(-HALF_AN_HOUR);
+    node.step_all().await;
+    assert_eq!(arrived(&node).await, 1);
 }
 
 #[tokio::test]
