@@ -63,6 +63,11 @@ impl PassedOver {
         *told = newest.max(*told);
         records
     }
+
+    /// For a log that is another one from now on, as after a restore.
+    pub fn forget(&self, app: AppId) {
+        self.0.lock().remove(&app);
+    }
 }
 
 #[cfg(test)]
@@ -91,5 +96,7 @@ mod tests {
         assert_eq!(passed_over.news(app, records(&[3])), []);
         assert_eq!(passed_over.news(app, records(&[3, 4, 5])), records(&[5]));
         assert_eq!(passed_over.news(AppId(2), records(&[3])), records(&[3]));
+        passed_over.forget(app);
+        assert_eq!(passed_over.news(app, records(&[3])), records(&[3]));
     }
 }

@@ -114,6 +114,9 @@ impl Live {
         let is_loaded = hub.is_loaded.load(Ordering::Acquire);
         let seen = Seen { messages: is_loaded.then(|| hub.backlog.read().seen()), inboxes: hub.inboxes.lock().seen() };
         let page = self.0.store.read(move |tx| next_page(tx, app, seen, n_rewrites, now)).await?;
+        if page.is_new_log {
+            self.0.passed_over.forget(app);
+        }
         if page.is_new_log || !is_loaded {
             *hub.backlog.write() = Backlog::after(page.after);
             *reading = Reading { n_rewrites: page.n_rewrites };
