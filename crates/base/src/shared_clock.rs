@@ -22,8 +22,9 @@ const MOST_APART: Duration = Duration::from_secs(3);
 const ALONE_AFTER: Duration = Duration::from_secs(45);
 
 /// A node that starts expects others, too, if any have noted themselves in this time and have not ended in order: all of them may
-/// be starting, and the one whose clock is wrong be the first. It may have been that node itself.
-const EXPECTED_FOR: Duration = Duration::from_secs(10 * 60);
+/// be starting, after an outage of some hours as well, and the one whose clock is wrong be the first. It may have been that node
+/// itself. Expecting them costs little: only a node whose clock is wrong waits.
+const EXPECTED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Clones share everything.
 #[derive(Clone)]
