@@ -1,5 +1,5 @@
 //! What was saved when a form was opened. The form takes it along, so that nobody overwrites what they have not seen: the API has
-//! versions of nothing but drafts, and its times are whole seconds.
+//! versions of nothing but drafts, and its times are whole seconds. Two that are saved in the same moment are not told apart.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -58,8 +58,9 @@ impl Seen {
         }
         self.is_outdated = true;
         let sentence = format!(
-            "This {kind} was changed since you opened it, so nothing was saved. What you have typed is still here: save it once \
-             more to put it in the place of what is saved now."
+            "This {kind} is no longer as you opened it, so this click has saved nothing: somebody else may have changed it, or an \
+             earlier click of yours. What you have typed is still here: save it once more to put it in the place of what is \
+             saved now."
         );
         Err(Error::Refused { status: StatusCode::CONFLICT, sentence })
     }

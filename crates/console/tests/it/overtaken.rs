@@ -29,7 +29,7 @@ impl Overtaken<'_> {
         change().await;
         let refused = save(&opened).await;
         refused.expect(409);
-        refused.shows(&format!("This {kind} was changed since you opened it, so nothing was saved."));
+        refused.shows(&format!("This {kind} is no longer as you opened it, so this click has saved nothing"));
         refused.shows("See what is saved");
         for words in self.shown {
             refused.shows(words);
