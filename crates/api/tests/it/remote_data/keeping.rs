@@ -256,14 +256,3 @@ async fn all_values_that_have_no_place_are_told() {
     })
     .await;
 }
-
-#[tokio::test]
-async fn a_configuration_that_cannot_be_read_can_be_replaced() {
-    on_each_database(async |app| {
-        let (master, path) = (app.master(), config(&app));
-        spoil(&app, DocumentKind::RemoteConfig, "common").await;
-        master.post(&path, json!({"set_values": [below(&["color"], &json!("blue"))]})).await.expect(200);
-        assert_eq!(master.get(&path).await.expect(200)["data"], json!({"color": "blue"}));
-    })
-    .await;
-}

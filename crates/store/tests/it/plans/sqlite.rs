@@ -84,7 +84,9 @@ fn statements(source: &str) -> Vec<String> {
     let is_statement = |text: &&str| {
         ["select ", "insert ", "update ", "delete ", "with "].iter().any(|verb| text.starts_with(verb))
             && !text.ends_with('\\')
-            && !["{", "pg_", "pragma_", "schema_version", " item "].iter().any(|word| text.contains(word))
+            && !["{", "pg_", "clock_timestamp", "pragma_", "schema_version", " item "]
+                .iter()
+                .any(|word| text.contains(word))
     };
     let without_tests = source.split("#[cfg(test)]").next().unwrap_or(source);
     let literals = without_tests.split('"').filter(is_statement);
