@@ -2,6 +2,7 @@
 
 mod addresses;
 mod change;
+mod lacking;
 mod notice;
 mod open;
 mod proof;

@@ -16,7 +16,7 @@ use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::payload::device_types::DeviceTypes;
 use model::selector::{Atomic, Audience, Selector};
-use model::term::{Reach, Term};
+use model::term::{LiveTerm, Reach, Term};
 use roaring::RoaringBitmap;
 use store::Tx;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -46,13 +46,15 @@ pub struct Explanation {
     pub warnings: Vec<Warning>,
 }
 
-/// The part of an audience that has one device type. The last three figures add up to the first.
+/// The part of an audience that has one device type. Who is reachable, opted out or without an address adds up to who matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceTypeCount {
     pub device_type: DeviceType,
     pub matched: u64,
     /// Would see a notification.
     pub reachable: u64,
+    /// How many of these are reached by live connections of their own, whatever becomes of their provider.
+    pub live: u64,
     /// Have an address but are not opted in.
     pub opted_out: u64,
     pub without_address: u64,
@@ -81,7 +83,7 @@ pub enum Effect {
     Adds { added: u64 },
 }
 
-/// A name that no channel has.
+/// Something that is probably not meant, such as a name that no channel has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     pub path: String,
@@ -197,6 +199,7 @@ fn count_by_device_type(index: &Index, audience: &RoaringBitmap, types: Vec<Devi
     let holders = |term: Term| index.resolve(&term_plan(index, &term));
     let addressed = audience & holders(Term::Reach(Reach::Addressed));
     let alerted = &addressed & holders(Term::Reach(Reach::Alert));
+    let live = &alerted & holders(Term::Live(LiveTerm::Any));
     let counted = types.into_iter().map(|device_type| {
         let of_type = audience & holders(Term::DeviceType(device_type.clone()));
         let (matched, with_address) = (of_type.len(), of_type.intersection_len(&addressed));
@@ -205,6 +208,7 @@ fn count_by_device_type(index: &Index, audience: &RoaringBitmap, types: Vec<Devi
             device_type,
             matched,
             reachable,
+            live: of_type.intersection_len(&live),
             opted_out: with_address - reachable,
             without_address: matched - with_address,
         }

@@ -86,6 +86,19 @@ fn a_push_that_probably_misses_somebody_is_sent_with_a_warning() {
     );
 }
 
+#[test]
+fn a_push_to_a_platform_without_credentials_is_warned_of() {
+    let story = Story::begin();
+    register(&story.server.url);
+    story.says(&["app", "mode", KEY, "production"]);
+    let warning = "warning: device_types: 1 android device would get nothing: ";
+    let look = story.says(&[&["push", "Hello", "--dry-run"][..], &ALL].concat());
+    assert!(look.contains(warning) && look.contains(&format!("`aerogram platform set {KEY} fcm …`")), "{look}");
+    let output = story.command(&[&["push", "Hello", "--yes"][..], &ALL].concat()).output().unwrap();
+    let noted = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && noted.starts_with(warning), "{noted}");
+}
+
 /// A push may say something on some platforms only, and nothing that is read on any.
 #[test]
 fn a_look_tells_which_platforms_get_nothing() {
@@ -169,6 +182,7 @@ fn a_push_is_followed_through_hiccups() {
         vec![status("done", 0), Answer::Break, Answer::json(502, &json!({})), busy(), status("sending", 1), busy()];
     let service = Scripted::start(move |asked| match asked.path.as_str() {
         "/api/push" => Answer::json(202, &json!({"ok": true, "push_ids": [id]})),
+        "/api/audience/explain" => Answer::json(500, &json!({"ok": false, "error": "broken"})),
         _ => next.pop().unwrap(),
     });
     let mut command = aerogram(folder.path());
@@ -179,7 +193,7 @@ fn a_push_is_followed_through_hiccups() {
     assert!(said.starts_with(&format!("{id}\ndone\n")), "{said}");
     assert_eq!(complaint.matches("is asked again").count(), 1, "once is enough: {complaint}");
     let n_sent = service.asked().iter().filter(|asked| *asked == "POST /api/push").count();
-    assert_eq!((n_sent, service.asked().len()), (1, 7));
+    assert_eq!((n_sent, service.asked().len()), (1, 8));
 }
 
 #[test]

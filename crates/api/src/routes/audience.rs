@@ -1,5 +1,7 @@
 //! Explaining an audience without sending anything.
 
+mod credentials;
+
 use std::collections::BTreeMap;
 
 use axum::extract::State;
@@ -43,7 +45,7 @@ pub(super) struct ExplanationRecord {
     /// The audience, clause by clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     clause: Option<ClauseRecord>,
-    /// What is probably not meant, such as names that nobody has.
+    /// What is probably not meant, such as names that nobody has, or what would go wrong.
     warnings: Vec<WarningRecord>,
 }
 
@@ -95,7 +97,9 @@ pub(super) async fn explain(
     if names_somebody(&audience) {
         own.need(Role::Support)?;
     }
-    let explanation = edge.engine.targeting().explain(app.id, audience, device_types).await?;
+    let mut explanation = edge.engine.targeting().explain(app.id, audience, device_types).await?;
+    let lacking = credentials::warnings(&edge, &app, &explanation.by_device_type).await?;
+    explanation.warnings.extend(lacking);
     Answer::ok(ExplanationRecord::from(explanation))
 }
 
@@ -134,7 +138,7 @@ impl From<Explanation> for ExplanationRecord {
     fn from(Explanation { matched, online, by_device_type, clause, warnings }: Explanation) -> Self {
         let reachable = by_device_type.iter().map(|count| count.reachable).sum();
         let platforms = by_device_type.into_iter().map(|count| {
-            let DeviceTypeCount { device_type, matched, reachable, opted_out, without_address } = count;
+            let DeviceTypeCount { device_type, matched, reachable, opted_out, without_address, live: _ } = count;
             (device_type.to_string(), PlatformRecord { matched, reachable, opted_out, without_address })
         });
         let warnings =

@@ -138,3 +138,4 @@ mod webhook_neighbors;
 mod webhook_room;
 mod webhook_torture;
 mod webhooks;
+mod without_credentials;

@@ -62,3 +62,5 @@ mod visitor;
 mod web_pages;
 #[cfg(test)]
 mod webhooks;
+#[cfg(test)]
+mod without_credentials;

@@ -82,11 +82,11 @@ impl Look {
     }
 }
 
-/// What is probably a mistake in whom a push is for that was sent without a look. Nothing if that cannot be found out: it is sent.
-/// Several pushes of one request are left alone, because each would take a call.
+/// What is probably a mistake in whom a push is for that was sent without a look, and which of its devices get nothing. Empty if
+/// that cannot be found out: it is sent. Several pushes of one request are left alone, because each would take a call.
 pub(super) async fn warnings_about(client: &Client, body: &Bytes) -> Vec<String> {
     let push = serde_json::from_slice::<Value>(body).unwrap_or_default();
-    if push["audience"].is_null() || push["audience"] == "all" {
+    if push["audience"].is_null() {
         return Vec::new();
     }
     let explanation = explained(client, &push).await.and_then(|reply| reply.read::<Explanation>());

@@ -13,6 +13,9 @@ use crate::parts::devices::platform;
 use crate::parts::numbers::{count, grouped};
 use crate::visit::Visit;
 
+/// Where warnings about devices that would get nothing are: who is meant is right.
+const ABOUT_SENDING: &str = "device_types";
+
 /// The reach, or why it cannot be told.
 pub(crate) struct Reach(Result<Explanation, Error>);
 
@@ -36,6 +39,7 @@ struct Platform {
 
 #[derive(Clone, Deserialize)]
 struct Warning {
+    path: String,
     message: String,
     /// Names that are like the one that nobody has.
     #[serde(default)]
@@ -76,15 +80,23 @@ impl Reach {
 
     /// How many will see a message.
     pub(crate) fn show(&self) -> Markup {
-        self.show_number("Reach, as of now", |reach| reach.reachable, ["device will see it", "devices will see it"])
+        let words = ["device will see it", "devices will see it"];
+        self.show_number("Reach, as of now", |reach| reach.reachable, words, |_| true)
     }
 
     /// How many fulfil conditions.
     pub(crate) fn show_members(&self) -> Markup {
-        self.show_number("As of now", |reach| reach.matched, ["device fulfils this", "devices fulfil this"])
+        let words = ["device fulfils this", "devices fulfil this"];
+        self.show_number("As of now", |reach| reach.matched, words, |warning| warning.path != ABOUT_SENDING)
     }
 
-    fn show_number(&self, heading: &str, number: fn(&Explanation) -> u64, words: [&str; 2]) -> Markup {
+    fn show_number(
+        &self,
+        heading: &str,
+        number: fn(&Explanation) -> u64,
+        words: [&str; 2],
+        is_shown: fn(&Warning) -> bool,
+    ) -> Markup {
         html! {
             section.reach aria-live="polite" {
                 h2 { (heading) }
@@ -97,12 +109,7 @@ impl Reach {
                             p { @if number(reach) == 1 { (words[0]) } @else { (words[1]) } }
                         }
                         (platforms(reach))
-                        @for warning in &reach.warnings {
-                            p.warning {
-                                (warning.message)
-                                @if !warning.near.is_empty() { " Did you mean " (warning.near.join(" or ")) "?" }
-                            }
-                        }
+                        @for warning in reach.warnings.iter().filter(|warning| is_shown(warning)) { (warning.show()) }
                     }
                 }
             }
@@ -120,7 +127,23 @@ async fn explain_push(visit: &Visit, push: &Value) -> Result<Explanation, Error>
     visit.post("/api/audience/explain", json!({"audience": push["audience"], "device_types": device_types})).await
 }
 
+impl Warning {
+    fn show(&self) -> Markup {
+        html! {
+            p.warning {
+                (self.message)
+                @if !self.near.is_empty() { " Did you mean " (self.near.join(" or ")) "?" }
+            }
+        }
+    }
+}
+
 impl Explanation {
+    /// What is probably not meant, or would go wrong.
+    pub(super) fn warnings(&self) -> Markup {
+        html! { @for warning in &self.warnings { (warning.show()) } }
+    }
+
     /// The devices of each platform that will see it.
     pub(crate) fn reachable_by_platform(&self) -> impl Iterator<Item = (&str, u64)> {
         self.platforms.iter().filter(|(_, at)| at.reachable > 0).map(|(platform, at)| (platform.as_str(), at.reachable))

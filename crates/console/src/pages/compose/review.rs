@@ -45,6 +45,7 @@ pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer
         div.compose {
             form method="post" action=(visit.to("/compose")) {
                 (words)
+                (reach.warnings())
                 (kept(&visit.form))
                 (once(visit))
                 @if let Some(most) = approval { (words::needs_approval(most)) } @else { (words::confirmation(&reach)) }

@@ -1,0 +1,74 @@
+//! An app in production without credentials: its pushes fail, and that is said before and afterwards.
+
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_database};
+
+use crate::crowd::Crowd;
+
+async fn put_into_production(app: &TestApp) {
+    let path = format!("/operator/apps/{}", app.app.key);
+    app.operator().patch(&path, json!({"mode": "production"})).await.expect(200);
+}
+
+async fn set(app: &TestApp, platform: &str, credentials: Value) {
+    let path = format!("/operator/apps/{}/platforms/{platform}", app.app.key);
+    app.operator().put(&path, credentials).await.expect(200);
+}
+
+/// The warnings about devices that would get nothing.
+async fn warnings(app: &TestApp, device_types: Value) -> Vec<String> {
+    let question = json!({"audience": "all", "device_types": device_types});
+    let explained = app.master().post("/api/audience/explain", question).await.expect(200);
+    let message = |warning: &Value| {
+        assert_eq!((&warning["path"], &warning["near"]), (&json!("device_types"), &json!([])), "{warning}");
+        warning["message"].as_str().unwrap().to_owned()
+    };
+    explained["warnings"].as_array().unwrap().iter().map(message).collect()
+}
+
+#[tokio::test]
+async fn an_audience_is_explained_with_a_warning() {
+    on_each_database(async |app| {
+        Crowd::register(&app, &[("a", "ios"), ("b", "ios"), ("c", "android"), ("d", "amazon")]).await;
+        let silent = json!({"channel": {"device_type": "amazon", "opt_in": false, "push_address": "e"}});
+        app.device().post("/api/channels", silent).await.expect(201);
+        assert_eq!(warnings(&app, json!("all")).await.len(), 0, "pushes go to the sandbox");
+        put_into_production(&app).await;
+        assert_eq!(warnings(&app, json!("all")).await.len(), 3);
+        let key = &app.app.key;
+        let expected = |devices: &str, platform: &str| {
+            format!(
+                "{devices} would get nothing: the app is in production and has no credentials for {platform}. Set them on the page \
+                 Platforms of the console, or with `aerogram platform set {key} {platform} …`."
+            )
+        };
+        for (device_type, devices, platform) in
+            [("ios", "2 ios devices", "apns"), ("android", "1 android device", "fcm"), ("amazon", "1 amazon device", "adm")]
+        {
+            assert_eq!(warnings(&app, json!([device_type])).await, [expected(devices, platform)]);
+        }
+        set(&app, "adm", json!({"client_id": "one", "client_secret": "hunter2"})).await;
+        assert_eq!(warnings(&app, json!(["amazon"])).await.len(), 0);
+        // Phones of UnifiedPush need no more than the key pair for browsers.
+        set(&app, "webpush", json!({"subject": "mailto:push@example.com"})).await;
+        let about_phones = warnings(&app, json!(["android"])).await;
+        assert!(about_phones[0].starts_with("1 android device would get nothing unless reached by UnifiedPush: "));
+        let question = json!({"audience": {"tag": "nobody"}});
+        let explained = app.master().post("/api/audience/explain", question).await.expect(200);
+        assert_eq!(explained["warnings"].as_array().map(Vec::len), Some(1), "{explained}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn devices_with_live_connections_need_no_credentials() {
+    on_each_database(async |app| {
+        for address in [json!(null), json!("a")] {
+            let channel = json!({"device_type": "ios", "opt_in": true, "live": true, "push_address": address});
+            app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        }
+        put_into_production(&app).await;
+        assert_eq!(warnings(&app, json!("all")).await.len(), 0);
+    })
+    .await;
+}
