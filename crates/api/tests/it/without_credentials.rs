@@ -72,3 +72,31 @@ async fn devices_with_live_connections_need_no_credentials() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn what_failed_for_everybody_says_why() {
+    on_each_database(async |app| {
+        Crowd::register(&app, &[("a", "ios"), ("b", "ios"), ("c", "amazon")]).await;
+        put_into_production(&app).await;
+        let total = async || {
+            let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
+            let sent = app.master().post("/api/push", push).await.expect(200);
+            app.step_all().await;
+            let path = format!("/api/push/{}", sent["push_ids"][0].as_str().unwrap());
+            let status = app.master().get(&path).await.expect(200)["push"].clone();
+            assert_eq!(status["state"], "done");
+            let listed = app.master().get("/api/pushes?limit=1").await.expect(200)["pushes"][0].clone();
+            assert_eq!(listed["total"], status["total"]);
+            status["total"].clone()
+        };
+        let in_vain = total().await;
+        assert_eq!((&in_vain["delivered"], &in_vain["failed"]), (&json!(0), &json!(3)));
+        assert_eq!(in_vain["reason"], "The app has no credentials for the platform ios.", "most are of that");
+        let live = json!({"channel": {"device_type": "ios", "opt_in": true, "live": true}});
+        app.device().post("/api/channels", live).await.expect(201);
+        let of_some = total().await;
+        assert_eq!((&of_some["delivered"], &of_some["failed"]), (&json!(1), &json!(3)));
+        assert_eq!(of_some.get("reason"), None);
+    })
+    .await;
+}

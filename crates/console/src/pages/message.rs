@@ -19,11 +19,10 @@ use crate::dates::time;
 use crate::error::{Error, Result};
 use crate::parts::copy;
 use crate::parts::devices::platform as device_type;
-use crate::parts::numbers::{figure, grouped, percent, progress};
+use crate::parts::numbers::{count, figure, grouped, percent, progress};
 use crate::parts::outcomes;
 use crate::parts::people::person;
 use crate::parts::segment_of_push;
-use crate::parts::states::badge;
 use crate::visit::Visit;
 use said::Said;
 
@@ -58,7 +57,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let listed = listed(&visit, id).await?;
     let title = listed.as_ref().and_then(Listed::known_as).unwrap_or("Message");
     let body = html! {
-        p.line { (badge(&push.state)) " " (words(&push.push_type)) " · " (time(&push.created))
+        p.line { (push.total.badge(&push.state)) " " (words(&push.push_type)) " · " (time(&push.created))
             @if let Some(author) = listed.as_ref().and_then(|listed| listed.author.as_deref()) { " · sent by " (person(author)) }
             @if let Some(expires) = &push.expires { " · expires " (time(expires)) }
         }
@@ -66,6 +65,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         @if let Some(why) = push.total.why_nobody(&push.state) {
             div.notice.warn { p { "No device got a notification. " (why) } }
         }
+        @if push.total.has_failed(&push.state) { (failed(&visit, &push.total)) }
         div.figures {
             (figure("Devices", &grouped(push.total.targeted), None))
             (figure("Delivered", &grouped(push.total.delivered), Some(&percent(push.total.delivered, push.total.targeted))))
@@ -85,6 +85,19 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         p.quiet { "Id " (copy::inline(&id.to_string(), "the id of the message")) }
     };
     Answer::page(title, body)
+}
+
+/// That it reached nobody.
+fn failed(visit: &Visit, total: &Progress) -> Markup {
+    html! {
+        div.notice.bad {
+            p {
+                "Nothing was delivered: it failed for " (count(total.failed, "device", "devices")) ". "
+                @if let Some(reason) = &total.reason { (reason) " " }
+                @if visit.may(Role::Admin) { a href=(visit.to("/platforms")) { "See the platforms" } "." }
+            }
+        }
+    }
 }
 
 /// Who has sent it, and what it is called, which the list of messages says.

@@ -168,6 +168,22 @@ impl Progress {
     pub(crate) fn why_nobody(&self, state: &str) -> Option<&str> {
         self.reason.as_deref().filter(|_| state == "done" && self.targeted == 0)
     }
+
+    /// Whether nothing arrived because it failed, which is no success either: most often a platform lacks credentials.
+    pub(crate) fn has_failed(&self, state: &str) -> bool {
+        state == "done" && self.delivered == 0 && self.failed > 0
+    }
+
+    /// The state, unless that would look like a success.
+    pub(crate) fn badge(&self, state: &str) -> Markup {
+        if self.why_nobody(state).is_some() {
+            badge_saying("held", "notified nobody")
+        } else if self.has_failed(state) {
+            badge("failed")
+        } else {
+            badge(state)
+        }
+    }
 }
 
 impl Listed {
@@ -190,7 +206,8 @@ impl Listed {
 fn row(visit: &Visit, push: &Listed) -> Markup {
     let name = push.words();
     let more = push.alert.as_deref().filter(|alert| *alert != name);
-    let why_nobody = push.total.why_nobody(&push.state);
+    let has_failed = push.total.has_failed(&push.state);
+    let why_nobody = push.total.why_nobody(&push.state).or(push.total.reason.as_deref().filter(|_| has_failed));
     let is_under_way = push.total.pending > 0 && push.state != "canceled";
     html! {
         tr {
@@ -200,7 +217,7 @@ fn row(visit: &Visit, push: &Listed) -> Markup {
                 @if let Some(why) = why_nobody { p.quiet { (why) } }
             }
             td {
-                @if why_nobody.is_some() { (badge_saying("held", "notified nobody")) } @else { (badge(&push.state)) }
+                (push.total.badge(&push.state))
                 @if is_under_way { (progress(push.total.targeted - push.total.pending, push.total.targeted)) }
             }
             td.number data-is="Devices" { (grouped(push.total.targeted)) }

@@ -36,3 +36,31 @@ async fn compose_and_the_page_before_sending_warn() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_message_that_failed_for_everybody_is_no_success() {
+    on_each_database(async |app| {
+        put_into_production(&app).await;
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Storm warning"}});
+        let sent = app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+        let (viewer, admin) = (Visitor::with_role(&app, "viewer").await, Visitor::with_role(&app, "admin").await);
+        let home = format!("/console/{}", app.app.key);
+        let (failed, reason) =
+            (r#"<span class="badge bad">failed</span>"#, "The app has no credentials for the platform ios.");
+        let message = format!("{home}/messages/{}", sent["push_ids"][0].as_str().unwrap());
+        for page in [&home, &format!("{home}/messages"), &message] {
+            let shown = viewer.get(page).await;
+            for words in [failed, reason] {
+                shown.shows(words);
+            }
+            assert!(!shown.text.contains(">done</span>"), "{}", shown.text);
+        }
+        let told = "Nothing was delivered: it failed for 2 devices. The app has no credentials";
+        viewer.get(&message).await.shows(told);
+        assert!(!viewer.get(&message).await.text.contains("See the platforms"));
+        admin.get(&message).await.shows("See the platforms");
+        app.stop().await;
+    })
+    .await;
+}

@@ -46,7 +46,8 @@ pub struct PlatformProgress {
     /// Still to be served.
     pub pending: u64,
     /// Why the platform is not sent to, or else the last reason given for a failure or a delay, or else what gone or expired
-    /// means; for the sum over all platforms, why the push went to nobody.
+    /// means; for the sum over all platforms, why the push went to nobody, or why it failed where most
+    /// did and nobody got it.
     pub reason: Option<String>,
 }
 
@@ -120,6 +121,10 @@ impl PushStatus {
             total.expired += platform.expired;
             total.canceled += platform.canceled;
             total.pending += platform.pending;
+        }
+        if total.delivered == 0 && total.failed > 0 && total.pending == 0 {
+            let most = platforms.iter().map(|(_, platform)| platform).max_by_key(|platform| platform.failed);
+            total.reason = most.and_then(|platform| platform.reason.clone());
         }
         total
     }
