@@ -101,12 +101,13 @@ impl Push {
                 warnings_about(&client, &body).await.iter().for_each(|text| output::note(format_args!("{text}")));
             }
         }
+        let mut has_failed = false;
         if self.follow {
             for id in push_ids {
-                follow::until_done(&client, id, self.remote.json).await?;
+                has_failed |= follow::until_done(&client, id, self.remote.json).await?;
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
     fn body(&self) -> Result<Bytes> {

@@ -168,6 +168,25 @@ fn a_push_is_followed_until_it_is_done() {
 }
 
 #[test]
+fn a_push_that_fails_for_everybody_fails_when_it_is_followed() {
+    let story = Story::begin();
+    register(&story.server.url);
+    story.says(&["app", "mode", KEY, "production"]);
+    let follow = [&["push", "Hello", "--yes", "--follow"][..], &ALL].concat();
+    let output = story.command(&follow).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[1] == "failed" && said.contains("no credentials for the platform android"), "{said}");
+    assert!(story.says(&["push", "status", lines[0]]).starts_with("failed\n"), "it can be told");
+    let output = story.command(&[&follow[..], &["--json"]].concat()).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let answer: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    assert_eq!((&answer["push"]["state"], &answer["push"]["total"]["failed"]), (&json!("done"), &json!(1)));
+}
+
+#[test]
 fn a_push_is_followed_through_hiccups() {
     let folder = tempfile::tempdir().unwrap();
     let id = "00000000-0000-4000-8000-000000000001";

@@ -16,8 +16,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 const BAR: &str = "{msg} [{wide_bar}] {human_pos} of {human_len}, {per_sec}, {eta} left";
 
-/// Draws a bar where somebody looks at standard error, and writes in the end what became of all devices.
-pub(super) async fn until_done(client: &Client, id: PushId, is_json: bool) -> Result<()> {
+/// Draws a bar where somebody looks at standard error, and writes in the end what became of all devices. Answers whether nothing
+/// arrived because it failed.
+pub(super) async fn until_done(client: &Client, id: PushId, is_json: bool) -> Result<bool> {
     let style = ProgressStyle::with_template(BAR).context("The bar cannot be drawn")?.progress_chars("##-");
     let (bar, path) = (ProgressBar::new(0).with_style(style), format!("/api/push/{id}"));
     let mut calls = AttendedCalls::new(|text: &str| bar.suspend(|| output::note(format_args!("{text}"))));
@@ -33,7 +34,12 @@ pub(super) async fn until_done(client: &Client, id: PushId, is_json: bool) -> Re
         bar.set_message(remark);
         if matches!(push.state.as_str(), "done" | "canceled") {
             bar.finish_and_clear();
-            return if is_json { reply.print() } else { show(&reply) };
+            if is_json {
+                reply.print()?
+            } else {
+                show(&reply)?
+            }
+            return Ok(push.has_failed());
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

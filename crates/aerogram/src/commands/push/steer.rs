@@ -76,6 +76,13 @@ pub(super) struct PushProgress {
     reason: Option<String>,
 }
 
+impl StatusOfPush {
+    /// Whether it is over, and nothing arrived because it failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.state == "done" && self.total.delivered == 0 && self.total.failed > 0
+    }
+}
+
 impl Steer {
     pub(super) async fn run(&self) -> Result<ExitCode> {
         match self {
@@ -121,7 +128,10 @@ impl AnyPush {
 }
 
 pub(super) fn show(reply: &Reply) -> Result<()> {
-    let StatusOfPush { app, state, total, platforms } = reply.read::<Status>()?.push;
+    let push = reply.read::<Status>()?.push;
+    // The state in the answer would look like a success.
+    let state = if push.has_failed() { "failed" } else { push.state.as_str() };
+    let StatusOfPush { app, total, platforms, .. } = &push;
     match app {
         Some(app) => output::line(format_args!("{state} (app {app})"))?,
         None => output::line(format_args!("{state}"))?,
