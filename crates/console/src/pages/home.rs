@@ -74,13 +74,15 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let period = query([("start", start.as_str()), ("end", end.as_str()), ("precision", "HOURLY")]);
     let sends: Sends = visit.get(&format!("/api/reports/sends{period}")).await?;
     let pushes: Pushes = visit.get("/api/pushes?limit=8").await?;
+    let opted_in = devices.counts.iter().filter(|(_, counts)| counts.opted_in > 0);
+    let device_types: Vec<&str> = opted_in.map(|(device_type, _)| device_type.as_str()).collect();
     let reachable = devices.counts.values().map(|counts| counts.opted_in).sum();
     let (before, sends) = sends.sends.split_at(sends.sends.len().saturating_sub(HOURS));
     let before: Vec<u64> = before.iter().map(Bucket::sum).collect();
     let (sent, sent_before) = (sends.iter().map(Bucket::sum).sum(), before.iter().sum());
     let body = html! {
         (doctor::notice(&visit).await?)
-        @if visit.may(Role::Admin) { (platforms::notices(&visit).await?) }
+        @if visit.may(Role::Admin) { (platforms::notices(&visit, &device_types).await?) }
         (held_up(&visit, &pushes.pushes))
         @if visit.may(Role::Sender) { (awaiting(&visit).await?) }
         @if devices.total_unique_devices == 0 { (first_steps(&visit)) }

@@ -2,6 +2,7 @@
 
 mod ask;
 mod body;
+mod lacking;
 mod setup;
 mod shown;
 mod state;
@@ -68,9 +69,10 @@ fn call(visit: &Visit, platform: &str) -> Result<String> {
     Ok(format!("/operator/apps/{}/platforms/{}", visit.app()?.key, encode(platform)))
 }
 
-/// What has to be done about the platforms, for other pages.
-pub(crate) async fn notices(visit: &Visit) -> Result<Markup> {
+/// What has to be done about the platforms, for other pages. The device types are those of devices that opted in.
+pub(crate) async fn notices(visit: &Visit, device_types: &[&str]) -> Result<Markup> {
     let Platforms { platforms } = visit.get(&format!("/operator/apps/{}/platforms", visit.app()?.key)).await?;
+    let lacking = lacking::warnings(visit, &platforms, device_types).await?;
     let now = visit.console.engine.clock().now();
     let is_well =
         |shown: &Shown| matches!(shown.state(now), State::Ok | State::NotTested | State::NotSetUp | State::Disabled);
@@ -80,11 +82,16 @@ pub(crate) async fn notices(visit: &Visit) -> Result<Markup> {
                 p {
                     strong { (words(&shown.platform).name) } ": " (shown.state(now).sentence())
                     @if let Some((reason, _)) = shown.hindrance() { " " (reason) }
-                    " " a href=(visit.to("/platforms")) { "See the platforms" } "."
+                    " " (see_platforms(visit))
                 }
             }
         }
+        @for warning in lacking { div.notice.warn { p { (warning) " " (see_platforms(visit)) } } }
     })
+}
+
+fn see_platforms(visit: &Visit) -> Markup {
+    html! { a href=(visit.to("/platforms")) { "See the platforms" } "." }
 }
 
 async fn draw(visit: &Visit, tested: Option<&str>, error: Option<&Error>) -> Result<Answer> {

@@ -64,3 +64,28 @@ async fn a_message_that_failed_for_everybody_is_no_success() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn home_tells_those_who_can_set_platforms_up() {
+    on_each_database(async |app| {
+        let (owner, admin) = (Visitor::owner(&app).await, Visitor::with_role(&app, "admin").await);
+        let viewer = Visitor::with_role(&app, "viewer").await;
+        let home = format!("/console/{}", app.app.key);
+        let live = json!({"channel": {"device_type": "web", "opt_in": true, "live": true}});
+        app.device().post("/api/channels", live).await.expect(201);
+        put_into_production(&app).await;
+        for visitor in [&owner, &admin] {
+            let shown = visitor.get(&home).await;
+            for words in [WARNING, "See the platforms"] {
+                shown.shows(words);
+            }
+            assert!(!shown.text.contains("1 web device"), "live connections need no credentials: {}", shown.text);
+        }
+        assert!(!viewer.get(&home).await.expect(200).contains("would get nothing"));
+        let path = format!("/operator/apps/{}", app.app.key);
+        app.operator().patch(&path, json!({"mode": "development"})).await.expect(200);
+        assert!(!admin.get(&home).await.expect(200).contains("would get nothing"));
+        app.stop().await;
+    })
+    .await;
+}
