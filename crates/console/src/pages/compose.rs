@@ -29,7 +29,7 @@ use crate::calls::Call;
 use crate::error::{Error, Result};
 use crate::form::{Fields, encode, query};
 use crate::pages::login::kept;
-use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
+use crate::parts::conditions::{Audience, Kind, Known, datalists, places, rows};
 use crate::parts::copy;
 use crate::parts::fields::problems;
 use crate::parts::once::once;
@@ -43,10 +43,15 @@ use written::Document;
 
 pub(crate) use written::Written;
 
+/// The buttons that go on with what is written.
+const STEPS: [&str; 7] = ["review", "send", "test", "save", "save-as-new", "submit", "autosave"];
+
 /// What is on the page.
 struct Form {
     typed: Fields,
+    /// With whom it is for, however that was said.
     written: Written,
+    audience: Audience,
     /// The saved draft that it is.
     draft: Option<Identity>,
     /// Of the schedule that it changes.
@@ -61,7 +66,15 @@ struct Tested {
 impl Form {
     fn new(typed: &Fields) -> Self {
         let (written, draft) = (Written::read(typed), Identity::in_form(typed));
-        Self { typed: typed.clone(), written, draft, seen: Seen::in_form(typed) }
+        let audience = Audience::read(written.conditions.clone(), typed);
+        Self { typed: typed.clone(), written, audience, draft, seen: Seen::in_form(typed) }
+    }
+
+    /// Does what a button of the fields says, and finds out whom the message is for.
+    fn press(&mut self, action: &str) -> Result<()> {
+        self.written.content.change(action);
+        self.written.conditions = self.audience.press(action, STEPS.contains(&action))?;
+        Ok(())
     }
 }
 
@@ -76,18 +89,20 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
 /// Adds or removes a part, saves, tries, shows what will happen, or sends.
 pub(crate) async fn post(visit: Arc<Visit>) -> Result<Answer> {
     let mut form = Form::new(&visit.form);
-    let done = match visit.form.text("do").unwrap_or_default() {
-        "take" => take_over(&visit, &mut form.written).map(|()| None),
+    let action = visit.form.text("do").unwrap_or_default();
+    if let Err(error) = form.press(action) {
+        return match action {
+            "autosave" => not_saved(&visit, &form, &error),
+            _ => redraw(&visit, &form, &error).await,
+        };
+    }
+    let done = match action {
         "review" => review::show(&visit, &form.written).await.map(Some),
         "send" => review::send(&visit, &form.written, &mut form.seen).await.map(Some),
         "test" => return send_test(&visit, &form).await,
         "autosave" => return autosave(&visit, form).await,
-        action @ ("save" | "save-as-new" | "submit") => return save(&visit, form, action).await,
-        action => {
-            form.written.content.change(action);
-            form.written.conditions.change(action);
-            Ok(None)
-        }
+        "save" | "save-as-new" | "submit" => return save(&visit, form, action).await,
+        _ => Ok(None),
     };
     match done {
         Ok(Some(answer)) => Ok(answer),
@@ -99,11 +114,6 @@ pub(crate) async fn post(visit: Arc<Visit>) -> Result<Answer> {
 /// The page with what is wrong. Whatever it is, what was typed stays.
 async fn redraw(visit: &Visit, form: &Form, error: &Error) -> Result<Answer> {
     Ok(draw(visit, form, Some(error), None).await?.refused(error))
-}
-
-fn take_over(visit: &Visit, written: &mut Written) -> Result<()> {
-    written.conditions = Conditions::of_json(visit.form.text("json").unwrap_or_default())?;
-    Ok(())
 }
 
 /// Keeps what is written, and asks for approval if that is wanted.
@@ -137,11 +147,13 @@ async fn autosave(visit: &Visit, mut form: Form) -> Result<Answer> {
             form.draft = Some(saved.identity());
             Answer::page("Compose", saving::show(visit, form.draft.as_ref(), None))
         }
-        Err(error) => {
-            let line = saving::show(visit, form.draft.as_ref(), Some(&error));
-            Ok(Answer::page("Compose", line)?.refused(&error))
-        }
+        Err(error) => not_saved(visit, &form, &error),
     }
+}
+
+fn not_saved(visit: &Visit, form: &Form, error: &Error) -> Result<Answer> {
+    let line = saving::show(visit, form.draft.as_ref(), Some(error));
+    Ok(Answer::page("Compose", line)?.refused(error))
 }
 
 async fn send_test(visit: &Visit, form: &Form) -> Result<Answer> {
@@ -167,10 +179,13 @@ async fn again(visit: &Visit) -> Result<Answer> {
 }
 
 async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<&Markup>) -> Result<Answer> {
-    let Form { typed, written, draft, seen } = form;
+    let Form { typed, written, audience, draft, seen } = form;
     let schedule = typed.text("schedule").map(|id| (id, visit.to(&format!("/schedules/{}", encode(id)))));
-    let known = Known::of(visit, &written.conditions).await;
-    let reach = Reach::of(visit, written).await;
+    let known = Known::of(visit, &audience.rows).await;
+    let reach = match Reach::refused(error) {
+        Some(refused) => refused,
+        None => Reach::of(visit, written).await,
+    };
     // A test or a step that is refused says nothing about the draft.
     let outdated = error.filter(|error| error.status() == StatusCode::CONFLICT && saving::is_saved_by(visit));
     if let Ok(Document { kind, body }) = written.document(true) {
@@ -190,14 +205,14 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<
                 (problems(error, &[]))
                 @if let Some((id, page)) = &schedule { input type="hidden" name="schedule" value=(id); (seen.show(page)) }
                 (saving::show(visit, draft.as_ref(), outdated))
-                (who(&written.conditions, &known))
+                (who(audience, &known, error))
                 (fields::what(written, typed))
                 (fields::when(written, typed))
                 (actions(visit))
             }
             aside #beside tabindex="0" aria-label="Reach and preview" {
                 (reach.show())
-                (places::show(visit, &written.conditions, "compose").await)
+                (places::show(visit, &audience.rows, "compose").await)
                 (preview::of(visit, written, &reach).await)
                 (as_call(visit, written))
             }
@@ -255,7 +270,8 @@ pub(crate) fn link(visit: &Visit, fields: &[(&str, &str)]) -> String {
     format!("{}{}", visit.to("/compose"), query(fields.iter().copied()))
 }
 
-fn who(conditions: &Conditions, known: &Known) -> Markup {
+fn who(audience: &Audience, known: &Known, error: Option<&Error>) -> Markup {
+    let conditions = &audience.rows;
     html! {
         fieldset {
             legend { "1 Who" }
@@ -266,7 +282,7 @@ fn who(conditions: &Conditions, known: &Known) -> Markup {
             }
             (rows(conditions, known, &Kind::ALL))
             (datalists(known))
-            (as_json(conditions))
+            (audience.as_json(error))
         }
     }
 }

@@ -5,6 +5,7 @@ mod draw;
 mod known;
 pub(crate) mod places;
 mod row;
+mod typed;
 mod words;
 
 use serde_json::{Map, Value, json};
@@ -12,9 +13,10 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::form::Fields;
 
-pub(crate) use draw::{as_json, datalists, rows, tag_fields, value_choice};
+pub(crate) use draw::{datalists, rows, tag_fields, value_choice};
 pub(crate) use known::{Known, List};
 pub(crate) use row::{Kind, Row};
+pub(crate) use typed::Audience;
 pub(crate) use words::sentence;
 
 /// Enough for people; longer ones come from programs.

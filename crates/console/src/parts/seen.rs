@@ -80,7 +80,8 @@ pub(crate) fn said(answer: &Map<String, Value>, read_only: &[&str]) -> Value {
     said.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-fn mark_of(saved: &Value) -> String {
+/// A short text that tells it from everything else that could be in its place.
+pub(crate) fn mark_of(saved: &Value) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, saved.to_string().as_bytes()))
 }
 

@@ -57,6 +57,8 @@ mod templates;
 #[cfg(test)]
 mod tokens;
 #[cfg(test)]
+mod typed_audience;
+#[cfg(test)]
 mod visitor;
 #[cfg(test)]
 mod web_pages;

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::form::{Fields, query};
 use crate::pages::compose::reach::Reach;
 use crate::pages::login::kept;
-use crate::parts::conditions::{Conditions, Kind, Known, as_json, datalists, places, rows};
+use crate::parts::conditions::{Audience, Conditions, Kind, Known, datalists, places, rows};
 use crate::parts::fields::{Field, problems};
 use crate::parts::once::once;
 use crate::parts::seen::Seen;
@@ -30,7 +30,9 @@ struct Form {
     /// None of one that is made.
     id: Option<SegmentId>,
     name: String,
+    /// Who is in it, however that was said.
     conditions: Conditions,
+    audience: Audience,
     seen: Seen,
 }
 
@@ -71,7 +73,14 @@ impl Form {
             conditions.change("add");
         }
         let name = fields.exact("display_name").unwrap_or_default().to_owned();
-        Self { id, name, conditions, seen: Seen::in_form(fields) }
+        let audience = Audience::read(conditions.clone(), fields);
+        Self { id, name, conditions, audience, seen: Seen::in_form(fields) }
+    }
+
+    /// Does what a button of the fields says, and finds out who is meant.
+    fn press(&mut self, action: &str) -> Result<()> {
+        self.conditions = self.audience.press(action, action == "save")?;
+        Ok(())
     }
 }
 
@@ -85,7 +94,8 @@ pub(crate) async fn edit(visit: Arc<Visit>) -> Result<Answer> {
     let saved: Value = visit.get(&format!("/api/segments/{id}")).await?;
     let Whole { display_name, criteria } = Whole::deserialize(&saved).map_err(Error::internal)?;
     let conditions = Conditions::of(&criteria);
-    let form = Form { id: Some(id), name: display_name, conditions, seen: Seen::of(&saved) };
+    let audience = Audience::of(conditions.clone());
+    let form = Form { id: Some(id), name: display_name, conditions, audience, seen: Seen::of(&saved) };
     draw(&visit, &form, None).await
 }
 
@@ -100,16 +110,10 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Result<Answer> {
 /// Changes the rows, or saves what they say.
 async fn take(visit: &Visit, id: Option<SegmentId>) -> Result<Answer> {
     let mut form = Form::read(&visit.form, id);
-    let done = match visit.form.text("do").unwrap_or_default() {
-        "save" => save(visit, &mut form).await.map(Some),
-        "take" => Conditions::of_json(visit.form.text("json").unwrap_or_default()).map(|conditions| {
-            form.conditions = conditions;
-            None
-        }),
-        action => {
-            form.conditions.change(action);
-            Ok(None)
-        }
+    let action = visit.form.text("do").unwrap_or_default();
+    let done = match form.press(action) {
+        Ok(()) if action == "save" => save(visit, &mut form).await.map(Some),
+        pressed => pressed.map(|()| None),
     };
     match done {
         Ok(Some(id)) => Answer::to(visit.to(&format!("/audience?segment={id}"))),
@@ -133,8 +137,12 @@ async fn save(visit: &Visit, form: &mut Form) -> Result<SegmentId> {
 }
 
 async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answer> {
-    let known = Known::of(visit, &form.conditions).await;
-    let reach = Reach::of_conditions(visit, &form.conditions).await;
+    let shown = &form.audience.rows;
+    let known = Known::of(visit, shown).await;
+    let reach = match Reach::refused(error) {
+        Some(refused) => refused,
+        None => Reach::of_conditions(visit, &form.conditions).await,
+    };
     let uses = match form.id {
         Some(id) => uses(visit, id).await,
         None => Vec::new(),
@@ -156,9 +164,9 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                 (Field::text("display_name", "Name").value(&form.name).show(error))
                 fieldset {
                     legend { "Who is in it" }
-                    (rows(&form.conditions, &known, &Kind::ALL))
+                    (rows(shown, &known, &Kind::ALL))
                     (datalists(&known))
-                    (as_json(&form.conditions))
+                    (form.audience.as_json(error))
                 }
                 div.actions {
                     button.main name="do" value="save" { @if form.id.is_some() { "Save" } @else { "Make it" } }
@@ -167,7 +175,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
             }
             aside #beside tabindex="0" aria-label="Who is in it now" {
                 (reach.show_members())
-                (places::show(visit, &form.conditions, "segment").await)
+                (places::show(visit, shown, "segment").await)
                 @if form.id.is_some() { section { h2 { "Used by" } (used_by(&uses)) } }
             }
         }

@@ -51,6 +51,11 @@ impl Reach {
         Self(explain(visit, written).await)
     }
 
+    /// Nothing but what is wrong, if that leaves open who is meant.
+    pub(crate) fn refused(error: Option<&Error>) -> Option<Self> {
+        error?.about("json").map(|sentence| Self(Err(Error::invalid("json", sentence))))
+    }
+
     /// Of conditions, which may be incomplete.
     pub(crate) async fn of_conditions(visit: &Visit, conditions: &Conditions) -> Self {
         match conditions.audience() {

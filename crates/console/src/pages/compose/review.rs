@@ -46,7 +46,7 @@ pub(super) async fn show(visit: &Arc<Visit>, written: &Written) -> Result<Answer
             form method="post" action=(visit.to("/compose")) {
                 (words)
                 (reach.warnings())
-                (kept(&visit.form))
+                (kept(&written.conditions.laid_over(&visit.form)))
                 (once(visit))
                 @if let Some(most) = approval { (words::needs_approval(most)) } @else { (words::confirmation(&reach)) }
                 div.actions {
@@ -137,7 +137,7 @@ fn refuse_others(visit: &Visit) -> Result<()> {
 
 /// What was filled in, for the next step.
 fn kept(form: &Fields) -> Markup {
-    let steering = ["do", "json", "once", "expected", "number"];
+    let steering = ["do", "once", "expected", "number"];
     html! {
         @for (name, value) in form.pairs().filter(|(name, _)| !steering.contains(name)) {
             input type="hidden" name=(name) value=(value);

@@ -132,7 +132,7 @@ pub(super) async fn save(visit: &Visit, written: &Written, draft: Option<&Identi
     let Document { kind, body } = written.unfinished();
     let text = written.content.text.as_deref().or(written.content.inbox_title.as_deref());
     let name = written.name.clone().or_else(|| Some(text?.chars().take(NAME_CHARS).collect()));
-    let mut body = json!({"kind": kind, "document": body, "editor": Written::fields(&visit.form)});
+    let mut body = json!({"kind": kind, "document": body, "editor": written.fields(&visit.form)});
     if let Some(name) = name {
         body["name"] = json!(name);
     }

@@ -14,7 +14,7 @@ pub(crate) const EXPIRY: [(&str, &str); 5] =
     [("", "28 days"), ("3600", "an hour"), ("14400", "4 hours"), ("86400", "a day"), ("604800", "a week")];
 
 /// Fields that say what to do with the form, and not what the message is.
-const STEERING: [&str; 9] = ["do", "json", "once", "expected", "number", "draft", "version", "schedule", "seen"];
+const STEERING: [&str; 8] = ["do", "once", "expected", "number", "draft", "version", "schedule", "seen"];
 
 pub(crate) struct Written {
     pub(super) conditions: Conditions,
@@ -63,8 +63,9 @@ impl Written {
         }
     }
 
-    /// The fields that say what the message is, as the body of a form.
-    pub(crate) fn fields(form: &Fields) -> String {
+    /// The fields of its form that say what the message is, as the body of a form.
+    pub(super) fn fields(&self, form: &Fields) -> String {
+        let form = self.conditions.laid_over(form);
         let own = form.pairs().filter(|(name, _)| !STEERING.contains(name));
         encoded(own)
     }

@@ -161,18 +161,3 @@ pub(crate) fn value_choice(known: &Known, list: &List, name: &str, label: &str, 
         }
     }
 }
-
-/// The same as JSON, for audiences that no rows can say; both ways, nothing is lost.
-pub(crate) fn as_json(conditions: &Conditions) -> Markup {
-    let shown = conditions.audience().ok().and_then(|audience| serde_json::to_string_pretty(&audience).ok());
-    html! {
-        details {
-            summary { "As JSON" }
-            div.field {
-                label for="json" { "Audience as the API takes it" }
-                textarea.code id="json" name="json" rows="4" spellcheck="false" { (shown.unwrap_or_default()) }
-            }
-            button.small name="do" value="take" formnovalidate { "Take this over" }
-        }
-    }
-}

@@ -36,6 +36,9 @@ pub(crate) enum Kind {
     Json,
 }
 
+/// The fields of a row, before its number.
+pub(super) const FIELDS: [&str; 6] = ["not", "kind", "was", "of", "how", "value"];
+
 /// How long ago somebody was at a place, unless somebody changes it.
 pub(super) const USUAL_DAYS: &str = "30";
 
