@@ -25,6 +25,8 @@ mod happenings;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
+mod local_times;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod oidc;

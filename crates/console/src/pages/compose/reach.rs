@@ -143,6 +143,18 @@ impl Warning {
     }
 }
 
+/// How many of those who would see a push have told no time zone that is known, so that no local time comes for them. None if that
+/// cannot be asked for.
+pub(super) async fn without_zone(visit: &Visit, push: &Value) -> Option<u64> {
+    let no_zone = json!({"tag": "NO_TIME_ZONE", "group": "timezone"});
+    let audience = &push["audience"];
+    let is_everybody = audience.as_str().is_some_and(|word| word.eq_ignore_ascii_case("all"));
+    let narrowed = if is_everybody { no_zone } else { json!({"and": [audience, no_zone]}) };
+    let mut push = push.clone();
+    push["audience"] = narrowed;
+    explain_push(visit, &push).await.ok().map(|explained| explained.reachable)
+}
+
 impl Explanation {
     /// What is probably not meant, or would go wrong.
     pub(super) fn warnings(&self) -> Markup {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::reach::Explanation;
+use super::reach::{Explanation, without_zone};
 use crate::dates::time;
 use crate::pages::schedules::when::{Schedule, Start};
 use crate::parts::conditions::{Conditions, Known, sentence};
@@ -21,10 +21,18 @@ pub(crate) async fn of(visit: &Visit, kind: &str, body: &Value, reach: &Explanat
     let n_variants = body["variants"].as_array().map_or(0, Vec::len);
     let is_now = schedule_of(kind, body).is_none();
     let control: Option<u64> = body["control"].as_f64().and_then(|share| format!("{:.0}", share * 100.0).parse().ok());
-    let audience = Conditions::of(&push_of(kind, body)["audience"]);
+    let push = push_of(kind, body);
+    let audience = Conditions::of(&push["audience"]);
     let whom = sentence(&audience, &Known::of(visit, &audience).await);
+    let without_zone = if is_local(kind, body) { without_zone(visit, &push).await.unwrap_or(0) } else { 0 };
     html! {
         p.value { (count(reach.reachable, "device", "devices")) ", " (when(kind, body)) "." }
+        @if without_zone > 0 {
+            p.warning {
+                (grouped(without_zone)) " of them " @if without_zone == 1 { "has no time zone and gets" } @else { "have no time zone and get" }
+                " nothing."
+            }
+        }
         @if let Some(whom) = whom { p { "It is for " (whom) "." } }
         ul.plain {
             @for (name, n) in reach.reachable_by_platform() { li { (platform(name)) " " strong { (grouped(n)) } } }
@@ -64,6 +72,11 @@ fn schedule_of<'b>(kind: &str, body: &'b Value) -> Option<&'b Value> {
         "experiment" => body["variants"][0].get("schedule"),
         _ => None,
     }
+}
+
+/// Whether everybody gets it by their own clock.
+fn is_local(kind: &str, body: &Value) -> bool {
+    schedule_of(kind, body).is_some_and(|schedule| schedule.get("local_scheduled_time").is_some())
 }
 
 pub(crate) fn when(kind: &str, body: &Value) -> Markup {
