@@ -250,7 +250,9 @@ async fn a_schedule_is_changed_in_compose_or_as_json() {
         assert_eq!(changed["push"]["notification"]["alert"], "The better news");
         // The rest is changed as JSON.
         let one = format!("{list}/{as_json}");
-        sender.get(&one).await.shows("Edit as JSON");
+        let edit = sender.get(&one).await.link_of("Edit as JSON");
+        assert_eq!(edit, format!("{one}?edit=json#json"));
+        sender.get(edit.trim_end_matches("#json")).await.shows(r#"<details id="json" open>"#);
         sender.post(&one, &[("document", "{")]).await.shows("This is no JSON");
         let refused = sender.post(&one, &[("document", "{\"push\": 1}")]).await;
         assert!(refused.expect(400).contains("role=\"alert\""), "{}", refused.text);

@@ -97,7 +97,8 @@ fn actions(visit: &Visit, id: ScheduleId, one: &One, name: &str, document: &Valu
         div.actions {
             @match &edit {
                 Some(edit) => a.button.main href=(edit) { "Edit" },
-                None => a.button.main href="#json" { "Edit as JSON" },
+                // Opens the part below, which no link without a query would do.
+                None => a.button.main href={ (at) "?edit=json#json" } { "Edit as JSON" },
             }
             @if one.schedule.recurs() {
                 @let (action, label) = if one.schedule.is_paused() { ("resume", "Resume") } else { ("pause", "Pause") };
@@ -119,8 +120,9 @@ fn as_json(visit: &Visit, id: ScheduleId, document: &Value, error: Option<&Error
     let stored = serde_json::to_string_pretty(document).unwrap_or_default();
     let typed = visit.form.exact("document").unwrap_or(&stored);
     let hint = "As PUT /api/schedules takes it; it replaces the schedule as a whole.";
+    let is_open = error.is_some() || visit.query.text("edit") == Some("json");
     html! {
-        details #json open[error.is_some()] {
+        details #json open[is_open] {
             summary { "As JSON" }
             form method="post" action=(page(visit, id)) {
                 (seen.show(&page(visit, id)))
