@@ -187,7 +187,7 @@ async fn times_repeat_and_texts_are_compared() {
             ("day", "monday"),
         ];
         let (review, sent) = send(&berlin).await;
-        review.shows("then every 2 weeks on monday");
+        review.shows("then every 2 weeks on Monday");
         sent.shows("Scheduled");
         let (review, _) = send(&[("text", "Soon"), ("when", "best"), ("at", "2030-07-31T12:00")]).await;
         review.shows("mostly opened");

@@ -82,7 +82,7 @@ fn is_local(kind: &str, body: &Value) -> bool {
 pub(crate) fn when(kind: &str, body: &Value) -> Markup {
     let Some(schedule) = schedule_of(kind, body) else { return html! { "now" } };
     let Ok(schedule) = Schedule::deserialize(schedule) else { return html! { "at a time that is not known here" } };
-    let rhythm = schedule.rhythm().map(|words| words.to_lowercase());
+    let rhythm = schedule.rhythm().map(|words| words.replacen("Every", "every", 1));
     html! {
         @match schedule.start() {
             Start::At(at) => { "at " (time(at)) }
