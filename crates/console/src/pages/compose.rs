@@ -163,18 +163,29 @@ async fn send_test(visit: &Visit, form: &Form) -> Result<Answer> {
     };
     let sent = match tested {
         Ok(sent) => sent,
+        Err(error) if error.status() == StatusCode::CONFLICT && visit.may(Role::Admin) => {
+            let group = visit.to("/settings#test_group");
+            let notice = html! {
+                div.notice.warn { p { a href=(group) target="_blank" { "Choose the test group" } " in Settings." } }
+            };
+            return Ok(draw(visit, form, Some(&error), Some(&notice)).await?.refused(&error));
+        }
         Err(error) => return redraw(visit, form, &error).await,
     };
     let push = sent.push_ids.first().map(String::as_str).unwrap_or_default();
     let notice = html! {
-        p { "A test was sent to the test group. " a href=(visit.to(&format!("/messages/{push}"))) { "See what became of it" } "." }
+        div.notice.good role="status" {
+            p { "A test was sent to the test group. " a href=(visit.to(&format!("/messages/{push}"))) { "See what became of it" } "." }
+        }
     };
     draw(visit, form, None, Some(&notice)).await
 }
 
 /// The form with a message that was taken back, to be changed.
 async fn again(visit: &Visit) -> Result<Answer> {
-    let notice = html! { p { "The message was taken back; nothing was sent. You can change it here." } };
+    let notice = html! {
+        div.notice.good role="status" { p { "The message was taken back; nothing was sent. You can change it here." } }
+    };
     draw(visit, &Form::new(&visit.form), None, Some(&notice)).await
 }
 
@@ -192,7 +203,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>, notice: Option<
         visit.note_first_call(sending_call(kind, body));
     }
     let body = html! {
-        @if let Some(notice) = notice { div.notice.good role="status" { (notice) } }
+        @if let Some(notice) = notice { (notice) }
         @if let Some((_, page)) = &schedule {
             p.line { "You change " a href=(page) { "a schedule" } ", which goes on as it is until then." }
         }

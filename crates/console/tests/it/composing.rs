@@ -223,7 +223,11 @@ async fn an_editor_tries_a_message_out_on_the_test_group_only() {
         let refused = editor.post(&compose, &test).await;
         refused.expect(409);
         refused.shows("no test group");
+        assert!(!refused.text.contains("Choose the test group"), "{}", refused.text);
         let settings = format!("{home}/settings");
+        let link = admin.post(&compose, &test).await.link_of("Choose the test group");
+        assert_eq!(link, format!("{settings}#test_group"));
+        admin.get(&settings).await.shows(r#"id="test_group""#);
         admin.post(&format!("{settings}/sending"), &[("test_group", "test")]).await.expect_to(&settings);
         admin.get(&settings).await.shows(r#"value="test""#);
         editor.post(&format!("{settings}/sending"), &[("test_group", "all")]).await.expect(403);
