@@ -230,7 +230,13 @@ pub(crate) fn router(console: Console) -> Router {
     let nothing = async |State(console): State<Console>, request: Request| {
         let draw =
             Arc::new(|_| Box::pin(async { Err(Error::NotFound("There is no such page.".to_owned())) }) as Drawing);
-        serve(&console, Needs::Account, draw, request).await
+        // Below an app, it has the menu of that.
+        let below = request.uri().path().strip_prefix("/console/").and_then(|below| below.split('/').next());
+        let (needs, vars) = match below.filter(|key| !["", "-"].contains(key)) {
+            Some(key) => (Needs::Role(Role::Viewer), HashMap::from([("app".to_owned(), key.to_owned())])),
+            None => (Needs::Account, HashMap::new()),
+        };
+        answer_to(&console, needs, vars, draw, request).await
     };
     // A person may have followed the address of a form; a program gets the shortest answer.
     let other_method = async |State(console): State<Console>, request: Request| {
@@ -265,7 +271,17 @@ async fn serve(
         |_| HashMap::new(),
         |vars| vars.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
     );
-    let visit = Visit::of(console, needs, vars, Request::from_parts(parts, body)).await;
+    answer_to(console, needs, vars, draw, Request::from_parts(parts, body)).await
+}
+
+async fn answer_to(
+    console: &Console,
+    needs: Needs,
+    vars: HashMap<String, String>,
+    draw: Arc<dyn Fn(Arc<Visit>) -> Drawing + Send + Sync>,
+    request: Request,
+) -> Response {
+    let visit = Visit::of(console, needs, vars, request).await;
     let (visit, answer) = match visit {
         Ok(visit) => {
             let visit = Arc::new(visit);

@@ -200,7 +200,7 @@ fn navigation(visit: &Visit) -> Markup {
                 @if !entries.is_empty() { p.group { (group) } }
                 @for entry in entries {
                     @let path = visit.to(entry.path);
-                    a href=(path) aria-current=[is_here(&path)] data-key=[entry.key] { (entry.name) }
+                    a href=(path) aria-current=[current(visit, entry)] data-key=[entry.key] { (entry.name) }
                 }
             }
         }
@@ -212,6 +212,18 @@ fn navigation(visit: &Visit) -> Markup {
         a href="/console/-/help" aria-current=[is_here("/console/-/help")] data-help { "Keys and help" }
         a href="/docs" { "API reference" }
     }
+}
+
+/// Whether an entry is of the page, or of the one that it belongs to.
+fn current(visit: &Visit, entry: &Entry) -> Option<&'static str> {
+    let page = visit.path.strip_prefix(visit.to("").as_str())?;
+    if page == entry.path {
+        return Some("page");
+    }
+    let is_below = |path: &str| page.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    // Drafts have no entry of their own.
+    let is_draft = entry.path == "/messages" && is_below("/drafts");
+    (is_draft || (!entry.path.is_empty() && is_below(entry.path))).then_some("true")
 }
 
 /// The calls that the page consists of, for whoever wants to do the same from a program.

@@ -27,6 +27,8 @@ mod installation;
 #[cfg(test)]
 mod local_times;
 #[cfg(test)]
+mod menu;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod oidc;
