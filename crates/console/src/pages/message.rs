@@ -63,7 +63,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         }
         @if visit.may(Role::Sender) { (actions(&visit, &push.state)) }
         @if let Some(why) = push.total.why_nobody(&push.state) {
-            div.notice.warn { p { "No device got a notification. " (why) } }
+            div.notice.warn {
+                p { "No device got a notification. " (why) }
+                @if let Some(compose) = said.in_compose(&visit, id) {
+                    p { a href=(compose) { "See in Compose whom it would reach" } }
+                }
+            }
         }
         @if push.total.has_failed(&push.state) { (failed(&visit, &push.total)) }
         div.figures {

@@ -63,6 +63,9 @@ const STATES: [(&str, &str); 6] = [
     ("done", "done"),
     ("canceled", "canceled"),
 ];
+/// What the API advises about an audience that nobody matches; people are led to Compose, which says the same.
+const WAYS_OF_PROGRAMS: &str = "; aerogram audience explain and POST /api/audience/explain show why";
+
 const ORIGINS: [(&str, &str); 8] = [
     ("", "any"),
     ("compose", "a person, here"),
@@ -165,8 +168,9 @@ pub(crate) fn table(visit: &Visit, pushes: &[Listed]) -> Markup {
 
 impl Progress {
     /// Why no device was to get a notification, which is no success: most often the audience has a mistake.
-    pub(crate) fn why_nobody(&self, state: &str) -> Option<&str> {
-        self.reason.as_deref().filter(|_| state == "done" && self.targeted == 0)
+    pub(crate) fn why_nobody(&self, state: &str) -> Option<String> {
+        let reason = self.reason.as_deref().filter(|_| state == "done" && self.targeted == 0)?;
+        Some(reason.replace(WAYS_OF_PROGRAMS, ""))
     }
 
     /// Whether nothing arrived because it failed, which is no success either: most often a platform lacks credentials.
@@ -214,7 +218,7 @@ fn row(visit: &Visit, push: &Listed) -> Markup {
             td.wide {
                 a href=(visit.to(&format!("/messages/{}", push.push_id))) { (name) }
                 @if let Some(more) = more { p.quiet.clip { (more) } }
-                @if let Some(why) = why_nobody { p.quiet { (why) } }
+                @if let Some(why) = &why_nobody { p.quiet { (why) } }
             }
             td {
                 (push.total.badge(&push.state))

@@ -78,6 +78,7 @@ async fn a_message_to_nobody_is_no_success_and_tests_have_a_list_of_their_own() 
         for words in ["notified nobody", "Nobody matches the audience"] {
             list.shows(words);
         }
+        assert!(!list.text.contains("audience explain"), "{}", list.text);
         let tests = sender.get(&format!("{messages}?origin=test")).await;
         tests.shows("Is this right?");
         assert!(!tests.text.contains("Half price"), "{}", tests.text);
@@ -86,7 +87,11 @@ async fn a_message_to_nobody_is_no_success_and_tests_have_a_list_of_their_own() 
         sender.get(&format!("{messages}?from=2024-05-01&to=2024-05-02")).await.shows("Half price");
         sender.get(&format!("{messages}?from=2024-05-02")).await.shows("No message fits");
         let page = |of: &serde_json::Value| format!("{messages}/{}", of["push_ids"][0].as_str().unwrap());
-        sender.get(&page(&typo)).await.shows("No device got a notification. Nobody matches");
+        let nobody = sender.get(&page(&typo)).await;
+        nobody.shows("No device got a notification. Nobody matches the audience");
+        assert!(!nobody.text.contains("audience explain"), "{}", nobody.text);
+        // Compose says what is probably meant.
+        sender.get(&nobody.link_of("See in Compose whom it would reach")).await.shows("Did you mean news?");
         // It is called what the list calls it, and when it was opened is a chart.
         let shown = sender.get(&page(&right)).await;
         shown.shows("<h1>Sale</h1>");

@@ -36,6 +36,12 @@ impl Said {
         Ok(Self(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok())))
     }
 
+    /// Where the visitor can write another one like it, with whom that would reach beside it.
+    pub(super) fn in_compose(&self, visit: &Visit, id: PushId) -> Option<String> {
+        let can_show = self.0.as_ref().and_then(Written::fields_of).is_some();
+        (can_show && visit.may(Role::Editor)).then(|| compose::link(visit, &[("message", id.to_string().as_str())]))
+    }
+
     pub(super) async fn show(&self, visit: &Visit, id: PushId) -> Markup {
         let Some(push) = &self.0 else {
             return html! { p.quiet { "What this message said was not kept." } };
@@ -48,9 +54,7 @@ impl Said {
             // Audiences can name people.
             @if visit.may(Role::Support) { (folded("To whom it goes, as JSON", push.get("audience").unwrap_or(&Value::Null))) }
             div.actions {
-                @if visit.may(Role::Editor) && Written::fields_of(push).is_some() {
-                    a.button href=(compose::link(visit, &[("message", id.to_string().as_str())])) { "Write another one like it" }
-                }
+                @if let Some(compose) = self.in_compose(visit, id) { a.button href=(compose) { "Write another one like it" } }
                 @if is_sandboxed { a.button href={ (visit.to("/sandbox?push_id=")) (id) } { "Its deliveries in the sandbox" } }
             }
         }
