@@ -173,16 +173,21 @@ fn phone(visit: &Visit, step: &Step) -> Markup {
 
 fn from_a_server(visit: &Visit, token: Option<&str>) -> Result<Markup> {
     let key = &visit.app()?.key;
-    let auth = match token {
+    let auth = |secret: &str| match token {
         Some(token) => format!("-H \"Authorization: Bearer {token}\""),
-        None => format!("-u \"{key}:$AEROGRAM_MASTER_SECRET\""),
+        None => format!("-u \"{key}:${secret}\""),
     };
-    let url = base(visit);
+    // The master secret never belongs into an app, and neither does a token of a server.
+    let (registering, of_app) = match token {
+        Some(_) => ("Register a device, from your server", auth("")),
+        None => ("Register a device, as your app does with the app secret", auth("AEROGRAM_APP_SECRET")),
+    };
+    let (url, auth) = (base(visit), auth("AEROGRAM_MASTER_SECRET"));
     let lines = [
         (
-            "Register a device, as your app does",
+            registering,
             format!(
-                "curl {url}/api/channels {auth} \\\n  -d '{{\"channel\": {{\"device_type\": \"android\", \"opt_in\": true, \
+                "curl {url}/api/channels {of_app} \\\n  -d '{{\"channel\": {{\"device_type\": \"android\", \"opt_in\": true, \
                  \"push_address\": \"my-first-device\", \"set_tags\": true, \"tags\": [\"news\"]}}}}'"
             ),
         ),
@@ -204,8 +209,9 @@ fn from_a_server(visit: &Visit, token: Option<&str>) -> Result<Markup> {
                         a href=(visit.to("/tokens")) { "Tokens" } "." }
                 }
             } @else {
-                p { "Three lines for a shell. The first start of the service has printed the master secret that they use"
-                    @if visit.may(Role::Admin) { "; or let a token take its place:" } @else { "." } }
+                p { "Three lines for a shell. The first start of the service has printed both secrets that they use: the app secret is for \
+                     apps, and the master secret for your servers alone"
+                    @if visit.may(Role::Admin) { ". Or let a token take their place:" } @else { "." } }
                 @if visit.may(Role::Admin) {
                     form.actions method="post" action=(visit.to("/first/token")) {
                         (once(visit))

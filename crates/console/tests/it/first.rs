@@ -15,6 +15,9 @@ async fn a_first_push_is_one_click_and_arrives_where_one_looks() {
         for words in ["A device is ready", "No notifications yet", "$AEROGRAM_MASTER_SECRET", &app.app.key] {
             ready.shows(words);
         }
+        // A device is registered as by an app, which never has the master secret.
+        let (_, registering) = ready.text.split_once("/api/channels -u").unwrap();
+        assert!(registering.split_once('{').unwrap().0.contains(":$AEROGRAM_APP_SECRET"), "{registering}");
         let sent = owner.post(&first, &[]).await;
         sent.expect(303);
         owner.get(sent.location()).await.shows("It is on its way.");
@@ -43,6 +46,7 @@ async fn the_lines_for_a_server_work_with_the_token_that_is_in_them() {
         let lines = owner.post(&format!("{first}/token"), &[("push", push)]).await;
         lines.shows("It has arrived.");
         lines.shows("works for a day");
+        lines.shows("Register a device, from your server");
         let (_, token) = lines.text.split_once("Authorization: Bearer ").unwrap();
         let server = app.nobody().bearer(token.split_once("&quot;").unwrap().0);
         let channel = json!({"device_type": "android", "opt_in": true, "push_address": "my-first-device", "set_tags": true, "tags": ["news"]});
