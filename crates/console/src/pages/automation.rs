@@ -59,6 +59,12 @@ struct Counts {
     direct_responses: u64,
 }
 
+impl Pipeline {
+    fn is_enabled(&self) -> bool {
+        self.body["enabled"] == json!(true)
+    }
+}
+
 pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
     let offset = visit.query.text("offset").and_then(|text| text.parse().ok()).unwrap_or(0_u64);
     let enabled = visit.query.text("enabled").unwrap_or_default();
@@ -93,6 +99,9 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
                 } @else { p { "None of them. " a href=(visit.path) { "Show all" } } }
             }
         }
+        @if only.is_some() {
+            @for off in page.pipelines.iter().filter(|pipeline| !pipeline.is_enabled()) { (switched_off(&visit, off)) }
+        }
         @for card in &cards { (card) }
         (offsets(&visit, offset, PAGE, page.total_count))
     };
@@ -118,10 +127,23 @@ pub(crate) async fn act(visit: Arc<Visit>) -> Result<Answer> {
     Answer::to(visit.to("/automation"))
 }
 
+/// What somebody who has made one, and looks at it, does next.
+fn switched_off(visit: &Visit, pipeline: &Pipeline) -> Markup {
+    html! {
+        div.notice.warn role="status" {
+            p { strong { "It is switched off." } " Nothing is sent by it until somebody switches it on." }
+            @if visit.may(Role::Sender) {
+                form.actions method="post" action=(visit.to(&format!("/automation/{}/on", pipeline.uid))) {
+                    button.main { "Switch it on" }
+                }
+            }
+        }
+    }
+}
+
 fn card(visit: &Visit, pipeline: &Pipeline, counts: Option<&Counts>) -> Markup {
     let body = &pipeline.body;
     let name = body["name"].as_str().unwrap_or("Without a name");
-    let is_enabled = body["enabled"] == json!(true);
     html! {
         section.card {
             div.head {
@@ -140,7 +162,7 @@ fn card(visit: &Visit, pipeline: &Pipeline, counts: Option<&Counts>) -> Markup {
             @if visit.may(Role::Sender) {
                 div.buttons {
                     a.button href=(visit.to(&format!("/automation/{}/edit", pipeline.uid))) aria-label={ "Change: " (name) } { "Change it" }
-                    @let (action, label) = if is_enabled { ("off", "Switch off") } else { ("on", "Switch on") };
+                    @let (action, label) = if pipeline.is_enabled() { ("off", "Switch off") } else { ("on", "Switch on") };
                     form method="post" action=(visit.to(&format!("/automation/{}/{action}", pipeline.uid))) {
                         button aria-label={ (label) ": " (name) } { (label) }
                     }

@@ -118,7 +118,7 @@ async fn automations_are_clicked_together_and_nothing_of_them_is_lost() {
         ];
         let with = |more: &[(&'static str, &'static str)]| [&fields[..], more].concat();
         let shown = sender.post(&new, &with(&[("do", "add-trigger")])).await;
-        for words in [r#"name="trigger1""#, "Your cart waits", "devices fulfil this", r#"value="cart""#] {
+        for words in [r#"name="trigger1""#, "Your cart waits", "devices would pass the conditions", r#"value="cart""#] {
             shown.shows(words);
         }
         let incomplete = sender.post(&new, &with(&[("trigger1", "custom_event"), ("do", "save")])).await;
@@ -150,6 +150,34 @@ async fn automations_are_clicked_together_and_nothing_of_them_is_lost() {
         let off: Vec<(&str, &str)> = changed.into_iter().filter(|(name, _)| *name != "enabled").collect();
         sender.post(&edit, &off).await.expect(303);
         assert_eq!(stored().await["enabled"], json!(false));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_new_automation_sends_nothing_until_it_is_switched_on() {
+    on_each_database(async |app| {
+        let sender = Visitor::with_role(&app, "sender").await;
+        let list = format!("/console/{}/automation", app.app.key);
+        let new = format!("{list}/new");
+        let form = sender.get(&new).await;
+        form.shows("Nothing is sent until it is switched on");
+        form.shows(r#"name="enabled" value="yes">"#);
+        let fields = [("name", "Welcome"), ("trigger0", "first_open"), ("text", "Hello"), ("do", "save")];
+        let made = sender.post(&new, &fields).await;
+        made.expect(303);
+        let page = sender.get(made.location()).await;
+        for words in ["It is switched off.", "Switch it on", "Nothing was sent by it yet."] {
+            page.shows(words);
+        }
+        phone(&app).await;
+        app.step_all().await;
+        sender.get(made.location()).await.shows("Nothing was sent by it yet.");
+        let id = made.location().rsplit('=').next().unwrap();
+        sender.post(&format!("{list}/{id}/on"), &[]).await.expect_to(&list);
+        let page = sender.get(made.location()).await;
+        assert!(page.expect(200).contains("Switch off") && !page.text.contains("It is switched off."));
         app.stop().await;
     })
     .await;

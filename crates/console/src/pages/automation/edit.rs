@@ -50,8 +50,9 @@ impl Form {
 }
 
 pub(crate) async fn new(visit: Arc<Visit>) -> Result<Answer> {
+    // A new one is looked at before it sends: it begins switched off, and its page switches it on.
     let typed =
-        visit.query.with(&[("trigger0", visit.query.text("trigger0").unwrap_or("first_open")), ("enabled", "yes")]);
+        visit.query.with(&[("trigger0", visit.query.text("trigger0").unwrap_or("first_open")), ("enabled", "")]);
     draw(&visit, &Form::new(None, Fields::parse(typed.trim_start_matches('?'))), None).await
 }
 
@@ -120,6 +121,9 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                 (seen.show(&action))
                 (Field::text("name", "Name").value(&value("name")).optional().show(None))
                 label.check { input type="checkbox" name="enabled" value="yes" checked[automation.is_enabled]; "Switched on" }
+                @if id.is_none() {
+                    p.hint { "Nothing is sent until it is switched on. Its page, which comes next, says once more what it does and switches it on." }
+                }
                 fieldset { legend { "1 When" } (trigger::rows(&automation.triggers, &known)) }
                 (waiting(&value("delay"), &value("unit")))
                 fieldset {
@@ -156,7 +160,7 @@ fn waiting(delay: &str, unit: &str) -> Markup {
     }
 }
 
-/// How many would fulfil the conditions now, and what they would see.
+/// How many would pass the conditions now, and what they would see.
 async fn beside(visit: &Visit, automation: &Automation) -> Markup {
     let mut everybody = automation.conditions.clone();
     everybody.is_everybody = everybody.rows.is_empty();
@@ -165,7 +169,7 @@ async fn beside(visit: &Visit, automation: &Automation) -> Markup {
     push.insert("audience".to_owned(), json!("all"));
     let is_written = ["notification", "message"].iter().any(|key| push.contains_key(*key));
     html! {
-        (reach.show_members())
+        (reach.show_passing())
         @if is_written { (preview::of_push(visit, "Preview", &push.into(), &reach).await) }
     }
 }

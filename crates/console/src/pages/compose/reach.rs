@@ -95,6 +95,15 @@ impl Reach {
         self.show_number("As of now", |reach| reach.matched, words, |warning| warning.path != ABOUT_SENDING)
     }
 
+    /// How many would pass the conditions of an automation, which is for those of them to which something happens.
+    pub(crate) fn show_passing(&self) -> Markup {
+        let words = ["device would pass the conditions", "devices would pass the conditions"];
+        html! {
+            (self.show_number("As of now", |reach| reach.matched, words, |warning| warning.path != ABOUT_SENDING))
+            p.hint { "It goes to those of them to which happens what is said under “When”, each at that moment." }
+        }
+    }
+
     fn show_number(
         &self,
         heading: &str,
