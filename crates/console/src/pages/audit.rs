@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::answer::Answer;
 use crate::dates::time;
 use crate::error::Result;
-use crate::form::query;
+use crate::form::{encode, query};
 use crate::parts::numbers::grouped;
 use crate::parts::pager::pager;
 use crate::parts::people::person;
@@ -83,7 +83,7 @@ fn table(entries: &[Entry]) -> Markup {
                             td { code { (entry.action) } @if entry.n > 1 { " " span.quiet { (grouped(entry.n)) " times" } } }
                             td.wide {
                                 @if let Some(app) = &entry.app { p.quiet { "app " (app) } }
-                                (facts(&entry.object))
+                                (objects(entry))
                                 @if let Some(detail) = &entry.detail { (facts(detail)) }
                                 @if let Some(id) = &entry.request_id { p.quiet { "request " (id) } }
                             }
@@ -93,6 +93,59 @@ fn table(entries: &[Entry]) -> Markup {
             }
         }
     }
+}
+
+/// What was made or changed, with the way to it.
+fn objects(entry: &Entry) -> Markup {
+    html! {
+        @for (name, value) in &entry.object {
+            p {
+                (name)
+                @for id in ids(value) {
+                    " "
+                    @match page_of(entry, name, &id) {
+                        Some(page) => { a href=(page) { code { (id) } } }
+                        None => { code { (id) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One id, or each of a list of them.
+fn ids(value: &Value) -> Vec<String> {
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match value {
+        Value::Array(all) => all.iter().map(word).collect(),
+        one => vec![word(one)],
+    }
+}
+
+/// The page of a thing of an app, by what the entry calls it. What was deleted has none any more.
+fn page_of(entry: &Entry, name: &str, id: &str) -> Option<String> {
+    let app = entry.app.as_ref()?;
+    let (noun, verb) = entry.action.split_once('.')?;
+    if verb == "delete" {
+        return None;
+    }
+    let id = encode(id);
+    let below = match (name, noun) {
+        ("push_id", _) => format!("/messages/{id}"),
+        ("schedule_id", _) => format!("/schedules/{id}"),
+        ("experiment_id", _) => format!("/experiments/{id}"),
+        ("pipeline_id", _) => format!("/automation?id={id}"),
+        ("segment_id", _) => format!("/audience?segment={id}"),
+        ("draft_id", _) => format!("/drafts/{id}"),
+        ("webhook_id", _) => format!("/webhooks/{id}"),
+        ("channel_id", _) => format!("/people/channels/{id}"),
+        ("named_user_id", _) => format!("/people/user?id={id}"),
+        // Others are called so, too: content templates, and the platforms of remote configuration.
+        ("template_id", "template") => format!("/templates/{id}"),
+        ("platform", "platform") => format!("/platforms/{id}"),
+        _ => return None,
+    };
+    Some(format!("/console/{app}{below}"))
 }
 
 fn facts(facts: &Map<String, Value>) -> Markup {

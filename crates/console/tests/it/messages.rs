@@ -57,6 +57,35 @@ async fn messages_are_listed_found_and_stopped_by_people_with_names() {
 }
 
 #[tokio::test]
+async fn the_audit_log_leads_to_what_was_made_and_changed() {
+    on_each_database(async |app| {
+        let segment = json!({"display_name": "News", "criteria": {"tag": "news"}});
+        let made = async || {
+            let made = app.master().post("/api/segments", &segment).await.expect(201);
+            made["segment_id"].as_str().unwrap().to_owned()
+        };
+        let (kept, deleted) = (made().await, made().await);
+        app.master().delete(&format!("/api/segments/{deleted}")).await.expect(204);
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "One"}});
+        let sent = app.master().post("/api/push", json!([push, push])).await.expect(200);
+        let home = format!("/console/{}", app.app.key);
+        let log = Visitor::with_role(&app, "admin").await.get(&format!("{home}/audit")).await;
+        log.shows(&format!(r#"segment_id <a href="{home}/audience?segment={kept}"><code>{kept}</code></a>"#));
+        for push in sent["push_ids"].as_array().unwrap() {
+            let push = push.as_str().unwrap();
+            log.shows(&format!(r#"<a href="{home}/messages/{push}"><code>{push}</code></a>"#));
+        }
+        // One row made the other segment, and one deleted it, which leads nowhere.
+        log.shows(&format!("segment_id <code>{deleted}</code>"));
+        // The log of the installation leads to the pages of the app.
+        let of_all = Visitor::owner(&app).await.get("/console/-/audit").await;
+        of_all.shows(&format!(r#"href="{home}/audience?segment={kept}""#));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_message_to_nobody_is_no_success_and_tests_have_a_list_of_their_own() {
     on_each_database(async |app| {
         let channel =
