@@ -1,5 +1,5 @@
-//! The examples of docs/api.md and README.md that say they can be run, run: see "Add an endpoint" in CONTRIBUTING.md for their
-//! form.
+//! The examples of docs/api.md, README.md and docs/mobile.md that say they can be run, run: see "Add an endpoint" in
+//! CONTRIBUTING.md for their form.
 
 mod curl;
 
@@ -10,7 +10,11 @@ use testkit::app::{TestApp, on_each_database};
 
 use curl::Curl;
 
-const DOCUMENTS: [&str; 2] = [include_str!("../../../../docs/api.md"), include_str!("../../../../README.md")];
+const DOCUMENTS: [&str; 3] = [
+    include_str!("../../../../docs/api.md"),
+    include_str!("../../../../README.md"),
+    include_str!("../../../../docs/mobile.md"),
+];
 /// How documents write the address of the server: readers of the README have one that runs with its defaults.
 const BASES: [&str; 2] = ["{base}", "http://127.0.0.1:8080"];
 const RUNNABLE: &str = "```sh runnable";
