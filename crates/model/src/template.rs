@@ -106,22 +106,13 @@ impl Template {
 
     /// A variable that is not declared is most likely a typing mistake.
     fn undeclared_variables(&self) -> Vec<Problem> {
-        // Of a personalized push, other variables are attributes of its recipients.
-        if asks_for_values(&self.push.0) {
-            return Vec::new();
-        }
         let declared: BTreeSet<&str> = self.variables.iter().map(|variable| variable.key.as_str()).collect();
-        let mut problems = Vec::new();
-        for (path, text) in self.push.texts() {
-            for key in placeholder::keys(&text).filter(|key| !declared.contains(key)) {
-                problems.push(Problem {
-                    path: format!("push.{path}"),
-                    message: format!("The variable '{key}' is not among 'variables'."),
-                    kind: ProblemKind::Invalid,
-                });
-            }
-        }
-        problems
+        let problem = |(path, key): (String, String)| Problem {
+            path: format!("push.{path}"),
+            message: format!("The variable '{key}' is not among 'variables'."),
+            kind: ProblemKind::Invalid,
+        };
+        undeclared(&self.push.0, &declared).into_iter().map(problem).collect()
     }
 }
 
@@ -164,15 +155,33 @@ impl TemplatePush {
 
     /// Every text with its path.
     fn texts(&self) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        let collect = |at: &At<'_>| {
-            collect_texts(at, &mut found);
-            Some(())
-        };
-        // A key that is given twice is noted elsewhere.
-        let _ = json::read_tree(&self.0, collect);
-        found
+        texts(&self.0)
     }
+}
+
+/// The variables that texts of a push name and that are not among those declared, each as often as it occurs, with the path of its
+/// text. None of a personalized push, whose other variables are attributes of its recipients.
+pub fn undeclared(push: &Json, declared: &BTreeSet<&str>) -> Vec<(String, String)> {
+    if asks_for_values(push) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (path, text) in texts(push) {
+        let keys = placeholder::keys(&text).filter(|key| !declared.contains(key));
+        found.extend(keys.map(|key| (path.clone(), key.to_owned())));
+    }
+    found
+}
+
+fn texts(push: &Json) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let collect = |at: &At<'_>| {
+        collect_texts(at, &mut found);
+        Some(())
+    };
+    // A key that is given twice is noted elsewhere.
+    let _ = json::read_tree(push, collect);
+    found
 }
 
 fn collect_texts(at: &At<'_>, found: &mut Vec<(String, String)>) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod edit;
 mod filled;
+mod undeclared;
 
 use std::sync::Arc;
 

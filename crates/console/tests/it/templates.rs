@@ -24,7 +24,19 @@ async fn templates_are_written_previewed_and_used() {
             shown.shows(words);
         }
         let undeclared = editor.post(&new, &[("name", "x"), ("text", "Dear {{nobody}}"), ("do", "save")]).await;
-        assert!(undeclared.expect(400).contains("nobody"), "{}", undeclared.text);
+        assert!(undeclared.expect(400).contains("Text: {{nobody}} is not among the variables."), "{}", undeclared.text);
+        assert!(!undeclared.text.contains("push.notification.alert"), "{}", undeclared.text);
+        // What a text names is offered while it is written, and added by one click.
+        let order = [("name", "Order"), ("text", "Order {{order}} shipped")];
+        let checked = editor.post(&new, &[&order[..], &[("do", "check")]].concat()).await;
+        for words in ["Text: {{order}} is not among the variables.", r#"value="add-variable-order""#] {
+            checked.shows(words);
+        }
+        let added = editor.post(&new, &[&order[..], &[("variable0", ""), ("do", "add-variable-order")]].concat()).await;
+        for words in [r#"name="variable0" value="order""#, "Order [order] shipped"] {
+            added.shows(words);
+        }
+        assert!(!added.text.contains("is not among the variables"), "{}", added.text);
         editor.post(&new, &with(&[("do", "save")])).await.expect_to(&list);
         let page = editor.get(&list).await;
         for words in ["Welcome", "Use in Compose"] {

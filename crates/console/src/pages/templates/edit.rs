@@ -1,11 +1,14 @@
 //! Making and changing a template: what it says, its variables with their usual values, and what that looks like.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::Method;
 use maud::{Markup, html};
+use model::template::VariableKey;
 use serde_json::{Map, Value, json};
 
+use super::undeclared::{self, Undeclared};
 use super::{One, Template, filled};
 use crate::answer::Answer;
 use crate::assets::build_script;
@@ -58,8 +61,33 @@ impl Form {
             self.variables.push(Variable::default());
         } else if let Some(n) = removed.filter(|n| *n < self.variables.len()) {
             self.variables.remove(n);
+        } else if let Some(key) = action.strip_prefix("add-variable-").and_then(VariableKey::new) {
+            self.declare(key.as_str());
         }
         self.content.change(action);
+    }
+
+    /// Adds a variable that a text names, in the first row that is empty.
+    fn declare(&mut self, key: &str) {
+        if self.keys().contains(key) {
+            return;
+        }
+        match self.variables.iter_mut().find(|variable| variable.key.trim().is_empty()) {
+            Some(empty) => key.clone_into(&mut empty.key),
+            None if self.variables.len() < MOST_VARIABLES => {
+                self.variables.push(Variable { key: key.to_owned(), usual: String::new() });
+            }
+            None => {}
+        }
+    }
+
+    fn keys(&self) -> BTreeSet<&str> {
+        self.variables.iter().map(|variable| variable.key.trim()).collect()
+    }
+
+    /// What its texts name and it does not have; none as long as it cannot be read.
+    fn undeclared(&self) -> Vec<Undeclared> {
+        self.push().map(|push| Undeclared::of(&push, &self.keys())).unwrap_or_default()
     }
 
     fn push(&self) -> Result<Map<String, Value>> {
@@ -138,6 +166,10 @@ async fn take(visit: &Visit, id: Option<String>) -> Result<Answer> {
 async fn save(visit: &Visit, form: &mut Form) -> Result<()> {
     let text = |name: &str| form.typed.text(name).unwrap_or_default();
     let mut body = json!({"name": text("name"), "description": text("description"), "push": form.push()?});
+    let undeclared = form.undeclared();
+    if !undeclared.is_empty() {
+        return Err(Undeclared::refusal(&undeclared));
+    }
     let Some(id) = &form.id else {
         body["variables"] = json!(form.variables(&[]));
         return visit.post_form::<Value>("/api/templates", body).await.map(drop);
@@ -175,7 +207,10 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                     a.button href=(visit.to("/templates")) { "Leave it" }
                 }
             }
-            aside #beside tabindex="0" aria-label="Preview" { (shown(visit, form).await) }
+            aside #beside tabindex="0" aria-label="Preview" {
+                (undeclared::show(&form.undeclared(), "template"))
+                (shown(visit, form).await)
+            }
         }
         @if let Some(id) = &form.id {
             details.ask {
