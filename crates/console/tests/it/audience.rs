@@ -149,6 +149,37 @@ async fn the_people_of_a_message_become_a_segment() {
 }
 
 #[tokio::test]
+async fn segments_of_the_same_name_are_told_apart() {
+    on_each_database(async |app| {
+        let editor = Visitor::with_role(&app, "editor").await;
+        let new = format!("/console/{}/audience/segments/new", app.app.key);
+        let make = async |name: &str| {
+            let body = json!({"display_name": name, "criteria": {"tag": "news"}});
+            let made = app.master().post("/api/segments", body).await.expect(201);
+            made["segment_id"].as_str().unwrap().to_owned()
+        };
+        let (first, second) = (make("News").await, make("News").await);
+        make("Nights").await;
+        let fields = [("display_name", "News"), ("kind0", "tag"), ("value0", "news")];
+        let with = |action: &'static str| [&fields[..], &[("do", action)]].concat();
+        editor.post(&new, &with("check")).await.shows("There is another segment with this name");
+        // It is allowed all the same.
+        let made = editor.post(&new, &with("save")).await;
+        made.expect(303);
+        editor.get(made.location()).await.shows("Another segment has this name");
+        let choosing = [("display_name", "Mine"), ("kind0", "segment"), ("value0", ""), ("do", "check")];
+        let choosing = editor.post(&new, &choosing).await;
+        for id in [&first, &second] {
+            choosing.shows(&format!("News (…{})", &id[id.len() - 6..]));
+        }
+        choosing.shows(">Nights</option>");
+        assert!(!choosing.text.contains("another segment with this name"), "{}", choosing.text);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn segments_are_clicked_together_changed_and_told_in_words() {
     on_each_database(async |app| {
         let push = prepare(&app).await;

@@ -22,7 +22,7 @@ use crate::parts::once::once;
 use crate::parts::seen::Seen;
 use crate::visit::Visit;
 
-/// Schedules, experiments and other segments that are looked through for those that name a segment.
+/// Schedules, experiments and other segments that are looked through for those that name a segment, or are called as it is.
 const LOOKED_THROUGH: &str = "50";
 
 /// What is on the page.
@@ -147,6 +147,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         Some(id) => uses(visit, id).await,
         None => Vec::new(),
     };
+    let namesake = namesake(visit, form).await;
     let action = match form.id {
         Some(id) => visit.to(&format!("/audience/segments/{id}")),
         None => visit.to("/audience/segments/new"),
@@ -174,6 +175,15 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                 }
             }
             aside #beside tabindex="0" aria-label="Who is in it now" {
+                @if let Some(other) = namesake {
+                    section {
+                        p.warning {
+                            "There is another segment with this name, "
+                            a href=(visit.to(&format!("/audience?segment={other}"))) { (form.name.trim()) }
+                            ". You may have several, but another name tells them apart."
+                        }
+                    }
+                }
                 (reach.show_members())
                 (places::show(visit, shown, "segment").await)
                 @if form.id.is_some() { section { h2 { "Used by" } (used_by(&uses)) } }
@@ -181,6 +191,17 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         }
     };
     Answer::page(if form.id.is_some() { "Change a segment" } else { "Make a segment" }, body)
+}
+
+/// Another segment with the name that is typed, among the latest. The API allows it.
+async fn namesake(visit: &Visit, form: &Form) -> Option<SegmentId> {
+    let name = form.name.trim();
+    if name.is_empty() {
+        return None;
+    }
+    let limited = query([("limit", LOOKED_THROUGH), ("order", "desc")]);
+    let Segments { segments } = visit.get(&format!("/api/segments{limited}")).await.ok()?;
+    segments.iter().find(|other| Some(other.id) != form.id && other.display_name == name).map(|other| other.id)
 }
 
 pub(super) fn used_by(uses: &[Use]) -> Markup {

@@ -60,7 +60,8 @@ pub(super) async fn section(visit: &Visit) -> Result<Markup> {
     let chosen = match chosen(visit).await? {
         Some((id, whole)) => {
             let of = rows.iter().find(|(segment, _)| segment.id == id).and_then(|(_, reach)| *reach);
-            Some(one(visit, id, &whole, of).await)
+            let is_called_so = |other: &Segment| other.id != id && other.display_name == whole.display_name;
+            Some(one(visit, id, &whole, of, segments.iter().any(is_called_so)).await)
         }
         None => None,
     };
@@ -86,13 +87,14 @@ async fn chosen(visit: &Visit) -> Result<Option<(SegmentId, Whole)>> {
     Ok(found.map(|whole| (id, whole)))
 }
 
-async fn one(visit: &Visit, id: SegmentId, whole: &Whole, reach: Option<Reach>) -> Markup {
+async fn one(visit: &Visit, id: SegmentId, whole: &Whole, reach: Option<Reach>, has_namesake: bool) -> Markup {
     let conditions = Conditions::of(&whole.criteria);
     let whom = sentence(&conditions, &Known::of(visit, &conditions).await);
     let uses = uses(visit, id).await;
     html! {
         article.card {
             h2 { (whole.display_name) }
+            @if has_namesake { p.warning { "Another segment has this name, too." } }
             @if let Some(Reach { matched, reachable }) = reach {
                 p { (count(matched, "device is", "devices are")) " in it now, of which " (grouped(reachable)) " can be shown a notification." }
             }

@@ -1,6 +1,8 @@
 //! What the fields of conditions can be chosen from and completed with: the tags, attributes, segments, lists and messages that
 //! there are, by their names.
 
+use std::collections::HashMap;
+
 use model::time::UtcMillis;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -8,6 +10,7 @@ use serde_json::Value;
 
 use super::{Conditions, Kind, Row};
 use crate::form::{encode, query};
+use crate::parts::devices::short;
 use crate::parts::json::brief;
 use crate::parts::numbers::count;
 use crate::visit::Visit;
@@ -39,7 +42,7 @@ pub(crate) enum List {
 pub(crate) struct Choice {
     pub(crate) value: String,
     pub(crate) words: String,
-    /// When a message was sent.
+    /// When a message was sent, or a segment was made whose name others have, too.
     pub(crate) at: Option<UtcMillis>,
     /// Whether an attribute is a number.
     pub(crate) is_number: bool,
@@ -54,6 +57,8 @@ struct Segments {
 struct Segment {
     id: String,
     display_name: String,
+    /// In milliseconds.
+    creation_date: i64,
 }
 
 #[derive(Deserialize)]
@@ -252,7 +257,7 @@ async fn choices(visit: &Visit, list: &List) -> Vec<Choice> {
         }
         List::Segments => {
             let found = load(visit, "/api/segments?order=desc").await.map(|Segments { segments }| segments);
-            found.unwrap_or_default().into_iter().map(|segment| choice(segment.id, segment.display_name)).collect()
+            told_apart(&found.unwrap_or_default())
         }
         List::Uploaded => {
             let found = load(visit, "/api/lists").await.map(|Lists { lists }| lists).unwrap_or_default();
@@ -269,6 +274,22 @@ async fn choices(visit: &Visit, list: &List) -> Vec<Choice> {
             found.unwrap_or_default().into_iter().map(Choice::from).collect()
         }
     }
+}
+
+/// Nothing keeps segments from having the same name: these have the end of their id and the time they were made at, too.
+fn told_apart(segments: &[Segment]) -> Vec<Choice> {
+    let mut n_called: HashMap<&str, usize> = HashMap::new();
+    for segment in segments {
+        *n_called.entry(segment.display_name.as_str()).or_default() += 1;
+    }
+    let choice = |Segment { id, display_name, creation_date }: &Segment| match n_called[display_name.as_str()] {
+        1 => Choice { value: id.clone(), words: display_name.clone(), ..Choice::default() },
+        _ => {
+            let words = format!("{display_name} (…{})", short(id));
+            Choice { value: id.clone(), words, at: Some(UtcMillis(*creation_date)), is_number: false }
+        }
+    };
+    segments.iter().map(choice).collect()
 }
 
 async fn attributes(visit: &Visit, prefix: &str) -> Vec<Attribute> {
