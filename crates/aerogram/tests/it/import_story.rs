@@ -63,6 +63,13 @@ fn lines_are_imported_and_bad_ones_are_told() {
     write(&story, "devices.jsonl", format!("{good}\n\nnonsense\n{}\n", json!({"device_type": "ios", "opt_in": true})));
     let dry = import(&story, &["jsonl", "devices.jsonl", "--dry-run"]);
     assert_eq!((dry.status.code(), total(&dry)), (Some(1), [0, 0, 2]));
+    let checked: Value = serde_json::from_slice(&dry.stdout).unwrap();
+    assert_eq!((&checked["rows"], &checked["checked"]), (&json!(3), &json!(1)));
+    let dry = story.command(&["import", "jsonl", "devices.jsonl", "--dry-run"]).output().unwrap();
+    assert_eq!(
+        String::from_utf8(dry.stdout).unwrap(),
+        "3 rows were read: 1 could be imported, 2 would be left out. Nothing was changed.\n"
+    );
     assert_eq!(get(&story, "/api/channels")["channels"], json!([]));
 
     let output = import(&story, &["jsonl", "devices.jsonl"]);

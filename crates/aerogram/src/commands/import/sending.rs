@@ -165,7 +165,7 @@ impl Run {
             ends: BTreeMap::new(),
             n_requests: 0,
             pages: VecDeque::new(),
-            total: Total::default(),
+            total: Total::begin(options.dry_run),
         })
     }
 }
@@ -217,7 +217,10 @@ impl Sender<'_> {
     /// Shows what a line about the app would change.
     async fn preview(&mut self, place: &str, app: &Object) -> Result<()> {
         match self.items.changes_of_app(app).await {
-            Ok(Some(changes)) => self.progress.aside(|| consent::to_changes(&changes, self.options)),
+            Ok(Some(changes)) => {
+                self.total.count_checked(1);
+                self.progress.aside(|| consent::to_changes(&changes, self.options))
+            }
             Ok(None) => {
                 self.total.count_item(&Taken::PassedOver);
                 Ok(())
@@ -299,6 +302,7 @@ impl Sender<'_> {
         self.total.created += answer.total.created;
         self.total.updated += answer.total.updated;
         self.total.items += answer.total.named_users;
+        self.total.count_checked((places.len() as u64).saturating_sub(answer.total.refused));
         for RefusedLine { line, path, error } in &answer.refused {
             let place = places.get(line.saturating_sub(1)).map_or("a row", String::as_str);
             self.leave_out(place, path, error)?;

@@ -12,6 +12,9 @@ pub(super) struct Total {
     pub(super) rows: u64,
     pub(super) created: u64,
     pub(super) updated: u64,
+    /// Rows that a dry run found good; `None` if it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) checked: Option<u64>,
     /// Named users, lists, segments and the like.
     pub(super) items: u64,
     /// Of these, schedules and pipelines that came paused or disabled.
@@ -28,6 +31,18 @@ pub(super) struct Total {
 }
 
 impl Total {
+    /// Of an import that has not begun.
+    pub(super) fn begin(is_dry_run: bool) -> Self {
+        Self { checked: is_dry_run.then_some(0), ..Self::default() }
+    }
+
+    /// So many rows could be imported, if this is a dry run.
+    pub(super) fn count_checked(&mut self, n_rows: u64) {
+        if let Some(checked) = &mut self.checked {
+            *checked += n_rows;
+        }
+    }
+
     pub(super) fn count_item(&mut self, taken: &Taken) {
         match taken {
             Taken::AsItIs => self.items += 1,
@@ -51,11 +66,19 @@ impl Total {
                 serde_json::to_string(self).context("The total cannot be written")?
             ));
         }
-        let Self { rows, created, updated, items, inactive, withheld, passed_over, kept, unchecked, refused } = self;
-        let items = if *items > 0 { format!(", {items} other things are there") } else { String::new() };
-        output::line(format_args!(
-            "{rows} rows were read: {created} channels are new, {updated} were known{items}, {refused} rows were left out."
-        ))?;
+        let Self { rows, created, updated, checked, items, inactive, withheld, passed_over, kept, unchecked, refused } =
+            self;
+        match checked {
+            Some(checked) => output::line(format_args!(
+                "{rows} rows were read: {checked} could be imported, {refused} would be left out. Nothing was changed."
+            ))?,
+            None => {
+                let items = if *items > 0 { format!(", {items} other things are there") } else { String::new() };
+                output::line(format_args!(
+                    "{rows} rows were read: {created} channels are new, {updated} were known{items}, {refused} rows were left out."
+                ))?;
+            }
+        }
         if *unchecked > 0 {
             output::line(format_args!(
                 "{unchecked} rows are neither channels nor users, which a dry run does not check."
