@@ -134,6 +134,8 @@ fn files_of_tokens_and_of_columns_are_imported() {
     assert_eq!(total(&import(&story, &["csv", "tokens.txt", "--ios"])), [2, 0, 0]);
     write(&story, "fcm.txt", "first\nsecond");
     assert_eq!(total(&import(&story, &["csv", "fcm.txt", "--android"])), [2, 0, 0]);
+    write(&story, "named.txt", "fcm_token\nthird\n");
+    assert_eq!(total(&import(&story, &["csv", "named.txt", "--android"])), [1, 0, 0]);
     write(&story, "devices.csv", "\u{feff}token,customer,plan,age\nAA,kim,gold,41\nCC,\"jo, the second\",,\n");
     let map = "token=push_address,customer=named_user_id,plan=tag:plan,age=attribute:age";
     assert_eq!(total(&import(&story, &["csv", "devices.csv", "--ios", "--map", map])), [1, 1, 0]);
@@ -147,6 +149,21 @@ fn files_of_tokens_and_of_columns_are_imported() {
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("token, customer"));
     let untold = story.command(&["import", "csv", "devices.csv", "--map", map]).output().unwrap();
     assert!(String::from_utf8(untold.stderr).unwrap().contains("--android"));
+}
+
+#[test]
+fn a_file_with_other_separators_is_no_list_of_tokens() {
+    let story = Story::begin();
+    for (separator, name) in [(";", "';'"), ("\t", "a tab")] {
+        write(&story, "semi.csv", format!("push_address{separator}named_user_id\nAA{separator}kim\n"));
+        for more in [&["--ios"][..], &["--ios", "--map", "push_address=push_address"]] {
+            let output = story.command(&[&["import", "csv", "semi.csv"], more].concat()).output().unwrap();
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{told}");
+            assert!(told.contains(&format!("separated by {name}, not ','")), "{told}");
+        }
+    }
+    assert_eq!(get(&story, "/api/channels")["channels"], json!([]));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `aerogram import csv`: a file whose columns are told to be parts of channels, or a list of tokens.
 
+mod columns;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -65,8 +67,6 @@ const TEXTS: [&str; 12] = [
 ];
 const FLAGS: [&str; 2] = ["opt_in", "background"];
 const WORDS: [&str; 2] = ["tags", "subscription_lists"];
-/// First cells that are the name of the column and no token.
-const TOKEN_HEADERS: [&str; 5] = ["token", "push_address", "device_token", "registration_id", "address"];
 
 impl Field {
     fn of(name: &str) -> Option<Self> {
@@ -97,12 +97,14 @@ impl Csv {
     pub(super) async fn run(&self, run: Run) -> Result<Total> {
         let (files, n_bytes) = ([self.file.clone()], BytesRead::default());
         let mut records = records(&self.file, &n_bytes)?.peekable();
+        if let Some(Ok(first)) = records.peek() {
+            columns::are_between_commas(first)?;
+        }
         let device_type = self.device_type();
         let is_list = matches!(records.peek(), Some(Ok(first)) if first.cells.len() == 1) && self.map.is_empty();
         let rows: Rows = match device_type.filter(|_| is_list) {
             Some(device_type) => {
-                let tokens = records
-                    .filter(|record| !matches!(record, Ok(record) if is_token_header(&record.cells, record.line)));
+                let tokens = records.filter(|record| !matches!(record, Ok(record) if columns::is_token_header(record)));
                 Box::new(tokens.map(move |record| {
                     let record = record?;
                     let token = String::from_utf8(record.cells.into_iter().next().unwrap_or_default());
@@ -183,11 +185,6 @@ fn mapped(text: &str) -> Result<(String, Field), String> {
         format!("'{name}' is no part of a channel; there are {}, tag:GROUP and attribute:NAME.", known.join(", "))
     })?;
     Ok((column.to_owned(), field))
-}
-
-fn is_token_header(cells: &[Vec<u8>], line: u64) -> bool {
-    let name = cells.first().map(|cell| String::from_utf8_lossy(cell).trim().to_ascii_lowercase());
-    line == 1 && name.is_some_and(|name| TOKEN_HEADERS.contains(&name.as_str()))
 }
 
 fn flag(cell: &str) -> Result<bool, String> {
