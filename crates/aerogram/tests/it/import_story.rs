@@ -167,6 +167,26 @@ fn a_file_with_other_separators_is_no_list_of_tokens() {
 }
 
 #[test]
+fn what_a_file_of_columns_has_and_is_not_imported_is_told() {
+    let story = Story::begin();
+    let rows = "AA,gold,de,2024,,\nBB,gold\nCC,gold,de,2024,,,\n,,,,,\n \n";
+    write(&story, "devices.csv", format!("push_address,tags,language,created,Alias,\n{rows}"));
+    let output = import(&story, &["csv", "devices.csv", "--ios"]);
+    assert_eq!((output.status.code(), total(&output)), (Some(1), [1, 0, 2]));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let columns = "Columns that are not imported: language (did you mean locale_language?), created, Alias (did you mean alias?); ";
+    assert!(told.starts_with(columns), "{told}");
+    assert!(told.contains("line 3: It has 2 columns, and the header has 6."), "{told}");
+    assert!(told.contains("line 4: It has 7 columns, and the header has 6."), "{told}");
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(shown["not_imported"], json!(["language", "created", "Alias"]));
+    write(&story, "tokens.txt", "DD\nEE,gold\n\n");
+    assert_eq!(total(&import(&story, &["csv", "tokens.txt", "--ios"])), [1, 0, 1]);
+    let known = import(&story, &["csv", "devices.csv", "--ios", "--map", "language=locale_language"]);
+    assert!(String::from_utf8(known.stderr).unwrap().starts_with("Columns that are not imported: created, Alias ("));
+}
+
+#[test]
 fn exports_of_other_services_are_imported() {
     let story = Story::begin();
     let players = format!(

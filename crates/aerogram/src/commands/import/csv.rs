@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use model::csv_records::CsvRecord;
 use serde_json::{Map, Value, json};
 
 use super::Options;
@@ -22,7 +23,7 @@ pub(super) struct Csv {
     file: PathBuf,
     /// What a column is: push_address, channel_id, device_type, named_user_id, alias, opt_in, background, tags,
     /// subscription_lists, timezone, locale_language, locale_country, app_version, sdk_version, device_model, device_os, tag:GROUP
-    /// or attribute:NAME. Columns of these names need not be told, and others are passed over
+    /// or attribute:NAME. Columns of these names need not be told, and others are passed over, which is said
     #[arg(long, value_name = "COLUMN=FIELD", value_delimiter = ',', value_parser = mapped)]
     map: Vec<(String, Field)>,
     /// All of them are iOS devices; a file of one column is a list of APNs tokens
@@ -81,6 +82,11 @@ impl Field {
         text.or_else(|| among(&FLAGS).map(Field::Flag)).or_else(|| among(&WORDS).map(Field::Words))
     }
 
+    /// Of those that have one.
+    fn names() -> impl Iterator<Item = &'static str> {
+        TEXTS.into_iter().chain(FLAGS).chain(WORDS)
+    }
+
     fn put(&self, cell: &str, channel: &mut Map<String, Value>) -> Result<(), String> {
         match self {
             Field::Text(key) => drop(channel.insert((*key).to_owned(), json!(cell))),
@@ -102,25 +108,28 @@ impl Csv {
         }
         let device_type = self.device_type();
         let is_list = matches!(records.peek(), Some(Ok(first)) if first.cells.len() == 1) && self.map.is_empty();
+        let mut not_imported = Vec::new();
         let rows: Rows = match device_type.filter(|_| is_list) {
             Some(device_type) => {
                 let tokens = records.filter(|record| !matches!(record, Ok(record) if columns::is_token_header(record)));
                 Box::new(tokens.map(move |record| {
                     let record = record?;
-                    let token = String::from_utf8(record.cells.into_iter().next().unwrap_or_default());
-                    let content = match token {
+                    let place = format!("line {}", record.line);
+                    let content = match token(record) {
                         Ok(token) => {
                             let address = token.trim();
                             Content::line(&json!({"device_type": device_type, "opt_in": true, "push_address": address}))
                         }
-                        Err(_) => Content::LeftOut("It is not UTF-8.".to_owned()),
+                        Err(why) => Content::LeftOut(why),
                     };
-                    Ok(Row { place: format!("line {}", record.line), content })
+                    Ok(Row { place, content })
                 }))
             }
             None => {
                 let header = header(records.next())?;
                 let fields = self.fields(&header)?;
+                not_imported = columns::passed_over(&header, &fields);
+                columns::note(&not_imported, &fields);
                 Box::new(records.map(move |record| {
                     let record = record?;
                     let place = format!("line {}", record.line);
@@ -130,7 +139,8 @@ impl Csv {
             }
         };
         let how = format!("csv {device_type:?} {:?}", self.map);
-        run.files(&self.options, how, &files, n_bytes, rows).await
+        let total = run.files(&self.options, how, &files, n_bytes, rows).await?;
+        Ok(Total { not_imported, ..total })
     }
 
     fn device_type(&self) -> Option<&'static str> {
@@ -167,6 +177,13 @@ impl Csv {
     }
 }
 
+/// The only cell of a row.
+fn token(record: CsvRecord) -> Result<String, String> {
+    let [cell] = <[Vec<u8>; 1]>::try_from(record.cells)
+        .map_err(|cells| format!("It has {} columns, and the first line has 1.", cells.len()))?;
+    String::from_utf8(cell).map_err(|_| "It is not UTF-8.".to_owned())
+}
+
 fn channel(cells: &Cells<'_>, fields: &BTreeMap<String, Field>, device_type: Option<&str>) -> Result<Value, String> {
     let mut channel = Map::from_iter([("opt_in".to_owned(), json!(true))]);
     channel.extend(device_type.map(|device_type| ("device_type".to_owned(), json!(device_type))));
@@ -181,7 +198,7 @@ fn channel(cells: &Cells<'_>, fields: &BTreeMap<String, Field>, device_type: Opt
 fn mapped(text: &str) -> Result<(String, Field), String> {
     let (column, name) = text.split_once('=').ok_or("It must look like COLUMN=push_address.")?;
     let field = Field::of(name).ok_or_else(|| {
-        let known: Vec<&str> = TEXTS.iter().chain(&FLAGS).chain(&WORDS).copied().collect();
+        let known: Vec<&str> = Field::names().collect();
         format!("'{name}' is no part of a channel; there are {}, tag:GROUP and attribute:NAME.", known.join(", "))
     })?;
     Ok((column.to_owned(), field))
@@ -215,7 +232,6 @@ fn below(channel: &mut Map<String, Value>, object: &str, key: &str, value: Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::csv_records::CsvRecord;
 
     fn made(header: &[&str], cells: &[&str], map: &[&str]) -> Value {
         let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();

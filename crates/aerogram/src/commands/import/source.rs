@@ -108,7 +108,7 @@ fn lines_of(
     lines.filter(|line| line.as_ref().map_or(true, |(_, line)| !line.trim_ascii().is_empty()))
 }
 
-/// The records of a CSV file, with the lines that they begin on.
+/// The records of a CSV file that are not blank, with the lines that they begin on.
 pub(super) fn records(file: &Path, n_bytes: &BytesRead) -> Result<impl Iterator<Item = Result<CsvRecord>> + use<>> {
     let mut reader = open(file, n_bytes)?;
     let (mut csv, name) = (CsvRecords::default(), file.display().to_string());
@@ -135,9 +135,14 @@ pub(super) fn records(file: &Path, n_bytes: &BytesRead) -> Result<impl Iterator<
         Some(read)
     });
     Ok(pieces.flat_map(|read: Result<Vec<CsvRecord>>| match read {
-        Ok(records) => records.into_iter().map(Ok).collect(),
+        Ok(records) => records.into_iter().filter(|record| !is_blank(record)).map(Ok).collect(),
         Err(error) => vec![Err(error)],
     }))
+}
+
+/// Spreadsheets write the rows below the last one as well.
+fn is_blank(record: &CsvRecord) -> bool {
+    record.cells.iter().all(|cell| cell.trim_ascii().is_empty())
 }
 
 /// The cells of a record by the names of their columns. Cells that are empty say nothing.
@@ -148,7 +153,8 @@ pub(super) struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     pub(super) fn read(header: &'a [String], record: CsvRecord) -> Result<Self, String> {
-        if record.cells.len() > header.len() {
+        // One that is short may have broken off, or lack a cell in the middle.
+        if record.cells.len() != header.len() {
             return Err(format!("It has {} columns, and the header has {}.", record.cells.len(), header.len()));
         }
         let cells =

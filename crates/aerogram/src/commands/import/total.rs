@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::documents::Taken;
 use crate::output;
 
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Total {
     /// Rows that were read, without those that an earlier run has done.
     pub(super) rows: u64,
@@ -28,6 +28,9 @@ pub(super) struct Total {
     /// Rows that are neither channels nor users, in a dry run.
     pub(super) unchecked: u64,
     pub(super) refused: u64,
+    /// Columns that are no part of a channel, which were told when they were found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) not_imported: Vec<String>,
 }
 
 impl Total {
@@ -66,8 +69,20 @@ impl Total {
                 serde_json::to_string(self).context("The total cannot be written")?
             ));
         }
-        let Self { rows, created, updated, checked, items, inactive, withheld, passed_over, kept, unchecked, refused } =
-            self;
+        let Self {
+            rows,
+            created,
+            updated,
+            checked,
+            items,
+            inactive,
+            withheld,
+            passed_over,
+            kept,
+            unchecked,
+            refused,
+            ..
+        } = self;
         match checked {
             Some(checked) => output::line(format_args!(
                 "{rows} rows were read: {checked} could be imported, {refused} would be left out. Nothing was changed."
