@@ -75,7 +75,7 @@ struct Options {
     /// Import although enabled pipelines of the app could be set off, or its line makes the app looser
     #[arg(long, short)]
     yes: bool,
-    /// Write the rows that were left out to this file, with their lines, and not to standard error
+    /// Write why rows were left out to this file, with their lines, in the order in which it is found, and not to standard error
     #[arg(long, value_name = "PATH")]
     refused: Option<PathBuf>,
     /// Requests under way

@@ -79,6 +79,7 @@ fn lines_are_imported_and_bad_ones_are_told() {
     let again = import(&story, &["jsonl", "devices.jsonl", "--refused", "refused.txt"]);
     assert_eq!((total(&again), again.stderr.is_empty()), ([0, 1, 2], true));
     assert_eq!(std::fs::read_to_string(story.folder.path().join("refused.txt")).unwrap().lines().count(), 2);
+    assert!(story.says(&["import", "jsonl", "--help"]).contains("Write why rows were left out"));
     assert!(!story.folder.path().join("devices.jsonl.aerogram-import").exists());
 
     let mut command =
