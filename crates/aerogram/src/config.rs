@@ -34,7 +34,8 @@ pub(crate) use oidc::Oidc;
 pub(crate) use remote::{Answering, Remote};
 pub(crate) use tls::{Authorities, OwnTls};
 pub(crate) use values::{
-    BaseUrl, Name, SecretsKey, Token, app_key, listen_address, network, node_name, number_in, secret,
+    BaseUrl, Name, SecretsKey, Token, app_key, channel_id, listen_address, network, node_name, number_in, push_id,
+    secret,
 };
 
 pub(crate) const HEADING: &str = "Settings";

@@ -11,7 +11,7 @@ use super::listing::Cell::{At, Each};
 use super::listing::{ListArgs, Listing};
 use super::timeline::{Shown, field};
 use crate::client::{Client, query};
-use crate::config::{AppLogin, Remote};
+use crate::config::{AppLogin, Remote, channel_id};
 use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 const CHANNELS: Listing = Listing {
@@ -55,7 +55,7 @@ enum ChannelCommand {
     #[command(visible_alias = "delete")]
     Uninstall {
         /// The id of the channel
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ID", value_parser = channel_id)]
         id: ChannelId,
         /// Say that you mean it
         #[arg(long)]
@@ -66,7 +66,7 @@ enum ChannelCommand {
 #[derive(Args, Debug)]
 struct Show {
     /// The id of the channel
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = channel_id)]
     id: ChannelId,
 
     #[command(flatten)]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::client::Client;
-use crate::config::{AppLogin, Remote, number_in};
+use crate::config::{AppLogin, Remote, channel_id, number_in, push_id};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -35,10 +35,10 @@ struct Filter {
     #[arg(long = "type", visible_alias = "types", value_name = "TYPES", value_delimiter = ',', value_parser = event_type)]
     types: Vec<&'static str>,
     /// Only events of these channels
-    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    #[arg(long, value_name = "IDS", value_delimiter = ',', value_parser = channel_id)]
     channel: Vec<ChannelId>,
     /// Only what is about these pushes
-    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    #[arg(long, value_name = "IDS", value_delimiter = ',', value_parser = push_id)]
     push: Vec<PushId>,
 }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::Reply;
+use crate::config::channel_id;
 use crate::output;
 
 /// Channels or named users.
@@ -14,7 +15,7 @@ use crate::output;
 #[group(required = true, multiple = false)]
 pub(super) struct Owners {
     /// Of these channels
-    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    #[arg(long, value_name = "IDS", value_delimiter = ',', value_parser = channel_id)]
     channel: Vec<ChannelId>,
     /// Of this named user; may be repeated, because an id may have commas
     #[arg(long, value_name = "ID", value_parser = NamedUserId::new)]

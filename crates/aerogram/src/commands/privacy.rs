@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::progress::Progress;
 use crate::client::{AttendedCalls, Client, Reply};
-use crate::config::{AppLogin, Remote};
+use crate::config::{AppLogin, Remote, channel_id};
 use crate::output;
 
 /// How often a request is looked up while it runs.
@@ -46,7 +46,7 @@ struct Person {
     #[arg(long, value_name = "ID")]
     named_user: Option<String>,
     /// One channel; its named user stays
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = channel_id)]
     channel: Option<ChannelId>,
     /// All channels with this device token, registration id, address or endpoint
     #[arg(long, value_name = "ADDRESS")]

@@ -9,16 +9,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::config::{AppLogin, Remote, number_in};
+use crate::config::{AppLogin, Remote, channel_id, number_in, push_id};
 use crate::output;
 
 #[derive(Args, Debug)]
 pub(crate) struct Sandbox {
     /// Only deliveries of this push
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = push_id)]
     push: Option<PushId>,
     /// Only deliveries to this channel
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = channel_id)]
     channel: Option<ChannelId>,
     /// At most this many of the newest deliveries
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = number_in(1_u32..=1000))]

@@ -14,7 +14,7 @@ use super::listing::{ListArgs, Listing};
 use super::timeline::{Shown, field};
 use super::{channel, owners};
 use crate::client::Client;
-use crate::config::{AppLogin, Remote};
+use crate::config::{AppLogin, Remote, channel_id};
 use crate::output::{self, COUNT, ID, MOMENT};
 
 const NAMED_USERS: Listing = Listing {
@@ -78,7 +78,7 @@ struct Association {
     #[arg(value_name = "ID", value_parser = NamedUserId::new)]
     id: NamedUserId,
     /// The ids of the channels
-    #[arg(value_name = "CHANNEL", required = true)]
+    #[arg(value_name = "CHANNEL", required = true, value_parser = channel_id)]
     channels: Vec<ChannelId>,
 }
 

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Uri;
 use model::app::{AppKey, CREDENTIAL_SHAPE, Secret};
+use model::ids::{ChannelId, PushId};
 use model::network::{NETWORK_SHAPE, Network};
 use providers::percent_encoded;
 use tenancy::SealKey;
@@ -189,6 +190,16 @@ pub(crate) fn app_key(text: &str) -> Result<AppKey, &'static str> {
 
 pub(crate) fn secret(text: &str) -> Result<Secret, &'static str> {
     Secret::new(text).ok_or(CREDENTIAL_SHAPE)
+}
+
+pub(crate) fn channel_id(text: &str) -> Result<ChannelId, &'static str> {
+    const FORM: &str = "This is no id of a channel; `aerogram channel list --address ADDRESS` finds it by its address.";
+    text.parse().map_err(|_| FORM)
+}
+
+pub(crate) fn push_id(text: &str) -> Result<PushId, &'static str> {
+    text.parse()
+        .map_err(|_| "This is no id of a push; `aerogram pushes` shows the ids, and finds pushes by their texts.")
 }
 
 pub(crate) fn log_level(text: &str) -> Result<Targets, &'static str> {

@@ -94,6 +94,26 @@ fn a_command_line_that_is_wrong_is_told_in_json_to_those_who_read_json() {
 }
 
 #[test]
+fn what_is_no_id_is_told_with_the_way_to_find_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let channel = "This is no id of a channel; `aerogram channel list --address ADDRESS` finds it by its address.";
+    let push = "This is no id of a push; `aerogram pushes` shows the ids";
+    for (wrong, told) in [
+        (&["channel", "show", "nope"][..], channel),
+        (&["channel", "uninstall", "nope"], channel),
+        (&["user", "associate", "kim", "nope"], channel),
+        (&["events", "list", "--push", "nope"], push),
+        (&["events", "list", "--channel", "nope"], channel),
+        (&["sandbox", "--push", "nope"], push),
+        (&["privacy", "export", "--channel", "nope"], channel),
+    ] {
+        let output = aerogram(folder.path()).args(wrong).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(stderr(&output).contains(told), "{wrong:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn commands_that_ask_no_server_answer_in_json_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let told = |arguments: &[&str]| {
