@@ -10,11 +10,17 @@ use crate::client::{Client, Reply, query};
 use crate::config::{AppLogin, Remote, number_in};
 use crate::output::{self, COUNT, ID, MOMENT, NAME, TEXT};
 
+/// The subcommand that most commands have which list something. This one does nothing else.
+const LIST: &str = "list";
+
 #[derive(Args, Debug)]
 pub(crate) struct Pushes {
-    /// Only those with this in their name, title or text
+    /// Only those with this in their name, title or text; `list` alone shows all, as it does with other commands
     #[arg(value_name = "TEXT")]
     text: Option<String>,
+    /// Only those with this in their name, title or text, whatever it is; `list`, too
+    #[arg(long, value_name = "TEXT", conflicts_with = "text")]
+    search: Option<String>,
     /// Only those in this state: accepted, sending, paused, done or canceled
     #[arg(long)]
     state: Option<String>,
@@ -74,7 +80,7 @@ struct Opens {
 impl Pushes {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let values = [
-            ("q", self.text.as_deref()),
+            ("q", self.searched()),
             ("state", self.state.as_deref()),
             ("origin", self.origin.as_deref()),
             ("device_type", self.device_type.as_deref()),
@@ -89,6 +95,10 @@ impl Pushes {
             show(&reply)?
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn searched(&self) -> Option<&str> {
+        self.search.as_deref().or(self.text.as_deref().filter(|text| *text != LIST))
     }
 }
 

@@ -176,6 +176,9 @@ impl Layers {
 
     /// Says which setting is wrong, where its value came from and why, without showing a secret.
     fn explain(&self, command: &Command, arguments: &[OsString], error: clap::Error) -> Refusal {
+        if let Some(word) = word_too_many(command, arguments, &error) {
+            return Refusal::Setting(anyhow::anyhow!("'{word}' is one word too many: put the text in quotes."));
+        }
         if !matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) {
             return Refusal::Usage(error);
         }
@@ -211,6 +214,14 @@ impl Layers {
         let reason = reason(&error);
         Refusal::Setting(anyhow::anyhow!("The setting '{name}' {complaint} (from {source}). {reason}"))
     }
+}
+
+/// The next word of a text that is not in quotes, where clap looks for a subcommand.
+fn word_too_many<'e>(command: &Command, arguments: &[OsString], error: &'e clap::Error) -> Option<&'e str> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let named = named_command(command, arguments);
+    let has_text = named.get_positionals().next().is_some() && named.find_subcommand(word).is_none();
+    (has_text && error.kind() == ErrorKind::ArgumentConflict).then_some(word.as_str())
 }
 
 fn reason(error: &clap::Error) -> String {

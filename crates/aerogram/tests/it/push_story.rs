@@ -33,11 +33,28 @@ fn nothing_is_sent_by_accident() {
         let refused = misused(&story, &["push", "--audience", "all", "--yes", "--", typed]);
         assert!(refused.contains("Nothing was sent") && refused.contains("--alert"), "{refused}");
     }
+    let unquoted = misused(&story, &["push", "--audience", "all", "--yes", "Hi", "there"]);
+    assert!(unquoted.contains("'there' is one word too many: put the text in quotes."), "{unquoted}");
     let unasked = misused(&story, &["push", "Hello", "--audience", "all"]);
     assert!(unasked.contains("--yes") && unasked.contains("--dry-run"), "{unasked}");
     assert_eq!(n_pushes(&story), 0);
     story.says(&["push", "--alert", "statuss", "--audience", "all", "--yes"]);
     assert_eq!(n_pushes(&story), 1);
+}
+
+#[test]
+fn all_pushes_are_listed_with_or_without_the_word() {
+    let story = Story::begin();
+    register(&story.server.url);
+    for text in ["Hello", "A long list"] {
+        story.says(&["push", text, "--audience", "all", "--yes"]);
+    }
+    let n_listed =
+        |arguments: &[&str]| story.json(&[&["pushes"], arguments].concat())["pushes"].as_array().unwrap().len();
+    assert_eq!(
+        [n_listed(&[]), n_listed(&["list"]), n_listed(&["Hello"]), n_listed(&["--search", "list"])],
+        [2, 2, 1, 1]
+    );
 }
 
 #[test]
