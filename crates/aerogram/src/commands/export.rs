@@ -30,9 +30,12 @@ const UNKEPT: &str = "The rows of a list cannot be kept in a temporary file";
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
-    /// The file; standard output when absent or `-`
+    /// The file, which is not overwritten; standard output when absent or `-`
     #[arg(value_name = "PATH")]
     file: Option<PathBuf>,
+    /// Replace the file, if it is there, once the new one is whole
+    #[arg(long, requires = "file")]
+    force: bool,
     /// Write the name, the mode and the rules of the app as well; this takes the operator token
     #[arg(long)]
     with_app: bool,
@@ -65,7 +68,7 @@ impl Export {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let client = Client::app(&self.remote, &self.login)?;
         let file = self.file.as_deref().filter(|path| *path != Path::new("-"));
-        let target = Target::open(file)?;
+        let target = Target::open(file, self.force)?;
         let mut lines = Lines { out: BufWriter::new(target), n_lines: 0, progress: Progress::of_unknown()? };
         if self.with_app {
             self.app(&mut lines).await?;
@@ -110,12 +113,13 @@ impl Lines {
 }
 
 impl Target {
-    fn open(path: Option<&Path>) -> Result<Self> {
+    fn open(path: Option<&Path>, is_forced: bool) -> Result<Self> {
         let Some(path) = path else { return Ok(Target::Stream(Box::new(io::stdout()))) };
         let opened = match fs::metadata(path) {
             Ok(found) if !found.is_file() => {
                 File::options().write(true).open(path).map(|file| Target::Stream(Box::new(file)))
             }
+            Ok(_) if !is_forced => bail!("{} is there already; --force replaces it.", path.display()),
             Ok(_) | Err(_) => Self::beside(path),
         };
         opened.with_context(|| format!("{} cannot be written", path.display()))

@@ -100,7 +100,7 @@ pub(crate) fn settle_in(story: &Story) {
 
 /// The lines of an export, without the ids that a move changes.
 fn exported(story: &Story, file: &str) -> Vec<Value> {
-    story.says(&["export", file]);
+    story.says(&["export", file, "--force"]);
     let text = std::fs::read_to_string(story.folder.path().join(file)).unwrap();
     let mut ids = Vec::new();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -289,6 +289,8 @@ fn an_export_is_whole_and_for_its_owner_or_is_not_there() {
     let file = folder.join("shop.jsonl");
     let whole = std::fs::read_to_string(&file).unwrap();
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let unforced = story.refused(&["export", "exports/shop.jsonl"]);
+    assert!(unforced.contains("exports/shop.jsonl is there already; --force replaces it."), "{unforced}");
 
     let channel = json!({"channel_id": ID, "device_type": "ios", "installed": true, "push_address": "AB"});
     let broken = Scripted::start(move |asked| match asked.path.as_str() {
@@ -297,7 +299,7 @@ fn an_export_is_whole_and_for_its_owner_or_is_not_there() {
     });
     let login = ["--app-key", KEY, "--master-secret", MASTER_SECRET, "--url", &broken.url];
     let mut export = aerogram(story.folder.path());
-    let output = export.args(["export", "exports/shop.jsonl"]).args(login).output().unwrap();
+    let output = export.args(["export", "exports/shop.jsonl", "--force"]).args(login).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(broken.asked(), ["GET /api/channels?limit=1000", "GET /api/named_users?limit=1000"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), whole);
@@ -317,7 +319,7 @@ fn an_answer_without_what_was_asked_for_ends_an_export_and_an_import() {
         let portal = Scripted::start(move |_| Answer::json(200, &answer));
         let well = Scripted::start(|_| Answer::json(200, &json!({"pipelines": []})));
         for (arguments, to) in [
-            (&["export", "shop.jsonl"] as &[&str], &portal),
+            (&["export", "shop.jsonl", "--force"] as &[&str], &portal),
             (&["import", "jsonl", "devices.jsonl"], &portal),
             (
                 &["import", "airship", "--airship-key", KEY, "--airship-secret", MASTER_SECRET, "--from", &portal.url],
