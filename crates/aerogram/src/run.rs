@@ -75,10 +75,11 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let (listener, address) = listen(socket, node.listen)?;
     let settings = engine_settings(node, &folder, &store, address, &trust).await?;
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
-    first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
+    // First, because it is the link to open first.
     if node.serves_console() {
         first_start::offer_account(&engine, node, address).await?;
     }
+    first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
     if node.public_url.is_none() && are_links_needed(address, &engine.tenancy().apps().await?) {
         tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
     }

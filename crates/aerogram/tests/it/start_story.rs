@@ -36,6 +36,19 @@ fn the_first_start_writes_credentials_down_once_and_sigterm_ends_in_order() {
     assert_eq!((code, shown.as_str()), (Some(0), ""), "{log}");
 }
 
+#[test]
+fn the_link_to_open_first_is_shown_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = aerogram(folder.path());
+    command.args(["serve", "--listen", "127.0.0.1:0"]);
+    let mut terminal = Terminal::start(command);
+    // In the last lines of the frame.
+    terminal.wait_for("\"Hello\"");
+    let shown = terminal.stop();
+    let (console, demo) = (shown.find("/console/start?code=").unwrap(), shown.find("/demo#").unwrap());
+    assert!(console < demo, "{shown}");
+}
+
 /// Every connection is an open file, and many systems allow a program 1,024 of them unless it asks for more.
 #[test]
 fn a_start_raises_the_limit_of_open_files_to_the_most_there_may_be() {

@@ -53,6 +53,14 @@ impl Terminal {
         (self.child.wait().unwrap().code(), self.shown)
     }
 
+    /// Ends a command that does not end by itself. Returns everything that was shown.
+    pub(crate) fn stop(mut self) -> String {
+        self.child.kill().unwrap();
+        while self.read_some() {}
+        self.child.wait().unwrap();
+        self.shown
+    }
+
     /// False at the end: a terminal that nobody has open any more fails to be read.
     fn read_some(&mut self) -> bool {
         let mut some = [0; 4096];
