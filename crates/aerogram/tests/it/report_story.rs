@@ -21,9 +21,13 @@ fn reports_have_names_totals_and_usual_dates() {
     assert_eq!(totals, ["TOTAL", "1", "0"], "{pushes}");
     let csv = story.says(&[&["report", "pushes", "--csv"][..], &ever].concat());
     assert!(csv.starts_with("time,push,type,sends,direct_responses,name_or_text\n") && csv.ends_with(",1,0,Hello\n"));
-    let months = story.says(&[&["report", "sends", "--precision", "monthly"][..], &ever].concat());
+    let monthly = [&["report", "sends", "--precision", "monthly"][..], &ever].concat();
+    let months = story.says(&monthly);
     assert_eq!(months.lines().next(), Some("DATE                 ANDROID  IOS"));
-    assert_eq!(months.lines().count(), 1 + 80 * 12 + 1);
+    assert_eq!(months.lines().count(), 1 + 1 + 1, "months without any count are left out: {months}");
+    assert_eq!(story.says(&[&monthly[..], &["--csv"]].concat()).lines().count(), 1 + 80 * 12);
+    let noted = String::from_utf8(story.command(&monthly).output().unwrap().stderr).unwrap();
+    assert_eq!(noted, "959 rows without any count are left out; --csv and --json have them.\n");
     assert!(months.lines().last().unwrap().split_whitespace().eq(["TOTAL", "1", "0"]), "{months}");
     let dated = months.lines().filter(|line| line.starts_with("20"));
     let sent = dated.filter(|line| line.split_whitespace().skip(2).any(|count| count == "1"));

@@ -19,10 +19,22 @@ impl Sheet {
             output::csv(&heading)?;
             return rows.iter().try_for_each(|row| output::csv(row));
         }
+        let n_rows = rows.len();
+        rows.retain(|row| !has_only_zeros(row));
+        let n_left_out = n_rows - rows.len();
         rows.extend(totals);
         for cell in rows.iter_mut().flatten() {
             *cell = output::shortened(cell);
         }
-        output::table_of(&columns, &rows)
+        output::table_of(&columns, &rows)?;
+        if n_left_out > 0 {
+            output::note(format_args!("{n_left_out} rows without any count are left out; --csv and --json have them."));
+        }
+        Ok(())
     }
+}
+
+/// After the first cell, which says when.
+fn has_only_zeros(row: &[String]) -> bool {
+    row.iter().skip(1).all(|cell| cell.parse::<f64>().is_ok_and(|figure| figure == 0.0))
 }
