@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Operator;
 use super::token::Limits;
 use crate::client::{Client, Reply};
-use crate::config::{Name, app_key};
+use crate::config::{HEADING as SETTINGS, Name, app_key};
 use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
@@ -30,7 +30,14 @@ enum Action {
     /// List the clients of an app, without their secrets
     List {
         /// Key of the app
-        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+        // A setting, so that the exported one is meant when no other is given.
+        #[arg(
+            id = "app_key",
+            value_name = "KEY",
+            allow_hyphen_values = true,
+            value_parser = app_key,
+            help_heading = SETTINGS
+        )]
         app: AppKey,
     },
     /// End a client and its access tokens at once

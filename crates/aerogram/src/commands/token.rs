@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::Operator;
 use crate::client::{Client, Reply};
-use crate::config::{Name, app_key, network, number_in};
+use crate::config::{HEADING as SETTINGS, Name, app_key, network, number_in};
 use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
@@ -30,7 +30,14 @@ enum Action {
     /// List the tokens of an app, without the tokens themselves
     List {
         /// Key of the app
-        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+        // A setting, so that the exported one is meant when no other is given.
+        #[arg(
+            id = "app_key",
+            value_name = "KEY",
+            allow_hyphen_values = true,
+            value_parser = app_key,
+            help_heading = SETTINGS
+        )]
         app: AppKey,
     },
     /// End a token at once

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::Operator;
 use crate::client::{Client, Reply};
-use crate::config::{Name, app_key, number_in};
+use crate::config::{HEADING as SETTINGS, Name, app_key, number_in};
 use crate::output;
 use settings::Settings;
 
@@ -34,7 +34,14 @@ enum Action {
     /// List the webhooks of an app
     List {
         /// Key of the app
-        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+        // A setting, so that the exported one is meant when no other is given.
+        #[arg(
+            id = "app_key",
+            value_name = "KEY",
+            allow_hyphen_values = true,
+            value_parser = app_key,
+            help_heading = SETTINGS
+        )]
         app: AppKey,
     },
     /// Show a webhook and how it is doing, without its secrets

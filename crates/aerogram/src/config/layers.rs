@@ -189,7 +189,7 @@ impl Layers {
         let Some(arg) = given.find(|arg| arg.to_string() == *shown) else {
             return Refusal::Usage(error);
         };
-        if !is_setting(arg) {
+        if !is_setting(arg) || is_typed(arg, arguments, &error) {
             return match is_secret(arg) {
                 true => {
                     Refusal::Setting(anyhow::anyhow!("{shown} has a value that cannot be used. {}", reason(&error)))
@@ -222,6 +222,12 @@ fn word_too_many<'e>(command: &Command, arguments: &[OsString], error: &'e clap:
     let named = named_command(command, arguments);
     let has_text = named.get_positionals().next().is_some() && named.find_subcommand(word).is_none();
     (has_text && error.kind() == ErrorKind::ArgumentConflict).then_some(word.as_str())
+}
+
+/// Whether the wrong value of a setting without a flag stands on the command line.
+fn is_typed(arg: &Arg, arguments: &[OsString], error: &clap::Error) -> bool {
+    let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else { return false };
+    arg.is_positional() && arguments.iter().any(|argument| argument == value.as_str())
 }
 
 fn reason(error: &clap::Error) -> String {

@@ -1,6 +1,6 @@
 //! Somebody lets servers in by tokens, and replaces a secret without a break.
 
-use crate::operator_story::Story;
+use crate::operator_story::{KEY, Story};
 
 #[test]
 fn tokens_are_made_listed_and_revoked() {
@@ -28,6 +28,29 @@ fn tokens_are_made_listed_and_revoked() {
     story.says(&push);
     story.says(&["app", "end-former-secret", &key, "--secret", "master"]);
     assert!(story.refused(&push).contains("401"));
+}
+
+#[test]
+fn what_servers_have_is_listed_of_the_app_that_is_exported() {
+    let story = Story::begin();
+    let other = story.json(&["app", "create", "Shop"])["app"]["key"].as_str().unwrap().to_owned();
+    story.says(&["token", "create", KEY, "Website", "--role", "viewer"]);
+    assert!(story.says(&["token", "list"]).contains("Website"));
+    assert!(!story.says(&["token", "list", &other]).contains("Website"));
+    for list in ["webhook", "oauth-client"] {
+        assert_eq!(story.says(&[list, "list"]).lines().count(), 1);
+    }
+    let wrong = |key: &str, arguments: &[&str]| {
+        let output = story.command(arguments).env("AEROGRAM_APP_KEY", key).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let exported = wrong("nope", &["token", "list"]);
+    assert!(exported.contains("'app_key' cannot be 'nope' (from AEROGRAM_APP_KEY)"), "{exported}");
+    let typed = wrong(KEY, &["token", "list", "nope"]);
+    assert!(typed.contains("invalid value 'nope' for "), "{typed}");
+    let absent = wrong("", &["token", "list"]);
+    assert!(absent.contains("<KEY>"), "{absent}");
 }
 
 #[test]
