@@ -211,7 +211,8 @@ fn row(visit: &Visit, push: &Listed) -> Markup {
     let name = push.words();
     let more = push.alert.as_deref().filter(|alert| *alert != name);
     let has_failed = push.total.has_failed(&push.state);
-    let why_nobody = push.total.why_nobody(&push.state).or(push.total.reason.as_deref().filter(|_| has_failed));
+    let why_failed = push.total.reason.clone().filter(|_| has_failed);
+    let why_nobody = push.total.why_nobody(&push.state).or(why_failed);
     let is_under_way = push.total.pending > 0 && push.state != "canceled";
     html! {
         tr {

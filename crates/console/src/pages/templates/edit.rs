@@ -72,12 +72,11 @@ impl Form {
         if self.keys().contains(key) {
             return;
         }
+        let is_full = self.variables.len() >= MOST_VARIABLES;
         match self.variables.iter_mut().find(|variable| variable.key.trim().is_empty()) {
             Some(empty) => key.clone_into(&mut empty.key),
-            None if self.variables.len() < MOST_VARIABLES => {
-                self.variables.push(Variable { key: key.to_owned(), usual: String::new() });
-            }
-            None => {}
+            None if is_full => {}
+            None => self.variables.push(Variable { key: key.to_owned(), usual: String::new() }),
         }
     }
 
