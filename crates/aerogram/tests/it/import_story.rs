@@ -216,6 +216,24 @@ fn exports_of_other_services_are_imported() {
     assert_eq!((&found["named_user_id"], &found["tag_groups"]["interests"]), (&json!("jo"), &json!(["news"])));
 }
 
+/// Spreadsheets leave out empty cells at the end of a row.
+#[test]
+fn players_may_lack_their_last_cells() {
+    let story = Story::begin();
+    let rows = "AA,0,de,kim,f\nBB,1\nCC\nDD,1,de,,f,x\n";
+    write(
+        &story,
+        "players.csv",
+        format!("identifier,device_type,language,external_user_id,invalid_identifier\n{rows}"),
+    );
+    let output = import(&story, &["onesignal", "players.csv"]);
+    assert_eq!(total(&output), [2, 0, 2]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("line 4: It does not say what device it is (device_type)."), "{told}");
+    assert!(told.contains("line 5: It has 6 columns, and the header has 5."), "{told}");
+    assert_eq!(get(&story, "/api/channels?address=BB")["channels"][0]["device_type"], "android");
+}
+
 #[test]
 fn an_interrupted_import_goes_on_where_it_was() {
     const N: usize = 10_000;

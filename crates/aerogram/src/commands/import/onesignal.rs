@@ -36,7 +36,7 @@ impl Onesignal {
         let rows: Rows = Box::new(records.map(move |record| {
             let record = record?;
             let place = format!("line {}", record.line);
-            let channel = Cells::read(&header, record).and_then(|cells| channel(&cells));
+            let channel = Cells::read_short(&header, record).and_then(|cells| channel(&cells));
             Ok(Row { place, content: channel.map_or_else(Content::LeftOut, |channel| Content::line(&channel)) })
         }));
         run.files(&self.options, "onesignal".to_owned(), &files, n_bytes, rows).await
@@ -48,7 +48,7 @@ fn channel(cells: &Cells<'_>) -> Result<Value, String> {
     if cells.get("invalid_identifier").is_some_and(is_true) {
         return Err("OneSignal could not reach the device any more (invalid_identifier).".to_owned());
     }
-    let device_type = match cells.get("device_type").unwrap_or_default() {
+    let device_type = match cells.get("device_type").ok_or("It does not say what device it is (device_type).")? {
         "0" => "ios",
         "1" => "android",
         "2" => "amazon",
@@ -113,7 +113,7 @@ mod tests {
     fn made(columns: &[(&str, &str)]) -> Result<Value, String> {
         let header: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         let record = CsvRecord { line: 2, cells: columns.iter().map(|(_, cell)| cell.as_bytes().to_vec()).collect() };
-        channel(&Cells::read(&header, record).unwrap())
+        channel(&Cells::read_short(&header, record).unwrap())
     }
 
     #[test]

@@ -152,10 +152,18 @@ pub(super) struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
+    /// Of a file by anybody, where a short record may have broken off, or lack a cell in the middle.
     pub(super) fn read(header: &'a [String], record: CsvRecord) -> Result<Self, String> {
-        // One that is short may have broken off, or lack a cell in the middle.
-        if record.cells.len() != header.len() {
-            return Err(format!("It has {} columns, and the header has {}.", record.cells.len(), header.len()));
+        match record.cells.len() < header.len() {
+            true => Err(uneven(header, &record)),
+            false => Self::read_short(header, record),
+        }
+    }
+
+    /// Of a file that some program has made, or a spreadsheet saved again: empty cells at the end may be left out.
+    pub(super) fn read_short(header: &'a [String], record: CsvRecord) -> Result<Self, String> {
+        if record.cells.len() > header.len() {
+            return Err(uneven(header, &record));
         }
         let cells =
             record.cells.into_iter().map(|cell| String::from_utf8(cell).map_err(|_| "It is not UTF-8.".to_owned()));
@@ -170,6 +178,10 @@ impl<'a> Cells<'a> {
         let all = self.header.iter().zip(&self.cells).map(|(name, cell)| (name.as_str(), cell.trim()));
         all.filter(|(_, cell)| !cell.is_empty())
     }
+}
+
+fn uneven(header: &[String], record: &CsvRecord) -> String {
+    format!("It has {} columns, and the header has {}.", record.cells.len(), header.len())
 }
 
 /// The names of the columns, from the first record.
