@@ -115,6 +115,45 @@ async fn rows_that_were_changed_count_and_not_the_json_from_before() {
 }
 
 #[tokio::test]
+async fn rows_that_nothing_is_filled_in_contradict_nothing() {
+    on_each_database(async |app| {
+        two_phones(&app).await;
+        let sender = Visitor::with_role(&app, "sender").await;
+        let compose = format!("/console/{}/compose", app.app.key);
+        let mark = drawn(&sender.get(&compose).await);
+        let post = async |fields: &[(&str, &str)], json: &str, mark: &str, action: &str| {
+            let rest = [("text", "Hi"), ("json", json), ("json_drawn", mark), ("do", action)];
+            sender.post(&compose, &[fields, &rest].concat()).await
+        };
+        // Everybody is still chosen, and a row is asked for.
+        let added = post(&[("who", "all")], BETA, &mark, "add").await;
+        added.expect(200);
+        for words in [r#"name="kind0""#, "{&quot;tag&quot;: &quot;beta&quot;}</textarea>", "<p>device will see it</p>"]
+        {
+            added.shows(words);
+        }
+        assert_eq!(drawn(&added), mark);
+        let empty = [("who", "some"), ("kind0", "tag"), ("was0", "tag"), ("of0", ""), ("value0", "")];
+        post(&empty, BETA, &mark, "review").await.shows("1 device, now.");
+        let compared = [("who", "some"), ("kind0", "attribute"), ("of0", ""), ("how0", "equals"), ("value0", "")];
+        post(&compared, BETA, &mark, "review").await.shows("1 device, now.");
+        // Beside a row that is as it was, too.
+        let row = [("who", "some"), ("kind0", "tag"), ("value0", "old")];
+        let mark = drawn(&post(&row, "", "", "check").await);
+        let two = [&row[..], &[("kind1", "tag"), ("value1", "")]].concat();
+        assert_eq!(drawn(&post(&two, "", "", "check").await), mark);
+        post(&two, BETA, &mark, "review").await.shows("1 device, now.");
+        // As soon as one says something, it does.
+        let filled = [("who", "some"), ("kind0", "tag"), ("value0", "new")];
+        post(&filled, BETA, &mark, "review").await.expect(400);
+        // Without anything typed, a row is still to be filled in.
+        post(&two, "", &mark, "review").await.shows("Condition 2 is not complete");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn segments_take_what_is_typed_as_well() {
     on_each_database(async |app| {
         let editor = Visitor::with_role(&app, "editor").await;

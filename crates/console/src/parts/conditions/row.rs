@@ -189,6 +189,11 @@ impl Row {
         Some(if self.is_negated { json!({"not": plain}) } else { plain })
     }
 
+    /// Whether nothing was filled in yet. How something is compared is always chosen.
+    pub(super) fn is_blank(&self) -> bool {
+        self.of.trim().is_empty() && self.value.trim().is_empty()
+    }
+
     /// The conditions inside a row of JSON that joins several.
     pub(super) fn nested(&self) -> Option<Conditions> {
         let selector: Value = serde_json::from_str(&self.value).ok().filter(|_| self.kind == Kind::Json)?;

@@ -56,12 +56,13 @@ impl Audience {
             return Ok(self.rows.clone());
         }
         let typed = Conditions::of_json(&self.text)?;
-        let said = mark(&self.rows);
+        let filled = self.rows.filled();
+        let said = mark(&filled);
         if said == mark(&typed) {
-            return Ok(self.rows.clone());
+            return Ok(filled);
         }
         // Who chooses conditions and then has none may have meant to type them.
-        let is_silent = !self.rows.is_everybody && self.rows.rows.is_empty();
+        let is_silent = !filled.is_everybody && filled.rows.is_empty();
         if said != self.drawn && !is_silent {
             return Err(Error::invalid(FIELDS[0], BOTH));
         }
@@ -78,9 +79,10 @@ impl Audience {
     pub(crate) fn as_json(&self, error: Option<&Error>) -> Markup {
         let wrong = error.and_then(|error| error.about(FIELDS[0]));
         let is_typed = self.is_typed();
-        let said = || self.rows.audience().ok().and_then(|audience| serde_json::to_string_pretty(&audience).ok());
+        let filled = self.rows.filled();
+        let said = || filled.audience().ok().and_then(|audience| serde_json::to_string_pretty(&audience).ok());
         let text = if is_typed { self.text.clone() } else { said().unwrap_or_default() };
-        let drawn = if is_typed { self.drawn.clone() } else { mark(&self.rows) };
+        let drawn = if is_typed { self.drawn.clone() } else { mark(&filled) };
         html! {
             details open[is_typed] {
                 summary { "As JSON" }
@@ -99,6 +101,12 @@ impl Audience {
 }
 
 impl Conditions {
+    /// Without the rows that nothing was filled in yet: they say nothing, and contradict nothing.
+    fn filled(&self) -> Self {
+        let rows = self.rows.iter().filter(|row| !row.is_blank()).cloned().collect();
+        Self { is_everybody: self.is_everybody, join: self.join, rows }
+    }
+
     /// A form with these in the place of its own conditions, and with nothing typed as JSON.
     pub(crate) fn laid_over(&self, form: &Fields) -> Fields {
         let others = form.pairs().filter(|(name, _)| !is_own(name));
