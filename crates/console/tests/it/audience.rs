@@ -1,5 +1,7 @@
 //! Tags, attributes and uploaded lists, and segments that are made of them and of the people of a message.
 
+use std::time::Duration;
+
 use serde_json::json;
 use testkit::app::TestApp;
 
@@ -174,6 +176,20 @@ async fn segments_of_the_same_name_are_told_apart() {
         }
         choosing.shows(">Nights</option>");
         assert!(!choosing.text.contains("another segment with this name"), "{}", choosing.text);
+        // Also by segments that are on the next page of the list.
+        app.advance(Duration::from_secs(1));
+        for n in 0..25 {
+            make(&format!("Later {n}")).await;
+        }
+        let list = format!("/console/{}/audience", app.app.key);
+        let shown = editor.get(&format!("{list}?segment={first}")).await;
+        shown.shows("Another segment has this name");
+        let (_, rows) = shown.text.split_once("<tbody>").unwrap();
+        assert!(rows.contains("Later 0") && !rows.contains(">News<"), "{}", shown.text);
+        let edit = format!("{list}/segments/{first}");
+        editor.get(&edit).await.shows("There is another segment with this name");
+        let renamed = editor.post(&edit, &[&fields[1..], &[("display_name", "Old"), ("do", "check")]].concat()).await;
+        assert!(!renamed.expect(200).contains("another segment with this name"), "{}", renamed.text);
         app.stop().await;
     })
     .await;

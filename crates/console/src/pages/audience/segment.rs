@@ -58,7 +58,7 @@ struct Segments {
 }
 
 #[derive(Deserialize)]
-struct Listed {
+pub(super) struct Listed {
     id: SegmentId,
     display_name: String,
 }
@@ -143,11 +143,16 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
         Some(refused) => refused,
         None => Reach::of_conditions(visit, &form.conditions).await,
     };
+    let name = form.name.trim();
+    let latest = match form.id.is_some() || !name.is_empty() {
+        true => latest(visit).await,
+        false => Vec::new(),
+    };
     let uses = match form.id {
-        Some(id) => uses(visit, id).await,
+        Some(id) => uses(visit, id, &latest).await,
         None => Vec::new(),
     };
-    let namesake = namesake(visit, form).await;
+    let namesake = namesake(&latest, form.id, name);
     let action = match form.id {
         Some(id) => visit.to(&format!("/audience/segments/{id}")),
         None => visit.to("/audience/segments/new"),
@@ -179,7 +184,7 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
                     section {
                         p.warning {
                             "There is another segment with this name, "
-                            a href=(visit.to(&format!("/audience?segment={other}"))) { (form.name.trim()) }
+                            a href=(visit.to(&format!("/audience?segment={other}"))) { (name) }
                             ". You may have several, but another name tells them apart."
                         }
                     }
@@ -193,15 +198,16 @@ async fn draw(visit: &Visit, form: &Form, error: Option<&Error>) -> Result<Answe
     Answer::page(if form.id.is_some() { "Change a segment" } else { "Make a segment" }, body)
 }
 
-/// Another segment with the name that is typed, among the latest. The API allows it.
-async fn namesake(visit: &Visit, form: &Form) -> Option<SegmentId> {
-    let name = form.name.trim();
-    if name.is_empty() {
-        return None;
-    }
+/// The latest segments, to look for what names a segment, and for what is called as it is. None if they cannot be asked for.
+pub(super) async fn latest(visit: &Visit) -> Vec<Listed> {
     let limited = query([("limit", LOOKED_THROUGH), ("order", "desc")]);
-    let Segments { segments } = visit.get(&format!("/api/segments{limited}")).await.ok()?;
-    segments.iter().find(|other| Some(other.id) != form.id && other.display_name == name).map(|other| other.id)
+    let found: Result<Segments> = visit.get(&format!("/api/segments{limited}")).await;
+    found.map(|found| found.segments).unwrap_or_default()
+}
+
+/// Another segment with a name, among the latest. The API allows it.
+pub(super) fn namesake(latest: &[Listed], id: Option<SegmentId>, name: &str) -> Option<SegmentId> {
+    latest.iter().find(|other| Some(other.id) != id && other.display_name == name).map(|other| other.id)
 }
 
 pub(super) fn used_by(uses: &[Use]) -> Markup {
@@ -213,7 +219,7 @@ pub(super) fn used_by(uses: &[Use]) -> Markup {
 }
 
 /// The latest schedules, experiments and other segments that name a segment. What cannot be asked for is not listed.
-pub(super) async fn uses(visit: &Visit, id: SegmentId) -> Vec<Use> {
+pub(super) async fn uses(visit: &Visit, id: SegmentId, latest: &[Listed]) -> Vec<Use> {
     let names_it = |value: &Value| value.to_string().contains(&id.to_string());
     let limited = query([("limit", LOOKED_THROUGH), ("order", "desc")]);
     let mut uses = Vec::new();
@@ -229,12 +235,10 @@ pub(super) async fn uses(visit: &Visit, id: SegmentId) -> Vec<Use> {
         let name = experiment["name"].as_str().unwrap_or("an experiment").to_owned();
         uses.push(Use { name, path: visit.to(&format!("/experiments/{own}")) });
     }
-    let found: Result<Segments> = visit.get(&format!("/api/segments{limited}")).await;
-    let others = found.map(|found| found.segments).unwrap_or_default();
-    for Listed { id: own, display_name } in others.into_iter().filter(|other| other.id != id) {
+    for Listed { id: own, display_name } in latest.iter().filter(|other| other.id != id) {
         let whole: Result<Whole> = visit.get(&format!("/api/segments/{own}")).await;
         if whole.is_ok_and(|whole| names_it(&whole.criteria)) {
-            uses.push(Use { name: display_name, path: visit.to(&format!("/audience?segment={own}")) });
+            uses.push(Use { name: display_name.clone(), path: visit.to(&format!("/audience?segment={own}")) });
         }
     }
     uses

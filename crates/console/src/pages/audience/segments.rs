@@ -10,7 +10,7 @@ use model::time::UtcMillis;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::segment::{used_by, uses};
+use super::segment::{latest, namesake, used_by, uses};
 use super::{Reach, figures, reach};
 use crate::answer::Answer;
 use crate::dates::moment;
@@ -60,8 +60,7 @@ pub(super) async fn section(visit: &Visit) -> Result<Markup> {
     let chosen = match chosen(visit).await? {
         Some((id, whole)) => {
             let of = rows.iter().find(|(segment, _)| segment.id == id).and_then(|(_, reach)| *reach);
-            let is_called_so = |other: &Segment| other.id != id && other.display_name == whole.display_name;
-            Some(one(visit, id, &whole, of, segments.iter().any(is_called_so)).await)
+            Some(one(visit, id, &whole, of).await)
         }
         None => None,
     };
@@ -87,14 +86,17 @@ async fn chosen(visit: &Visit) -> Result<Option<(SegmentId, Whole)>> {
     Ok(found.map(|whole| (id, whole)))
 }
 
-async fn one(visit: &Visit, id: SegmentId, whole: &Whole, reach: Option<Reach>, has_namesake: bool) -> Markup {
+async fn one(visit: &Visit, id: SegmentId, whole: &Whole, reach: Option<Reach>) -> Markup {
     let conditions = Conditions::of(&whole.criteria);
     let whom = sentence(&conditions, &Known::of(visit, &conditions).await);
-    let uses = uses(visit, id).await;
+    let latest = latest(visit).await;
+    let (uses, namesake) = (uses(visit, id, &latest).await, namesake(&latest, Some(id), &whole.display_name));
     html! {
         article.card {
             h2 { (whole.display_name) }
-            @if has_namesake { p.warning { "Another segment has this name, too." } }
+            @if let Some(other) = namesake {
+                p.warning { a href=(visit.to(&format!("/audience?segment={other}"))) { "Another segment has this name, too." } }
+            }
             @if let Some(Reach { matched, reachable }) = reach {
                 p { (count(matched, "device is", "devices are")) " in it now, of which " (grouped(reachable)) " can be shown a notification." }
             }
