@@ -108,7 +108,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Result<Answer> {
     Answer::page("Automation", body)
 }
 
-/// Switches a pipeline on or off, or deletes it.
+/// Switches a pipeline on or off, and shows it then; or deletes it.
 pub(crate) async fn act(visit: Arc<Visit>) -> Result<Answer> {
     let id: PipelineId = visit.id("pipeline")?;
     let path = format!("/api/pipelines/{id}");
@@ -124,7 +124,7 @@ pub(crate) async fn act(visit: Arc<Visit>) -> Result<Answer> {
     let One { mut pipeline } = visit.get(&path).await?;
     pipeline["enabled"] = json!(enabled);
     visit.change(Method::PUT, &path, Some(pipeline)).await?;
-    Answer::to(visit.to("/automation"))
+    Answer::to(visit.to(&format!("/automation?id={id}")))
 }
 
 /// What somebody who has made one, and looks at it, does next.

@@ -81,10 +81,12 @@ async fn automations_are_told_in_words_and_switched() {
             shown.shows(words);
         }
         assert!(!shown.text.contains(MARKUP) && !shown.text.contains("Switch off"));
-        sender.post(&format!("{list}/{id}/off"), &[]).await.expect_to(&list);
+        let one = format!("{list}?id={id}");
+        sender.post(&format!("{list}/{id}/off"), &[]).await.expect_to(&one);
+        sender.get(&one).await.shows("It is switched off.");
         sender.get(&format!("{list}?enabled=false")).await.shows("Switch on");
         sender.get(&format!("{list}?enabled=true")).await.shows("None of them");
-        sender.post(&format!("{list}/{id}/on"), &[]).await.expect_to(&list);
+        sender.post(&format!("{list}/{id}/on"), &[]).await.expect_to(&one);
         let kept = app.master().get(&format!("/api/pipelines/{id}")).await.expect(200);
         assert_eq!((&kept["pipeline"]["enabled"], &kept["pipeline"]["name"]), (&json!(true), &json!("Welcome")));
         viewer.post(&format!("{list}/{id}/off"), &[]).await.expect(403);
@@ -175,7 +177,7 @@ async fn a_new_automation_sends_nothing_until_it_is_switched_on() {
         app.step_all().await;
         sender.get(made.location()).await.shows("Nothing was sent by it yet.");
         let id = made.location().rsplit('=').next().unwrap();
-        sender.post(&format!("{list}/{id}/on"), &[]).await.expect_to(&list);
+        sender.post(&format!("{list}/{id}/on"), &[]).await.expect_to(made.location());
         let page = sender.get(made.location()).await;
         assert!(page.expect(200).contains("Switch off") && !page.text.contains("It is switched off."));
         app.stop().await;
