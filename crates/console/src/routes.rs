@@ -23,6 +23,9 @@ use crate::pages::{
 };
 use crate::visit::{Refused, Visit};
 
+/// What may stand where otherwise the key of an app is.
+const OF_ALL_APPS: [&str; 5] = ["", "-", "login", "logout", "start"];
+
 /// What a visitor needs to see a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
@@ -232,7 +235,7 @@ pub(crate) fn router(console: Console) -> Router {
             Arc::new(|_| Box::pin(async { Err(Error::NotFound("There is no such page.".to_owned())) }) as Drawing);
         // Below an app, it has the menu of that.
         let below = request.uri().path().strip_prefix("/console/").and_then(|below| below.split('/').next());
-        let (needs, vars) = match below.filter(|key| !["", "-"].contains(key)) {
+        let (needs, vars) = match below.filter(|key| !OF_ALL_APPS.contains(key)) {
             Some(key) => (Needs::Role(Role::Viewer), HashMap::from([("app".to_owned(), key.to_owned())])),
             None => (Needs::Account, HashMap::new()),
         };

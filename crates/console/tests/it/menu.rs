@@ -45,7 +45,13 @@ async fn a_page_that_is_not_there_keeps_the_menu_of_its_app() {
             assert!(unknown.location().starts_with("/console/login"), "{}", unknown.text);
         }
         // What is no app has none, and nobody learns which there are.
-        viewer.get("/console/-/nothing").await.expect(404);
+        for path in
+            ["/console/-/nothing", "/console/login/nothing", "/console/logout/nothing", "/console/start/nothing"]
+        {
+            let missing = viewer.get(path).await;
+            missing.expect(404);
+            missing.shows("There is no such page.");
+        }
         assert!(viewer.get("/console/no-such-app/nothing").await.expect(404).contains("no such app"));
         app.stop().await;
     })
