@@ -325,7 +325,7 @@ impl Parts {
             locations,
             growth,
             pipelines,
-            public_url: base.clone(),
+            public_url: public_url.map_or_else(|| base.clone(), str::to_owned),
             trust: trust.clone(),
             timeouts: PATIENCE,
             push_hosts: PushHosts::default(),

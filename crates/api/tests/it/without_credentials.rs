@@ -1,6 +1,8 @@
 //! An app in production without credentials: its pushes fail, and that is said before and afterwards.
 
 use serde_json::{Value, json};
+use store::Tx;
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_database};
 
 use crate::crowd::Crowd;
@@ -56,6 +58,23 @@ async fn an_audience_is_explained_with_a_warning() {
         let question = json!({"audience": {"tag": "nobody"}});
         let explained = app.master().post("/api/audience/explain", question).await.expect(200);
         assert_eq!(explained["warnings"].as_array().map(Vec::len), Some(1), "{explained}");
+    })
+    .await;
+}
+
+/// A question only reads: the pair for browsers is made when it is used.
+#[tokio::test]
+async fn explaining_makes_no_key_pair() {
+    on_each_database(async |app| {
+        let app = app.restart_with_public_url("https://push.example.com").await;
+        Crowd::register(&app, &[("a", "android")]).await;
+        put_into_production(&app).await;
+        let (store, id) = (app.engine().store(), app.engine().tenancy().app(&app.app.key).await.unwrap().id);
+        store.write(id, move |tx: &mut Tx<'_>| tenancy::forget_web_keys(tx, id)).await.unwrap();
+        let about_phones = warnings(&app, json!("all")).await;
+        assert!(about_phones[0].contains("UnifiedPush"), "the pair would be there: {about_phones:?}");
+        let find = move |tx: &mut Tx<'_>| documents::get(tx, id, DocumentKind::WebKeys, "own");
+        assert_eq!(store.read(find).await.unwrap(), None);
     })
     .await;
 }

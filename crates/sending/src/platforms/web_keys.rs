@@ -36,19 +36,24 @@ impl Sending {
     /// Web push of a production app works without configuration if the server has a contact for push services. Development apps
     /// deliver to the sandbox until the operator configures it, as on every platform.
     pub(super) async fn own_web_push(&self, app: AppId) -> Result<Option<Stored>> {
+        let Some(subject) = self.own_contact(app).await? else { return Ok(None) };
+        let document = self.0.tenancy.web_keys_document(app).await?;
+        let with_contact = |keys| PlatformConfig::WebPush(Keys::one(WebPushCredentials { subject, ..keys }));
+        Ok(Some(Stored {
+            config: self.0.tenancy.unseal_web_keys(app, &document).map(with_contact),
+            created: document.created,
+            modified: document.modified,
+        }))
+    }
+
+    /// The contact with which web push of an app works without configuration. Whoever only wants to know that need not make the
+    /// pair, which is made when it is used.
+    pub(super) async fn own_contact(&self, app: AppId) -> Result<Option<String>> {
         let found = self.0.store.read(move |tx| store::apps::by_id(tx, app)).await?;
-        match (found.map(|(app, _)| app.mode), contact(&self.0.public_url)) {
-            (None | Some(Mode::Development), _) | (Some(Mode::Production), None) => Ok(None),
-            (Some(Mode::Production), Some(subject)) => {
-                let document = self.0.tenancy.web_keys_document(app).await?;
-                let with_contact = |keys| PlatformConfig::WebPush(Keys::one(WebPushCredentials { subject, ..keys }));
-                Ok(Some(Stored {
-                    config: self.0.tenancy.unseal_web_keys(app, &document).map(with_contact),
-                    created: document.created,
-                    modified: document.modified,
-                }))
-            }
-        }
+        Ok(match found.map(|(app, _)| app.mode) {
+            Some(Mode::Production) => contact(&self.0.public_url),
+            None | Some(Mode::Development) => None,
+        })
     }
 }
 
