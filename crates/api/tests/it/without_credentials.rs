@@ -54,7 +54,12 @@ async fn an_audience_is_explained_with_a_warning() {
         // Phones of UnifiedPush need no more than the key pair for browsers.
         set(&app, "webpush", json!({"subject": "mailto:push@example.com"})).await;
         let about_phones = warnings(&app, json!(["android"])).await;
-        assert!(about_phones[0].starts_with("1 android device would get nothing unless reached by UnifiedPush: "));
+        let expected = "1 android device, if not reached by UnifiedPush, would get nothing: ";
+        assert!(about_phones[0].starts_with(expected), "{about_phones:?}");
+        Crowd::register(&app, &[("a-token-of-google", "android")]).await;
+        let about_phones = warnings(&app, json!(["android"])).await;
+        let expected = "Of 2 android devices, those not reached by UnifiedPush would get nothing: ";
+        assert!(about_phones[0].starts_with(expected), "{about_phones:?}");
         let question = json!({"audience": {"tag": "nobody"}});
         let explained = app.master().post("/api/audience/explain", question).await.expect(200);
         assert_eq!(explained["warnings"].as_array().map(Vec::len), Some(1), "{explained}");

@@ -41,10 +41,14 @@ fn sentence(
     n_devices: u64,
     may_be_reached: bool,
 ) -> String {
-    let devices = if n_devices == 1 { "device" } else { "devices" };
-    let unless = if may_be_reached { " unless reached by UnifiedPush" } else { "" };
+    let who = match (n_devices, may_be_reached) {
+        (1, false) => format!("1 {device_type} device"),
+        (1, true) => format!("1 {device_type} device, if not reached by UnifiedPush,"),
+        (_, false) => format!("{n_devices} {device_type} devices"),
+        (_, true) => format!("Of {n_devices} {device_type} devices, those not reached by UnifiedPush"),
+    };
     format!(
-        "{n_devices} {device_type} {devices} would get nothing{unless}: the app is in production and has no credentials for \
-         {platform}. Set them on the page Platforms of the console, or with `aerogram platform set {key} {platform} …`."
+        "{who} would get nothing: the app is in production and has no credentials for {platform}. \
+         Set them on the page Platforms of the console, or with `aerogram platform set {key} {platform} …`."
     )
 }

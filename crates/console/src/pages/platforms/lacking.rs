@@ -8,9 +8,15 @@ use super::shown::Shown;
 use crate::error::Result;
 use crate::visit::Visit;
 
-/// Device types with the platforms that reach them.
-const REACHED_BY: [(&str, &str); 5] =
-    [("ios", "apns"), ("android", "fcm"), ("amazon", "adm"), ("web", "webpush"), ("wns", "wns")];
+/// Device types with the platforms that reach them. UnifiedPush reaches Android devices with the key pair for browsers: an app may do
+/// without Google on purpose, and is not to be told so for ever. Whoever sends to them is.
+const REACHED_BY: [(&str, &[&str]); 5] = [
+    ("ios", &["apns"]),
+    ("android", &["fcm", "webpush"]),
+    ("amazon", &["adm"]),
+    ("web", &["webpush"]),
+    ("wns", &["wns"]),
+];
 
 #[derive(Deserialize)]
 struct Explanation {
@@ -28,7 +34,9 @@ pub(super) async fn warnings(visit: &Visit, platforms: &[Shown], device_types: &
         return Ok(Vec::new());
     }
     let is_set_up = |name: &str| platforms.iter().any(|shown| shown.platform == name && shown.is_set_up());
-    let lacks = |device_type: &str| REACHED_BY.iter().any(|&(of, platform)| of == device_type && !is_set_up(platform));
+    let lacks = |device_type: &str| {
+        REACHED_BY.iter().any(|(of, platforms)| *of == device_type && !platforms.iter().any(|&name| is_set_up(name)))
+    };
     let lacking: Vec<&str> = device_types.iter().copied().filter(|device_type| lacks(device_type)).collect();
     if lacking.is_empty() {
         return Ok(Vec::new());
