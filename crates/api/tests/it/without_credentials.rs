@@ -67,6 +67,29 @@ async fn an_audience_is_explained_with_a_warning() {
     .await;
 }
 
+/// Amazon's credentials alone do not reach them: without Google's nothing is sent to Android but by UnifiedPush.
+#[tokio::test]
+async fn android_devices_of_amazon_need_googles_credentials_as_well() {
+    on_each_database(async |app| {
+        let by_amazon =
+            json!({"device_type": "android", "opt_in": true, "push_address": "a", "android": {"delivery_type": "adm"}});
+        app.device().post("/api/channels", json!({"channel": by_amazon})).await.expect(201);
+        set(&app, "adm", json!({"client_id": "one", "client_secret": "hunter2"})).await;
+        put_into_production(&app).await;
+        let warned = warnings(&app, json!("all")).await;
+        assert!(warned[0].starts_with("1 android device would get nothing: "), "{warned:?}");
+        assert!(warned[0].contains("no credentials for fcm."), "{warned:?}");
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
+        let sent = app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+        let path = format!("/api/push/{}", sent["push_ids"][0].as_str().unwrap());
+        let total = app.master().get(&path).await.expect(200)["push"]["total"].clone();
+        assert_eq!((&total["delivered"], &total["failed"]), (&json!(0), &json!(1)), "{total}");
+        assert_eq!(total["reason"], "The app has no credentials for the platform android.");
+    })
+    .await;
+}
+
 /// A question only reads: the pair for browsers is made when it is used.
 #[tokio::test]
 async fn explaining_makes_no_key_pair() {

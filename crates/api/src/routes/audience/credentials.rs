@@ -24,7 +24,8 @@ pub(super) async fn warnings(edge: &Edge, app: &App, counts: &[DeviceTypeCount])
         if n_devices > 0
             && let Some(platform) = sending.lacking(app.id, device_type).await?
         {
-            // Phones that are reached by UnifiedPush need the key pair for browsers in place of Google's credentials.
+            // Phones that are reached by UnifiedPush need the key pair for browsers in place of Google's credentials. Those that
+            // Amazon reaches need Google's as well as Amazon's: without them the platform is not sent to.
             let has_phones = *device_type == DeviceType::Android;
             let may_be_reached = has_phones && sending.lacking(app.id, &DeviceType::Web).await?.is_none();
             let message = sentence(&app.key, device_type, &platform, n_devices, may_be_reached);
