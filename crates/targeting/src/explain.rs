@@ -31,7 +31,8 @@ use clauses::Explainer;
 pub use of_one::{AsOf, ClauseOfOne, Moment};
 use warnings::{Names, Warner};
 
-/// The number of explanations computed at a time. Each may take seconds of a core, which others need as well.
+/// The number of explanations computed at a time, unless they are of everybody. Each may take seconds of a core, which others need
+/// as well.
 const AT_ONCE: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +136,9 @@ impl Targeting {
         }
         self.ready_atlas_to_plan(app, &audience).await?;
         let index = self.0.index.current(app).await?;
-        let turn = self.0.explaining.next().await?;
+        // Everybody is counted in no time, which pages that are brought up to date all the time rely on.
+        let is_quick = matches!(audience, Audience::All(_));
+        let turn = if is_quick { None } else { Some(self.0.explaining.next().await?) };
         let (now, known) = (self.0.clock.now(), index.clone());
         let open_types = open_types(&types, &index);
         let plan = move |tx: &mut Tx<'_>| {

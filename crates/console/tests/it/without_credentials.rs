@@ -80,6 +80,7 @@ async fn home_tells_those_who_can_set_platforms_up() {
                 shown.shows(words);
             }
             assert!(!shown.text.contains("1 web device"), "live connections need no credentials: {}", shown.text);
+            visitor.get_with(&home, &[("x-fragment", "1")]).await.shows(WARNING);
         }
         assert!(!viewer.get(&home).await.expect(200).contains("would get nothing"));
         let path = format!("/operator/apps/{}", app.app.key);

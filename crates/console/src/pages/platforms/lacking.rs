@@ -8,8 +8,8 @@ use super::shown::Shown;
 use crate::error::Result;
 use crate::visit::Visit;
 
-/// Device types with the platforms that reach them. UnifiedPush reaches Android devices with the key pair for browsers: an app may do
-/// without Google on purpose, and is not to be told so for ever. Whoever sends to them is.
+/// Device types with the platforms that reach them. UnifiedPush reaches Android devices with the key pair for browsers: an app may
+/// do without Google on purpose, and is not to be told so for ever. Whoever sends to them is.
 const REACHED_BY: [(&str, &[&str]); 5] = [
     ("ios", &["apns"]),
     ("android", &["fcm", "webpush"]),
@@ -28,7 +28,8 @@ struct Warning {
     message: String,
 }
 
-/// What there is to say about devices of some types. All devices are explained for it, so only where a platform is not set up.
+/// What there is to say about devices of some types. All devices are explained for it, so only where a platform is not set up; what
+/// cannot be told at the moment is left out.
 pub(super) async fn warnings(visit: &Visit, platforms: &[Shown], device_types: &[&str]) -> Result<Vec<String>> {
     if visit.app()?.mode != Mode::Production {
         return Ok(Vec::new());
@@ -42,6 +43,7 @@ pub(super) async fn warnings(visit: &Visit, platforms: &[Shown], device_types: &
         return Ok(Vec::new());
     }
     let question = json!({"audience": "all", "device_types": lacking});
-    let Explanation { warnings } = visit.post("/api/audience/explain", question).await?;
+    let explained: Result<Explanation> = visit.post("/api/audience/explain", question).await;
+    let warnings = explained.map(|explanation| explanation.warnings).unwrap_or_default();
     Ok(warnings.into_iter().map(|warning| warning.message).collect())
 }
