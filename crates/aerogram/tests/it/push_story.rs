@@ -201,6 +201,14 @@ fn a_push_that_fails_for_everybody_fails_when_it_is_followed() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     let answer: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
     assert_eq!((&answer["push"]["state"], &answer["push"]["total"]["failed"]), (&json!("done"), &json!(1)));
+    // What is in an inbox has not failed.
+    let message = json!({"title": "Hello", "body": "You have mail."});
+    let push = json!({
+        "audience": "all", "device_types": "all", "notification": {"alert": "Hello"}, "message": message,
+    });
+    std::fs::write(story.folder.path().join("push.json"), push.to_string()).unwrap();
+    let said = story.says(&["push", "--file", "push.json", "--yes", "--follow"]);
+    assert_eq!(said.lines().nth(1), Some("done"), "{said}");
 }
 
 #[test]

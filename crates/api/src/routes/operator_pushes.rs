@@ -51,6 +51,9 @@ pub(super) struct Record {
     expires: Option<String>,
     total: PushProgress,
     platforms: BTreeMap<String, PushProgress>,
+    /// How many inboxes its message was put into. Not there if none, nor in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inboxes: Option<u64>,
 }
 
 pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Params) -> Result<Answer> {
@@ -89,6 +92,7 @@ impl From<PushOfApp> for Record {
             total: status.total().into(),
             name: status.name,
             platforms,
+            inboxes: (status.inboxes > 0).then_some(status.inboxes),
         }
     }
 }

@@ -49,6 +49,9 @@ pub(super) struct StatusOfPush {
     /// How many devices have told that they received it. Not there while none has.
     #[serde(skip_serializing_if = "Option::is_none")]
     received: Option<u64>,
+    /// How many inboxes its message was put into. Not there if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inboxes: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -154,6 +157,7 @@ impl From<PushStatus> for Status {
             total,
             platforms: platforms.collect(),
             received: (status.received > 0).then_some(status.received),
+            inboxes: (status.inboxes > 0).then_some(status.inboxes),
         };
         Self { push }
     }

@@ -55,6 +55,9 @@ pub(super) struct Record {
     author: Option<String>,
     /// Of all platforms together.
     total: PushProgress,
+    /// How many inboxes its message was put into. Not there if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inboxes: Option<u64>,
     opens: Opens,
 }
 
@@ -103,7 +106,7 @@ fn origin(text: &str) -> Result<OriginFilter, &'static str> {
 
 impl From<ListedPush> for Record {
     fn from(push: ListedPush) -> Self {
-        let ListedPush { entry, total, direct, influenced } = push;
+        let ListedPush { entry, total, direct, influenced, inboxes } = push;
         let origin = entry.origin.unwrap_or(Origin::Api);
         let by_origin = origin.id().map(|_| origin.name().to_owned());
         Self {
@@ -117,6 +120,7 @@ impl From<ListedPush> for Record {
             origin: OriginOfPush::of(&origin),
             author: entry.author.or(by_origin),
             total: total.into(),
+            inboxes: (inboxes > 0).then_some(inboxes),
             opens: Opens { direct, influenced },
         }
     }

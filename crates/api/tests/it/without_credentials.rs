@@ -147,3 +147,25 @@ async fn what_failed_for_everybody_says_why() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_message_that_is_in_inboxes_is_told_of_beside_what_failed() {
+    on_each_database(async |app| {
+        Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
+        put_into_production(&app).await;
+        let push = json!({
+            "audience": "all", "device_types": "all", "notification": {"alert": "Hi"},
+            "message": {"title": "Hi", "body": "Hello"},
+        });
+        let sent = app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+        let id = sent["push_ids"][0].as_str().unwrap();
+        let status = app.master().get(&format!("/api/push/{id}")).await.expect(200)["push"].clone();
+        assert_eq!((&status["total"]["failed"], &status["inboxes"]), (&json!(2), &json!(2)), "{status}");
+        let listed = app.master().get("/api/pushes?limit=1").await.expect(200)["pushes"][0].clone();
+        assert_eq!(listed["inboxes"], 2, "{listed}");
+        let of_operator = app.operator().get(&format!("/operator/pushes/{id}")).await.expect(200)["push"].clone();
+        assert_eq!(of_operator["inboxes"], 2, "{of_operator}");
+    })
+    .await;
+}

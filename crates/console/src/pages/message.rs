@@ -40,6 +40,9 @@ struct Status {
     total: Progress,
     platforms: BTreeMap<String, Progress>,
     received: Option<u64>,
+    /// How many inboxes its message was put into.
+    #[serde(default)]
+    inboxes: u64,
 }
 
 #[derive(Deserialize)]
@@ -57,7 +60,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let listed = listed(&visit, id).await?;
     let title = listed.as_ref().and_then(Listed::known_as).unwrap_or("Message");
     let body = html! {
-        p.line { (push.total.badge(&push.state)) " " (words(&push.push_type)) " · " (time(&push.created))
+        p.line { (push.total.badge(&push.state, push.inboxes)) " " (words(&push.push_type)) " · " (time(&push.created))
             @if let Some(author) = listed.as_ref().and_then(|listed| listed.author.as_deref()) { " · sent by " (person(author)) }
             @if let Some(expires) = &push.expires { " · expires " (time(expires)) }
         }
@@ -70,7 +73,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
                 }
             }
         }
-        @if push.total.has_failed(&push.state) { (failed(&visit, &push.total)) }
+        @if let Some(what) = push.total.what_failed(&push.state) { (failed(&visit, &push, &what)) }
         div.figures {
             (figure("Devices", &grouped(push.total.targeted), None))
             (figure("Delivered", &grouped(push.total.delivered), Some(&percent(push.total.delivered, push.total.targeted))))
@@ -92,13 +95,15 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     Answer::page(title, body)
 }
 
-/// That it reached nobody.
-fn failed(visit: &Visit, total: &Progress) -> Markup {
+/// That it notified nobody.
+fn failed(visit: &Visit, push: &Status, what: &str) -> Markup {
+    let tone = if push.inboxes > 0 { "warn" } else { "bad" };
     html! {
-        div.notice.bad {
+        div.notice.(tone) {
             p {
-                "Nothing was delivered: it failed for " (count(total.failed, "device", "devices")) ". "
-                @if let Some(reason) = &total.reason { (reason) " " }
+                "No notification was delivered: " (what) ". "
+                @if let Some(reason) = &push.total.reason { (reason) " " }
+                @if push.inboxes > 0 { "The message is in " (count(push.inboxes, "inbox", "inboxes")) ". " }
                 @if visit.may(Role::Admin) { a href=(visit.to("/platforms")) { "See the platforms" } "." }
             }
         }

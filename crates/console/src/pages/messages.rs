@@ -33,6 +33,9 @@ pub(crate) struct Listed {
     state: String,
     pub(crate) author: Option<String>,
     pub(crate) total: Progress,
+    /// How many inboxes its message was put into.
+    #[serde(default)]
+    inboxes: u64,
     pub(crate) opens: Opens,
 }
 
@@ -173,16 +176,27 @@ impl Progress {
         Some(reason.replace(WAYS_OF_PROGRAMS, ""))
     }
 
-    /// Whether nothing arrived because it failed, which is no success either: most often a platform lacks credentials.
-    pub(crate) fn has_failed(&self, state: &str) -> bool {
+    /// Whether it notified nobody because it failed.
+    fn is_unnotified(&self, state: &str) -> bool {
         state == "done" && self.delivered == 0 && self.failed > 0
     }
 
-    /// The state, unless that would look like a success.
-    pub(crate) fn badge(&self, state: &str) -> Markup {
+    /// What became of the notifications where not one arrived, although there was somebody to notify: `2 failed, 3 are gone`.
+    pub(crate) fn what_failed(&self, state: &str) -> Option<String> {
+        if !self.is_unnotified(state) {
+            return None;
+        }
+        let are_gone = if self.gone == 1 { "is gone" } else { "are gone" };
+        let counts = [(self.failed, "failed"), (self.gone, are_gone), (self.expired, "expired")];
+        let told = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", grouped(n)));
+        Some(told.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The state, unless that would look like a success. A message that is in inboxes is one.
+    pub(crate) fn badge(&self, state: &str, inboxes: u64) -> Markup {
         if self.why_nobody(state).is_some() {
             badge_saying("held", "notified nobody")
-        } else if self.has_failed(state) {
+        } else if self.is_unnotified(state) && inboxes == 0 {
             badge("failed")
         } else {
             badge(state)
@@ -210,8 +224,7 @@ impl Listed {
 fn row(visit: &Visit, push: &Listed) -> Markup {
     let name = push.words();
     let more = push.alert.as_deref().filter(|alert| *alert != name);
-    let has_failed = push.total.has_failed(&push.state);
-    let why_failed = push.total.reason.clone().filter(|_| has_failed);
+    let why_failed = push.total.reason.clone().filter(|_| push.total.is_unnotified(&push.state));
     let why_nobody = push.total.why_nobody(&push.state).or(why_failed);
     let is_under_way = push.total.pending > 0 && push.state != "canceled";
     html! {
@@ -222,7 +235,7 @@ fn row(visit: &Visit, push: &Listed) -> Markup {
                 @if let Some(why) = &why_nobody { p.quiet { (why) } }
             }
             td {
-                (push.total.badge(&push.state))
+                (push.total.badge(&push.state, push.inboxes))
                 @if is_under_way { (progress(push.total.targeted - push.total.pending, push.total.targeted)) }
             }
             td.number data-is="Devices" { (grouped(push.total.targeted)) }

@@ -56,10 +56,24 @@ async fn a_message_that_failed_for_everybody_is_no_success() {
             }
             assert!(!shown.text.contains(">done</span>"), "{}", shown.text);
         }
-        let told = "Nothing was delivered: it failed for 2 devices. The app has no credentials";
+        let told = "No notification was delivered: 2 failed. The app has no credentials";
         viewer.get(&message).await.shows(told);
         assert!(!viewer.get(&message).await.text.contains("See the platforms"));
         admin.get(&message).await.shows("See the platforms");
+        // What is in inboxes has not failed, though it notified nobody.
+        let push = json!({
+            "audience": "all", "device_types": "all", "notification": {"alert": "All clear"},
+            "message": {"title": "All clear", "body": "It is over."},
+        });
+        let sent = app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+        let shown = viewer.get(&format!("{home}/messages/{}", sent["push_ids"][0].as_str().unwrap())).await;
+        for words in ["No notification was delivered: 2 failed.", "The message is in 2 inboxes.", ">done</span>"] {
+            shown.shows(words);
+        }
+        assert!(!shown.text.contains(failed), "{}", shown.text);
+        let list = viewer.get(&format!("{home}/messages")).await;
+        assert_eq!((list.text.matches(failed).count(), list.text.matches(">done</span>").count()), (1, 1));
         app.stop().await;
     })
     .await;

@@ -65,6 +65,8 @@ pub struct ListedPush {
     /// Openings of the app by way of the push, and within twelve hours of it.
     pub direct: u64,
     pub influenced: u64,
+    /// How many inboxes its message was put into.
+    pub inboxes: u64,
 }
 
 /// What has sent a push, in one word. Of what people send in the console, the ten seconds in which it can be taken back are a
@@ -186,7 +188,7 @@ fn with_results(tx: &mut Tx<'_>, app: AppId, entries: Vec<PushEntry>) -> Result<
         let platforms: Vec<_> =
             tallies.map(|(device_type, tally)| (device_type, PlatformProgress::of(tally, entry.state))).collect();
         let total = PushStatus::sum(&platforms, reasons.remove(&entry.id));
-        ListedPush { entry, total, direct: 0, influenced: 0 }
+        ListedPush { entry, total, direct: 0, influenced: 0, inboxes: 0 }
     });
     let mut listed: Vec<ListedPush> = listed.collect();
     count_responses(tx, app, &mut listed)?;
@@ -195,14 +197,16 @@ fn with_results(tx: &mut Tx<'_>, app: AppId, entries: Vec<PushEntry>) -> Result<
 
 fn count_responses(tx: &mut Tx<'_>, app: AppId, found: &mut [ListedPush]) -> Result<()> {
     let ids: Vec<PushId> = found.iter().map(|push| push.entry.id).collect();
-    let metrics = [Metric::DirectResponses, Metric::InfluencedResponses];
+    let metrics = [Metric::DirectResponses, Metric::InfluencedResponses, Metric::RichSends];
     for counted in counters::totals_of_each(tx, app, &ids, &metrics)? {
         let Some(push) = found.iter_mut().find(|push| push.entry.id == counted.push) else { continue };
         let n = u64::try_from(counted.total.n).unwrap_or(0);
         if counted.total.metric == Metric::DirectResponses {
             push.direct += n;
-        } else {
+        } else if counted.total.metric == Metric::InfluencedResponses {
             push.influenced += n;
+        } else {
+            push.inboxes += n;
         }
     }
     Ok(())

@@ -71,6 +71,7 @@ fn on_its_way(tx: &mut Tx<'_>, push: Unfinished) -> Result<PushOfApp> {
         platforms,
         nobody: None,
         received: 0,
+        inboxes: 0,
     };
     Ok(PushOfApp { app: key, status })
 }

@@ -8,6 +8,7 @@ use model::ids::{AppId, PushId};
 use model::origin::Origin;
 use model::payload::push_type::PushType;
 use model::time::UtcMillis;
+use store::counters::{self, Metric};
 use store::pushes::{self, PushRow, PushState, Tally};
 use store::{Tx, origins, push_received};
 
@@ -31,6 +32,8 @@ pub struct PushStatus {
     pub nobody: Option<String>,
     /// How many have acknowledged it over live connections.
     pub received: u64,
+    /// How many inboxes its message was put into.
+    pub inboxes: u64,
 }
 
 /// The results on one platform. All counts but the first add up to it.
@@ -75,7 +78,26 @@ pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Pus
     let paused = paused && !state.is_final();
     let name = pushes::name(tx, app, push)?;
     let received = received_in(tx, app, push)?;
-    Ok(PushStatus { id, name, created, expires, push_type, origin, state, paused, platforms, nobody, received })
+    let inboxes = inboxes_in(tx, app, push)?;
+    Ok(PushStatus {
+        id,
+        name,
+        created,
+        expires,
+        push_type,
+        origin,
+        state,
+        paused,
+        platforms,
+        nobody,
+        received,
+        inboxes,
+    })
+}
+
+fn inboxes_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
+    let counted = counters::totals_of_each(tx, app, &[push], &[Metric::RichSends])?;
+    Ok(counted.iter().map(|counted| u64::try_from(counted.total.n).unwrap_or(0)).sum())
 }
 
 fn received_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {

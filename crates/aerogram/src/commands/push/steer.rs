@@ -62,6 +62,9 @@ pub(super) struct StatusOfPush {
     pub(super) state: String,
     pub(super) total: PushProgress,
     platforms: BTreeMap<String, PushProgress>,
+    /// How many inboxes its message was put into.
+    #[serde(default)]
+    inboxes: u64,
 }
 
 #[derive(Deserialize)]
@@ -77,9 +80,9 @@ pub(super) struct PushProgress {
 }
 
 impl StatusOfPush {
-    /// Whether it is over, and nothing arrived because it failed.
+    /// Whether it is over, and nothing arrived because it failed, neither a notification nor a message in an inbox.
     pub(super) fn has_failed(&self) -> bool {
-        self.state == "done" && self.total.delivered == 0 && self.total.failed > 0
+        self.state == "done" && self.total.delivered == 0 && self.total.failed > 0 && self.inboxes == 0
     }
 }
 
