@@ -251,13 +251,18 @@ fn config_flag(command: Command, arguments: &[OsString]) -> Option<PathBuf> {
 /// The command or subcommand that a wrong argument was given to: others may have an argument of the same name that is not a
 /// setting.
 fn named_command<'c>(command: &'c Command, arguments: &[OsString]) -> &'c Command {
-    let matches = command.clone().ignore_errors(true).try_get_matches_from(arguments).unwrap_or_default();
+    let matches = forgiving(command.clone()).try_get_matches_from(arguments).unwrap_or_default();
     let (mut named, mut matches) = (command, &matches);
     while let Some((name, below)) = matches.subcommand() {
         let Some(subcommand) = named.find_subcommand(name) else { break };
         (named, matches) = (subcommand, below);
     }
     named
+}
+
+/// A command that is built passes on no more to what is below it.
+fn forgiving(command: Command) -> Command {
+    command.ignore_errors(true).mut_subcommands(forgiving)
 }
 
 fn is_setting(arg: &Arg) -> bool {
