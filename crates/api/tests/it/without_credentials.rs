@@ -1,5 +1,7 @@
 //! An app in production without credentials: its pushes fail, and that is said before and afterwards.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use store::Tx;
 use store::documents::{self, DocumentKind};
@@ -126,6 +128,8 @@ async fn what_failed_for_everybody_says_why() {
         Crowd::register(&app, &[("a", "ios"), ("b", "ios"), ("c", "amazon")]).await;
         put_into_production(&app).await;
         let total = async || {
+            // Of two in one millisecond, either is listed first.
+            app.advance(Duration::from_secs(1));
             let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
             let sent = app.master().post("/api/push", push).await.expect(200);
             app.step_all().await;
