@@ -271,7 +271,9 @@ impl Installation {
     fn books(&self) -> Result<Books> {
         let file = self.folder.path().join("export.jsonl");
         let began = Instant::now();
-        let done = aerogram(&self.server, &["export".to_owned(), file.display().to_string()])?.output()?;
+        // The same file every time.
+        let arguments = ["export".to_owned(), "--force".to_owned(), file.display().to_string()];
+        let done = aerogram(&self.server, &arguments)?.output()?;
         if !done.status.success() {
             bail!("The export failed: {}", String::from_utf8_lossy(&done.stderr));
         }
