@@ -21,7 +21,8 @@ const send = async (service, method, path, body, { headers, ...more }) => {
     // Clocks of devices differ, and the service puts times right by this.
     headers: { 'X-UA-Sent-At': Date.now() / 1000, ...content, ...headers },
   }).catch(lost);
-  const told = await answer.json().catch((error) => (more.signal?.aborted ? lost(error) : {}));
+  // One that breaks off is none: what it was to say would be missing from what is kept.
+  const told = await answer.json().catch((error) => (error.name === 'SyntaxError' ? {} : lost(error)));
   if (answer.ok) return told;
   const { status } = answer;
   const retryAfter = answer.headers.get('Retry-After') * 1000;
