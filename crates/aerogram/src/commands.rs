@@ -54,9 +54,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use clap::{Args, Parser, Subcommand};
+use model::app::AppKey;
 
 use crate::client::{Client, Reply};
-use crate::config::{Data, Node, Remote, Sources};
+use crate::config::{Data, HEADING as SETTINGS, Node, Remote, Sources, app_key};
 use crate::run;
 
 /// Aerogram: a self-hosted messaging service.
@@ -220,6 +221,21 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),
     }
+}
+
+// The app whose things are listed. Clap would make a comment for documentation the help of the lists.
+#[derive(Args, Debug)]
+struct OfApp {
+    /// Key of the app
+    // A setting, so that the exported one is meant when no other is given.
+    #[arg(
+        id = "app_key",
+        value_name = "KEY",
+        allow_hyphen_values = true,
+        value_parser = app_key,
+        help_heading = SETTINGS
+    )]
+    app: AppKey,
 }
 
 impl Operator {

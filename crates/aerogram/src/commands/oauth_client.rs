@@ -9,10 +9,10 @@ use model::app::AppKey;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Operator;
 use super::token::Limits;
+use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
-use crate::config::{HEADING as SETTINGS, Name, app_key};
+use crate::config::{Name, app_key};
 use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
@@ -28,18 +28,7 @@ enum Action {
     /// Make a client and print its secret and its private key, which are shown only now
     Create(Create),
     /// List the clients of an app, without their secrets
-    List {
-        /// Key of the app
-        // A setting, so that the exported one is meant when no other is given.
-        #[arg(
-            id = "app_key",
-            value_name = "KEY",
-            allow_hyphen_values = true,
-            value_parser = app_key,
-            help_heading = SETTINGS
-        )]
-        app: AppKey,
-    },
+    List(OfApp),
     /// End a client and its access tokens at once
     Revoke {
         /// Key of the app
@@ -93,7 +82,7 @@ impl Action {
     async fn ask(&self, client: &Client) -> Result<Reply> {
         match self {
             Action::Create(create) => client.send(Method::POST, &clients(&create.limits.app), &create.body()).await,
-            Action::List { app } => client.get(&clients(app)).await,
+            Action::List(OfApp { app }) => client.get(&clients(app)).await,
             Action::Revoke { app, client: id } => client.delete(&format!("{}/{}", clients(app), id.segment())).await,
         }
     }
@@ -112,7 +101,7 @@ impl Action {
                     None => Ok(()),
                 }
             }
-            Action::List { .. } => {
+            Action::List(_) => {
                 let Clients { clients } = reply.read()?;
                 let rows: Vec<_> = clients.into_iter().map(Shown::row).collect();
                 let columns = [

@@ -10,9 +10,9 @@ use model::limits;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::Operator;
+use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
-use crate::config::{HEADING as SETTINGS, Name, app_key, network, number_in};
+use crate::config::{Name, app_key, network, number_in};
 use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
@@ -28,18 +28,7 @@ enum Action {
     /// Make a token for a server and print it, which is shown only now
     Create(Limits),
     /// List the tokens of an app, without the tokens themselves
-    List {
-        /// Key of the app
-        // A setting, so that the exported one is meant when no other is given.
-        #[arg(
-            id = "app_key",
-            value_name = "KEY",
-            allow_hyphen_values = true,
-            value_parser = app_key,
-            help_heading = SETTINGS
-        )]
-        app: AppKey,
-    },
+    List(OfApp),
     /// End a token at once
     Revoke {
         /// Key of the app
@@ -121,7 +110,7 @@ impl Action {
     async fn ask(&self, client: &Client) -> Result<Reply> {
         match self {
             Action::Create(limits) => client.send(Method::POST, &tokens(&limits.app), &limits.body().into()).await,
-            Action::List { app } => client.get(&tokens(app)).await,
+            Action::List(OfApp { app }) => client.get(&tokens(app)).await,
             Action::Revoke { app, token } => client.delete(&format!("{}/{}", tokens(app), token.segment())).await,
         }
     }
@@ -133,7 +122,7 @@ impl Action {
                 output::line(format_args!("Made a token for '{name}' of {app}, with the id {token_id}."))?;
                 output::line(format_args!("  token  {token}"))
             }
-            Action::List { .. } => {
+            Action::List(_) => {
                 let Tokens { tokens } = reply.read()?;
                 let rows: Vec<_> = tokens.into_iter().map(Shown::row).collect();
                 let columns = [

@@ -13,9 +13,9 @@ use http::Method;
 use model::app::AppKey;
 use serde_json::{Value, json};
 
-use super::Operator;
+use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
-use crate::config::{HEADING as SETTINGS, Name, app_key, number_in};
+use crate::config::{Name, app_key, number_in};
 use crate::output;
 use settings::Settings;
 
@@ -32,18 +32,7 @@ enum Action {
     /// Forward events to a URL
     Add(Box<Add>),
     /// List the webhooks of an app
-    List {
-        /// Key of the app
-        // A setting, so that the exported one is meant when no other is given.
-        #[arg(
-            id = "app_key",
-            value_name = "KEY",
-            allow_hyphen_values = true,
-            value_parser = app_key,
-            help_heading = SETTINGS
-        )]
-        app: AppKey,
-    },
+    List(OfApp),
     /// Show a webhook and how it is doing, without its secrets
     Show(Which),
     /// Change a webhook
@@ -141,7 +130,9 @@ impl Webhook {
                     .run(async |client| client.send(Method::POST, &webhooks(&add.app), &body).await, show::one)
                     .await
             }
-            Action::List { app } => operator.run(async |client| client.get(&webhooks(app)).await, show::list).await,
+            Action::List(OfApp { app }) => {
+                operator.run(async |client| client.get(&webhooks(app)).await, show::list).await
+            }
             Action::Show(which) => operator.run(async |client| client.get(&which.path()).await, show::one).await,
             Action::Set(set) => set.which.change(operator, &set.body()?).await,
             Action::Enable(which) => which.change(operator, &json!({ "enabled": true })).await,
