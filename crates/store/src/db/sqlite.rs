@@ -82,9 +82,9 @@ impl Database {
     }
 
     pub(crate) fn writer(&self) -> Result<SqliteConnection> {
-        let connection = self.connect(WRITER_CACHE)?;
-        let (log, is_checked) = (path_with(&self.path, "-wal"), Arc::clone(&self.page_checks.is_reading));
-        let checkpoints = Checkpoints::start(self.connect(READER_CACHE)?, log, is_checked)?;
+        let mut connection = self.connect(WRITER_CACHE)?;
+        let is_checked = Arc::clone(&self.page_checks.is_reading);
+        let checkpoints = Checkpoints::start(&mut connection, self.connect(READER_CACHE)?, is_checked)?;
         let connection = SqliteConnection::new(connection, Some(checkpoints), &self.lock)?;
         Ok(SqliteConnection { cleaning: Cleaning::new(Arc::clone(&self.is_vacuumed)), ..connection })
     }
@@ -113,7 +113,7 @@ impl Database {
                 "pragma synchronous = full; pragma foreign_keys = on; \
                  pragma wal_autocheckpoint = 0; pragma journal_size_limit = {}; pragma cache_size = -{cache_kib}; \
                  pragma temp_store = memory;",
-                checkpoint::COPY_AT
+                checkpoint::LONGEST_FILE
             ))
             .map_err(failure::opening)?;
         Ok(connection)

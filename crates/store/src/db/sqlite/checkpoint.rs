@@ -2,23 +2,24 @@
 //! inside some unlucky commit. Here a thread of its own copies it beside the writer, and the writer only
 //! starts the log over when hardly anything is left to copy.
 
-use std::path::PathBuf;
+use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rusqlite::hooks::Wal;
 
-use super::BUSY_TIMEOUT;
+use super::{BUSY_TIMEOUT, failure};
 use crate::error::{Cause, Error, Result};
 
 const MIB: u64 = 1024 * 1024;
-/// The log is copied back whenever it has grown by this much. It is also SQLite's `journal_size_limit`: a log
-/// that starts over is cut to this size, so a longer file has that much in it.
-pub(super) const COPY_AT: u64 = 16 * MIB;
-const LIMITS: Limits = Limits { copy_at: COPY_AT, restart_at: 64 * MIB, block_at: 256 * MIB, timeout: BUSY_TIMEOUT };
+const LIMITS: Limits = Limits { copy_at: 16 * MIB, restart_at: 64 * MIB, block_at: 256 * MIB, timeout: BUSY_TIMEOUT };
+/// SQLite's `journal_size_limit`: a log that starts over is cut to this size. Cutting a file can take a tenth of a second, in which
+/// nothing is committed, so it is for a log that had grown beyond what it usually reaches.
+pub(super) const LONGEST_FILE: u64 = 2 * LIMITS.restart_at;
 /// How long a commit may be delayed when the log starts over.
 const COMMIT_DELAY: Duration = Duration::from_millis(20);
 
@@ -36,7 +37,8 @@ struct Limits {
 
 pub(super) struct Checkpoints {
     limits: Limits,
-    log: PathBuf,
+    /// Of the log, not counting what its file has left of one that was started over.
+    size: Arc<AtomicU64>,
     /// Whether the pages of the database are being checked, for which the writer does not wait as for other readers.
     is_checked: Arc<AtomicBool>,
     /// Size of the log when it was last maintained.
@@ -56,25 +58,31 @@ struct Copier {
 }
 
 impl Checkpoints {
-    pub(super) fn start(connection: Connection, log: PathBuf, is_checked: Arc<AtomicBool>) -> Result<Self> {
-        Self::within(LIMITS, connection, log, is_checked)
+    pub(super) fn start(writer: &mut Connection, copying: Connection, is_checked: Arc<AtomicBool>) -> Result<Self> {
+        Self::within(LIMITS, writer, copying, is_checked)
     }
 
-    fn within(limits: Limits, connection: Connection, log: PathBuf, is_checked: Arc<AtomicBool>) -> Result<Self> {
+    fn within(
+        limits: Limits,
+        writer: &mut Connection,
+        copying: Connection,
+        is_checked: Arc<AtomicBool>,
+    ) -> Result<Self> {
+        let size = watch_size(writer).map_err(failure::opening)?;
         let copier = Arc::new(Copier::default());
         let (wake, woken) = sync_channel(1);
         let thread = {
             let copier = Arc::clone(&copier);
             std::thread::Builder::new()
                 .name("store-checkpoint".to_owned())
-                .spawn(move || copier.run(&connection, &woken))
+                .spawn(move || copier.run(&copying, &woken))
                 .map_err(|error| Error::Unavailable(Cause::new("no thread for checkpoints", error)))?
         };
-        Ok(Self { limits, log, is_checked, handled: 0, block_at: limits.block_at, copier, wake, thread })
+        Ok(Self { limits, size, is_checked, handled: 0, block_at: limits.block_at, copier, wake, thread })
     }
 
     pub(super) fn after_commit(&mut self, writer: &Connection) {
-        let size = std::fs::metadata(&self.log).map_or(0, |log| log.len());
+        let size = self.size.load(Ordering::Relaxed);
         let Limits { copy_at, restart_at, block_at, timeout } = self.limits;
         if size <= copy_at {
             (self.handled, self.block_at) = (0, block_at);
@@ -125,6 +133,18 @@ impl Copier {
     }
 }
 
+/// How long the log is, from the next commit on.
+fn watch_size(writer: &mut Connection) -> rusqlite::Result<Arc<AtomicU64>> {
+    let page_size: u32 = writer.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    let size = Arc::<AtomicU64>::default();
+    let told = Arc::clone(&size);
+    writer.wal_hook(Some(move |_: &mut Wal, n_pages: c_int| {
+        told.store(u64::try_from(n_pages).unwrap_or(0) * u64::from(page_size), Ordering::Relaxed);
+        Ok(())
+    }))?;
+    Ok(size)
+}
+
 /// Starts the log over; returns whether a reader was in the way.
 fn restart(writer: &Connection, timeout: Duration) -> bool {
     let done = writer.busy_timeout(timeout).and_then(|()| checkpoint(writer, "restart"));
@@ -160,46 +180,74 @@ mod tests {
 
     const KIB: u64 = 1024;
 
-    /// As the connections of the store, with a log that is cut early.
-    fn connect(path: &std::path::Path) -> Connection {
+    /// As the connections of the store, with another limit of the file.
+    fn connect(path: &std::path::Path, longest_file: u64) -> Connection {
         let connection = Connection::open(path).unwrap();
-        let pragmas = format!("pragma wal_autocheckpoint = 0; pragma journal_size_limit = {}", 64 * KIB);
+        let pragmas = format!("pragma wal_autocheckpoint = 0; pragma journal_size_limit = {longest_file}");
         connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())).unwrap();
         connection.execute_batch(&pragmas).unwrap();
         connection
     }
 
+    fn write(writer: &Connection, checkpoints: &mut Checkpoints) {
+        writer.execute("insert into item (note) values (zeroblob(16384))", []).unwrap();
+        checkpoints.after_commit(writer);
+    }
+
+    const SMALL: Limits =
+        Limits { copy_at: 64 * KIB, restart_at: 128 * KIB, block_at: 256 * KIB, timeout: Duration::from_millis(1) };
+
     #[test]
     fn a_long_reader_holds_the_writer_up_once_and_not_with_every_bit_of_log() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
-        let (writer, reader) = (connect(&path), connect(&path));
+        let connect = || connect(&path, 64 * KIB);
+        let (mut writer, reader) = (connect(), connect());
         writer.execute_batch("create table item (note blob)").unwrap();
-        let limits =
-            Limits { copy_at: 64 * KIB, restart_at: 128 * KIB, block_at: 256 * KIB, timeout: Duration::from_millis(1) };
+        let mut checkpoints = Checkpoints::within(SMALL, &mut writer, connect(), Arc::default()).unwrap();
         let log = path.with_file_name("test.db-wal");
-        let mut checkpoints = Checkpoints::within(limits, connect(&path), log.clone(), Arc::default()).unwrap();
         let size = || std::fs::metadata(&log).unwrap().len();
-        let write = |checkpoints: &mut Checkpoints| {
-            writer.execute("insert into item (note) values (zeroblob(16384))", []).unwrap();
-            checkpoints.after_commit(&writer);
-        };
-
         reader.execute_batch("begin; select count(*) from item").unwrap();
         let mut n_waits = 0;
         while size() < 2048 * KIB {
             let before = checkpoints.block_at;
-            write(&mut checkpoints);
+            write(&writer, &mut checkpoints);
             n_waits += u32::from(checkpoints.block_at != before);
         }
         assert!((3..=4).contains(&n_waits), "at 256 KiB, and then whenever the log has doubled: {n_waits}");
 
         reader.execute_batch("commit").unwrap();
-        while checkpoints.block_at != limits.block_at {
-            write(&mut checkpoints);
+        while checkpoints.block_at != SMALL.block_at {
+            write(&writer, &mut checkpoints);
             assert!(size() < 8192 * KIB, "the log starts over when the reader has gone");
         }
         checkpoints.finish(&writer);
         assert_eq!(size(), 0);
+    }
+
+    #[test]
+    fn a_log_that_starts_over_keeps_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let connect = || connect(&path, LONGEST_FILE);
+        let mut writer = connect();
+        writer.execute_batch("create table item (note blob)").unwrap();
+        let mut checkpoints = Checkpoints::within(SMALL, &mut writer, connect(), Arc::default()).unwrap();
+        let log = path.with_file_name("test.db-wal");
+        let file_size = || std::fs::metadata(&log).unwrap().len();
+        for _ in 0..3 {
+            let (mut size, mut longest) = (0, 0);
+            loop {
+                write(&writer, &mut checkpoints);
+                let size_before = std::mem::replace(&mut size, checkpoints.size.load(Ordering::Relaxed));
+                assert!(file_size() >= longest, "cutting a file takes long");
+                longest = file_size();
+                if size < size_before {
+                    break;
+                }
+            }
+        }
+        checkpoints.finish(&writer);
+        assert_eq!(file_size(), 0);
     }
 }
