@@ -13,6 +13,7 @@ use h2::client::{Connection, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream, StreamId};
 use http::{Request, Response};
 use parking_lot::{Mutex, MutexGuard};
+use tokio::runtime::{self, Handle};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::pool::Pool;
@@ -30,6 +31,8 @@ const SWEEP: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Link {
+    /// Where its requests are written and its answers read.
+    home: runtime::Id,
     /// The number of streams that the server permits right now; it may change at any time.
     n_permitted: AtomicUsize,
     /// Whether an answer has come. Until then there is only one request if the provider wants it so.
@@ -65,8 +68,10 @@ pub(super) enum Failure {
 }
 
 impl Link {
+    /// To be called where the connection is driven.
     pub(super) fn new(one_stream_first: bool, n_permitted: usize) -> Self {
         Self {
+            home: Handle::current().id(),
             n_permitted: AtomicUsize::new(n_permitted),
             proven: AtomicBool::new(false),
             one_stream_first,
@@ -89,6 +94,10 @@ impl Link {
 
     pub(super) fn is_proven(&self) -> bool {
         self.proven.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_at_home_in(&self, runtime: runtime::Id) -> bool {
+        self.home == runtime
     }
 
     pub(super) fn n_open(&self) -> usize {

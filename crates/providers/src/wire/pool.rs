@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use h2::client::SendRequest;
 use parking_lot::{Mutex, MutexGuard};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -21,6 +22,9 @@ const LONGEST_BACK_OFF: Duration = Duration::from_secs(30);
 
 /// The assumed capacity of a connection as long as there is none.
 const USUAL_STREAMS: usize = 100;
+
+/// With so many requests under way on a connection that another thread drives, this one opens its own.
+const CROWDED: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Pool {
@@ -109,32 +113,29 @@ impl Pool {
         WireError::Unreachable { reason, again_in: Duration::ZERO }
     }
 
-    /// `None`: not now. Sees to it that there will be a connection.
+    /// `None`: not now. Sees to it that there will be a connection. The best one is driven by the runtime of the caller: an answer
+    /// that comes by way of another thread takes more time, and waits for whatever that thread does.
     pub(super) fn try_ticket(self: &Arc<Self>) -> Result<Option<Fresh<'_>>, WireError> {
         let started = Instant::now();
         let mut state = self.state();
+        let here = Handle::current().id();
         let free = state.links.iter().filter(|(_, link)| link.n_open() < link.limit());
-        if let Some((sender, link)) = free.min_by_key(|(_, link)| link.n_open()) {
-            let (sender, link) = (sender.clone(), link.clone());
-            link.reserve();
-            state.n_open += 1;
-            return Ok(Some(Fresh { ticket: Ticket { link, pool: self }, sender, started }));
-        }
-        // A connection that still has to prove itself will soon carry more.
-        let is_growing = state.is_connecting || state.links.iter().any(|(_, link)| link.is_new());
-        if is_growing || state.links.len() >= self.options.connections {
-            return Ok(None);
-        }
-        if let Some(down) = &state.down {
-            match down.until.checked_duration_since(started) {
-                Some(again_in) if state.links.is_empty() => return Err(down.error.clone().again_in(again_in)),
-                Some(_) => return Ok(None),
-                None => state.down = None,
+        let best = free.min_by_key(|(_, link)| (!link.is_at_home_in(here), link.n_open()));
+        let best = best.map(|(sender, link)| (sender.clone(), Arc::clone(link)));
+        if best.as_ref().is_none_or(|(_, link)| !link.is_at_home_in(here) && link.n_open() >= CROWDED) {
+            match state.may_connect(&self.options, started) {
+                Ok(true) => {
+                    state.is_connecting = true;
+                    tokio::spawn(self.clone().connect());
+                }
+                Err(error) if best.is_none() => return Err(error),
+                Ok(false) | Err(_) => {}
             }
         }
-        state.is_connecting = true;
-        tokio::spawn(self.clone().connect());
-        Ok(None)
+        let Some((sender, link)) = best else { return Ok(None) };
+        link.reserve();
+        state.n_open += 1;
+        Ok(Some(Fresh { ticket: Ticket { link, pool: self }, sender, started }))
     }
 
     async fn connect(self: Arc<Self>) {
@@ -235,6 +236,24 @@ impl Pool {
 }
 
 impl State {
+    /// Whether another connection may be opened now. Fails while there is none, and it is too early to try again.
+    fn may_connect(&mut self, options: &WireOptions, now: Instant) -> Result<bool, WireError> {
+        // A connection that still has to prove itself will soon carry more.
+        let is_growing = self.is_connecting || self.links.iter().any(|(_, link)| link.is_new());
+        if is_growing || self.links.len() >= options.connections {
+            return Ok(false);
+        }
+        let Some(down) = &self.down else { return Ok(true) };
+        match down.until.checked_duration_since(now) {
+            Some(again_in) if self.links.is_empty() => Err(down.error.clone().again_in(again_in)),
+            Some(_) => Ok(false),
+            None => {
+                self.down = None;
+                Ok(true)
+            }
+        }
+    }
+
     fn forget(&mut self, link: &Link) {
         self.links.retain(|(_, known)| !std::ptr::eq(Arc::as_ptr(known), link));
     }

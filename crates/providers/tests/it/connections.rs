@@ -11,6 +11,8 @@ use providers::{Endpoint, Network, RenderedPush, Sender};
 use rcgen::KeyPair;
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::fixture::{NOW, Push, recipient};
@@ -92,6 +94,53 @@ async fn one_request_first_then_as_many_as_permitted_and_permits_may_change() {
     peer.answer(last, 200).await;
     other.answer(elsewhere, 200).await;
     assert_eq!(sending.await.unwrap(), vec![Outcome::Delivered; 6]);
+}
+
+/// As [`send`], by a thread of its own, which drives the connections that it opens. It goes on until the other end is dropped.
+fn send_on_a_thread(sender: &Sender, n: usize) -> (oneshot::Receiver<Vec<Outcome>>, oneshot::Sender<()>) {
+    let ((sent, outcomes), (until, ended)) = (oneshot::channel(), oneshot::channel());
+    let sender = sender.clone();
+    std::thread::spawn(move || {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            sent.send(send(&sender, n).await.unwrap()).unwrap();
+            let _ = ended.await;
+        });
+    });
+    (outcomes, until)
+}
+
+#[tokio::test]
+async fn a_thread_opens_its_own_connection_once_that_of_another_is_crowded() {
+    let server = FrameServer::start().await;
+    let sender = sender(&server);
+    let mut peer = proven(&server, &sender, 100).await;
+    let (alone, _until) = send_on_a_thread(&sender, 1);
+    let stream = peer.request().await;
+    peer.answer(stream, 200).await;
+    assert_eq!(alone.await.unwrap(), [Outcome::Delivered], "what has next to nothing to do is shared");
+
+    let crowd = send(&sender, 40);
+    let mut streams = Vec::new();
+    for _ in 0..40 {
+        streams.push(peer.request().await);
+    }
+    let (meanwhile, _until) = send_on_a_thread(&sender, 1);
+    let mut own = server.accept(100).await;
+    let stream = peer.request().await;
+    peer.answer(stream, 200).await;
+    assert_eq!(meanwhile.await.unwrap(), [Outcome::Delivered], "it does not wait for a connection");
+    for stream in streams {
+        peer.answer(stream, 200).await;
+    }
+    assert_eq!(crowd.await.unwrap(), vec![Outcome::Delivered; 40]);
+    // The new connection is that thread's.
+    assert!(own.requests_so_far().await.is_empty());
+    let again = send(&sender, 1);
+    let stream = peer.request().await;
+    peer.answer(stream, 200).await;
+    assert_eq!(again.await.unwrap(), [Outcome::Delivered]);
+    assert!(own.requests_so_far().await.is_empty(), "this thread has one");
 }
 
 #[tokio::test]
