@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use store::jobs::ClaimedJob;
 
 use crate::Stop;
+use crate::queue::FIRST_TURN;
 
 /// A kind of durable work. The value is the payload, which is stored with the job.
 ///
@@ -58,6 +59,17 @@ pub enum SlotKind {
     Forwarding,
     /// Work that waits for no other server.
     Quick,
+}
+
+impl SlotKind {
+    /// Whether a job of this turn keeps a thread busy for long: it sends to many.
+    pub(crate) const fn is_long(self, turn: u32) -> bool {
+        match self {
+            SlotKind::Delivery => turn > FIRST_TURN,
+            SlotKind::Forwarding => true,
+            SlotKind::Quick => false,
+        }
+    }
 }
 
 type JobFuture<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;

@@ -8,11 +8,16 @@ use store::{Store, Tx};
 
 use crate::Job;
 
-const FIRST_TURN: u32 = 0;
+/// The turn of jobs that are no block of many devices.
+pub(crate) const FIRST_TURN: u32 = 0;
 
-/// A job that delivers a part of a push, after `n_before` others to the same platform.
+/// A block of fewer devices than this goes before those of more, and takes next to no time.
+const SMALL_BLOCK: u64 = 1000;
+
+/// A job that delivers a part of a push to `n_devices`, after `n_before` others to the same platform.
 pub struct BlockJob<'j, J> {
     pub job: &'j J,
+    pub n_devices: u64,
     pub n_before: u32,
 }
 
@@ -26,7 +31,7 @@ pub fn enqueue_as<J: Job>(tx: &mut Tx<'_>, app: AppId, id: JobId, due: UtcMillis
 }
 
 pub fn enqueue_block<J: Job>(tx: &mut Tx<'_>, app: AppId, due: UtcMillis, block: &BlockJob<'_, J>) -> Result<()> {
-    let new = new_job(JobId::at(due), due, turn_after(block.n_before), block.job)?;
+    let new = new_job(JobId::at(due), due, turn_of(block.n_devices, block.n_before), block.job)?;
     Ok(store::jobs::enqueue(tx, app, new)?)
 }
 
@@ -49,8 +54,9 @@ fn new_job<J: Job>(id: JobId, due: UtcMillis, turn: u32, job: &J) -> Result<NewJ
 
 /// Goes up each time that the number of blocks before it doubles: a push to millions of devices has few turns, so that the first
 /// job of each turn is found quickly.
-const fn turn_after(n_before: u32) -> u32 {
-    u32::BITS - n_before.leading_zeros()
+const fn turn_of(n_devices: u64, n_before: u32) -> u32 {
+    let later = u32::BITS - n_before.leading_zeros();
+    if n_devices < SMALL_BLOCK { FIRST_TURN + later } else { FIRST_TURN + 1 + later }
 }
 
 #[cfg(test)]
@@ -58,7 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_block_has_a_turn_of_its_own_and_the_last_of_many_one_of_few() {
-        assert_eq!([0, 1, 2, 3, 4, 7, 8, 153, 65_535].map(turn_after), [0, 1, 2, 2, 3, 3, 4, 8, 16]);
+    fn small_blocks_go_first_and_the_last_of_many_has_one_turn_of_few() {
+        assert_eq!(
+            [0, 1, 2, 3, 4, 7, 8, 153, 65_535].map(|n_before| turn_of(1, n_before)),
+            [0, 1, 2, 2, 3, 3, 4, 8, 16]
+        );
+        assert_eq!([0, 1, 2].map(|n_before| turn_of(65_536, n_before)), [1, 2, 3]);
     }
 }

@@ -17,6 +17,7 @@ use futures_util::FutureExt;
 use store::Signal;
 use store::apps::OPERATOR;
 use store::jobs::{self, ClaimedJob};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{self, Instant};
@@ -39,6 +40,8 @@ const FOLLOWER_BACK_OFF: Duration = Duration::from_secs(10);
 
 pub struct Worker {
     jobs: Jobs,
+    /// Where jobs run that keep a thread busy for long.
+    for_long_jobs: Option<Handle>,
 }
 
 /// What a worker does when something has happened.
@@ -54,7 +57,13 @@ enum NextStep {
 #[boxed]
 impl Worker {
     pub const fn new(jobs: Jobs) -> Self {
-        Self { jobs }
+        Self { jobs, for_long_jobs: None }
+    }
+
+    /// Jobs that keep a thread busy for long run on another one, so that those who only need it for moments do not wait behind them:
+    /// a push to one device takes a dozen steps, and each would wait until messages of a broadcast have gone out.
+    pub fn with_long_jobs_on(self, runtime: Handle) -> Self {
+        Self { for_long_jobs: Some(runtime), ..self }
     }
 
     /// Runs jobs until `shutdown` turns true, then lets the running ones reach their next checkpoint.
@@ -85,9 +94,9 @@ impl Worker {
                 if is_look {
                     (look_again_at, rest_until) = (now + backlog.look_again_in, now + rest);
                 }
-                for Begun { job, slot, run } in claimed {
+                for Begun { job, slot, run, is_long } in claimed {
                     let (jobs, stop) = (self.jobs.clone(), stop.clone());
-                    running.spawn(async move {
+                    let work = async move {
                         // Whatever happens, the slot is free again.
                         if AssertUnwindSafe(jobs.run_and_log(&job, &stop)).catch_unwind().await.is_err() {
                             tracing::error!(
@@ -97,7 +106,11 @@ impl Worker {
                         }
                         drop(run);
                         slot
-                    });
+                    };
+                    match &self.for_long_jobs {
+                        Some(runtime) if is_long => running.spawn_on(work, runtime),
+                        _ => running.spawn(work),
+                    };
                 }
             }
             let has_slot = slots.n_free() > 0;

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_database};
 use testkit::client::Credentials;
 use testkit::receiver::OpenReceiver;
-use tokio::sync::watch;
+use tokio::runtime::Builder;
+use tokio::sync::{oneshot, watch};
 
 use crate::devices::{push, register, register_open, status};
 
@@ -97,6 +98,47 @@ async fn a_small_push_goes_out_between_two_blocks_of_a_large_one() {
         receiver.release();
         stop.send_replace(true);
         worker.await.unwrap();
+    })
+    .await;
+}
+
+/// More than a small block has.
+const CROWD: usize = 1000;
+
+#[tokio::test]
+async fn a_push_to_one_device_needs_nothing_of_the_thread_that_sends_to_a_crowd() {
+    on_each_database(async |app| {
+        let device = |n: usize| json!({"device_type": "ios", "opt_in": true, "push_address": format!("{n:064X}")});
+        let lines: String = (0..CROWD).map(|n| format!("{}\n", device(n))).collect();
+        app.master().post("/api/channels/import", lines).await.expect(200);
+        let phone = register(&app, "android", "A1", json!({})).await;
+
+        // Nobody turns what is on it.
+        let busy = Builder::new_current_thread().enable_all().build().unwrap();
+        let (stop, stops) = watch::channel(false);
+        let worker = app.engine().worker().with_long_jobs_on(busy.handle().clone());
+        let working = tokio::spawn(worker.run(stops));
+        let large = push(&app, message(json!(["ios"]), "Large")).await;
+        while status(&app, &large).await["state"] != "sending" {
+            tokio::task::yield_now().await;
+        }
+        let mut small = message(json!(["android"]), "Small");
+        small["audience"] = json!({"android_channel": phone});
+        let small = push(&app, small).await;
+        let path = format!("/api/sandbox?push_id={small}&wait=30");
+        let delivered = app.master().get(&path).await.expect(200)["deliveries"].clone();
+        assert_eq!(delivered.as_array().unwrap().len(), 1);
+        assert_eq!(status(&app, &large).await["state"], "sending");
+
+        let (turned, ended) = oneshot::channel::<()>();
+        let turning = tokio::task::spawn_blocking(move || busy.block_on(ended));
+        while status(&app, &large).await["state"] != "done" {
+            tokio::task::yield_now().await;
+        }
+        stop.send_replace(true);
+        working.await.unwrap();
+        drop(turned);
+        turning.await.unwrap().unwrap_err();
     })
     .await;
 }
