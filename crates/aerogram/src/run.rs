@@ -4,6 +4,7 @@ mod huge_pages;
 mod limits;
 mod parts;
 mod self_description;
+mod workers;
 
 use std::io;
 use std::net::SocketAddr;

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use store::jobs::ClaimedJob;
 
 use crate::Stop;
-use crate::queue::FIRST_TURN;
+use crate::queue::is_of_many;
 
 /// A kind of durable work. The value is the payload, which is stored with the job.
 ///
@@ -62,10 +62,11 @@ pub enum SlotKind {
 }
 
 impl SlotKind {
-    /// Whether a job of this turn keeps a thread busy for long: it sends to many.
+    /// Whether a job of this turn may keep a thread busy for long: it sends to many, or feeds a webhook for as long as there is
+    /// something to tell.
     pub(crate) const fn is_long(self, turn: u32) -> bool {
         match self {
-            SlotKind::Delivery => turn > FIRST_TURN,
+            SlotKind::Delivery => is_of_many(turn),
             SlotKind::Forwarding => true,
             SlotKind::Quick => false,
         }

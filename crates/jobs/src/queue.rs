@@ -8,13 +8,14 @@ use store::{Store, Tx};
 
 use crate::Job;
 
-/// The turn of jobs that are no block of many devices.
-pub(crate) const FIRST_TURN: u32 = 0;
+const FIRST_TURN: u32 = 0;
+/// From here on turns are those of pushes to many.
+const FIRST_TURN_OF_MANY: u32 = 64;
 
-/// A block of fewer devices than this goes before those of more, and takes next to no time.
-const SMALL_BLOCK: u64 = 1000;
+/// A push to fewer devices than this goes before those to more, and takes next to no time.
+const MANY: u64 = 1000;
 
-/// A job that delivers a part of a push to `n_devices`, after `n_before` others to the same platform.
+/// A job that delivers a part of a push to `n_devices` of a platform, after `n_before` other parts.
 pub struct BlockJob<'j, J> {
     pub job: &'j J,
     pub n_devices: u64,
@@ -52,11 +53,16 @@ fn new_job<J: Job>(id: JobId, due: UtcMillis, turn: u32, job: &J) -> Result<NewJ
     Ok(NewJob { id, kind: J::NAME, lane: job.lane(), due, turn, push: job.push(), payload })
 }
 
-/// Goes up each time that the number of blocks before it doubles: a push to millions of devices has few turns, so that the first
+/// Whether a job of this turn is a part of a push to many.
+pub(crate) const fn is_of_many(turn: u32) -> bool {
+    turn >= FIRST_TURN_OF_MANY
+}
+
+/// Goes up each time that the number of parts before it doubles: a push to millions of devices has few turns, so that the first
 /// job of each turn is found quickly.
-const fn turn_of(n_devices: u64, n_before: u32) -> u32 {
-    let later = u32::BITS - n_before.leading_zeros();
-    if n_devices < SMALL_BLOCK { FIRST_TURN + later } else { FIRST_TURN + 1 + later }
+pub(crate) const fn turn_of(n_devices: u64, n_before: u32) -> u32 {
+    let first = if n_devices < MANY { FIRST_TURN } else { FIRST_TURN_OF_MANY };
+    first + u32::BITS - n_before.leading_zeros()
 }
 
 #[cfg(test)]
@@ -64,11 +70,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_blocks_go_first_and_the_last_of_many_has_one_turn_of_few() {
-        assert_eq!(
-            [0, 1, 2, 3, 4, 7, 8, 153, 65_535].map(|n_before| turn_of(1, n_before)),
-            [0, 1, 2, 2, 3, 3, 4, 8, 16]
-        );
-        assert_eq!([0, 1, 2].map(|n_before| turn_of(65_536, n_before)), [1, 2, 3]);
+    fn a_few_go_first_and_the_last_of_many_parts_has_one_turn_of_few() {
+        let parts = [0, 1, 2, 3, 4, 7, 8, 153, 65_535];
+        assert_eq!(parts.map(|n_before| turn_of(999, n_before)), [0, 1, 2, 2, 3, 3, 4, 8, 16]);
+        assert_eq!(parts.map(|n_before| turn_of(1000, n_before)), [64, 65, 66, 66, 67, 67, 68, 72, 80]);
+        assert!(!is_of_many(turn_of(999, u32::MAX)) && is_of_many(turn_of(1000, 0)));
     }
 }

@@ -60,8 +60,8 @@ impl Worker {
         Self { jobs, for_long_jobs: None }
     }
 
-    /// Jobs that keep a thread busy for long run on another one, so that those who only need it for moments do not wait behind them:
-    /// a push to one device takes a dozen steps, and each would wait until messages of a broadcast have gone out.
+    /// Jobs that keep a thread busy for long run on another one, so that those who only need it for moments do not wait behind
+    /// them: a push to one device takes a dozen steps, and each would wait until messages of a broadcast have gone out.
     pub fn with_long_jobs_on(self, runtime: Handle) -> Self {
         Self { for_long_jobs: Some(runtime), ..self }
     }

@@ -166,7 +166,7 @@ fn write_blocks(
             let key = BlockKey { push, device_type: device_type.clone(), number };
             block_rows::insert(tx, app, &key, untouched(&recipients))?;
             let job = Deliver { push, device_type: device_type.clone(), block: number };
-            jobs::enqueue_block(tx, app, now, &BlockJob { job: &job, n_devices: recipients.len(), n_before })?;
+            jobs::enqueue_block(tx, app, now, &BlockJob { job: &job, n_devices: audience.len(), n_before })?;
             n_blocks += 1;
         }
     }

@@ -4,11 +4,10 @@ use anyhow::{Context, Error, Result, anyhow};
 use engine::Engine;
 use providers::Trust;
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::limits;
+use super::{limits, workers};
 use crate::config::{Node, Role, Token};
 
 pub(super) struct Parts {
@@ -34,17 +33,7 @@ impl Parts {
         let (follower, stops) = (engine.clone(), working_stops.clone());
         background.spawn(async move { follower.follow(stops).await });
         if node.has(Role::Worker) {
-            for _ in 0..n_workers() {
-                let [own, for_long_jobs] = [worker_runtime()?, worker_runtime()?];
-                let worker = engine.worker().with_long_jobs_on(for_long_jobs.handle().clone());
-                let (working, ended) = (worker.run(working_stops.clone()), oneshot::channel::<()>());
-                background.spawn_blocking(move || {
-                    own.block_on(working);
-                    drop(ended.0);
-                });
-                // A job of its own ends before the worker does.
-                background.spawn_blocking(move || for_long_jobs.block_on(ended.1).unwrap_or_default());
-            }
+            workers::start(&mut background, &engine, &working_stops)?;
         }
         let console = console_settings(node, &trust)?;
         let pages = node.serves_console().then(|| console::pages(engine.clone(), console));
@@ -91,17 +80,4 @@ fn console_settings(node: &Node, trust: &Trust) -> Result<console::Settings> {
         oidc,
         trusted_proxies: node.callers.trusted_proxies.clone(),
     })
-}
-
-fn worker_runtime() -> Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("The runtime of a worker cannot be started")
-}
-
-/// A worker has two threads to itself, one of them for long jobs, with the connections that each opens: a message and its answer that never change threads cost a
-/// quarter less. The other half of the cores is for requests and the database.
-fn n_workers() -> usize {
-    std::thread::available_parallelism().map_or(1, |n_cores| (n_cores.get() / 2).max(1))
 }

@@ -113,6 +113,7 @@ mod tests {
     use store::jobs::{ClaimedJob, Lane};
 
     use super::*;
+    use crate::queue::turn_of;
     use crate::{Job, Kind, SlotKind, Stop};
 
     fn due(app: i64, lane: &str, due: i64, turn: u32) -> DueJob {
@@ -197,9 +198,9 @@ mod tests {
     #[test]
     fn a_small_push_goes_out_between_two_blocks_of_a_large_one_and_does_not_stop_it() {
         let mut slots = Slots::default();
-        let mut large: Vec<_> = (0..20).map(|n| due(1, "ios", 0, u32::BITS - u32::leading_zeros(n))).collect();
+        let mut large: Vec<_> = (0..20).map(|n| due(1, "ios", 0, turn_of(65_536, n))).collect();
         let mut running = take_all(&mut waiting(large.clone(), &slots), &mut slots);
-        assert_eq!(running.iter().map(|(job, _)| job.turn).collect::<Vec<_>>(), [0, 1], "in the order of its blocks");
+        assert_eq!(running.iter().map(|(job, _)| job.turn).collect::<Vec<_>>(), [64, 65], "in the order of its blocks");
         let mut n_small = 0;
         for round in 1..=8 {
             let (_, slot) = running.remove(0);

@@ -23,6 +23,12 @@ use crate::http::MOST_ANSWER_BYTES;
 /// More streams than this on one connection cost memory and bring nothing.
 const MOST_STREAMS: usize = 1000;
 
+/// With so many requests under way on a connection, callers of other threads look for another one.
+const CROWDED: usize = 32;
+
+/// A crowded connection on which no answer has come for this long may have come to a stop.
+const SILENT: Duration = Duration::from_secs(1);
+
 /// A connection that is unused for this long is closed.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
@@ -33,6 +39,8 @@ const SWEEP: Duration = Duration::from_secs(1);
 pub(super) struct Link {
     /// Where its requests are written and its answers read.
     home: runtime::Id,
+    /// Opened while there was another one.
+    pub(super) is_spare: bool,
     /// The number of streams that the server permits right now; it may change at any time.
     n_permitted: AtomicUsize,
     /// Whether an answer has come. Until then there is only one request if the provider wants it so.
@@ -69,9 +77,10 @@ pub(super) enum Failure {
 
 impl Link {
     /// To be called where the connection is driven.
-    pub(super) fn new(one_stream_first: bool, n_permitted: usize) -> Self {
+    pub(super) fn new(one_stream_first: bool, n_permitted: usize, is_spare: bool) -> Self {
         Self {
             home: Handle::current().id(),
+            is_spare,
             n_permitted: AtomicUsize::new(n_permitted),
             proven: AtomicBool::new(false),
             one_stream_first,
@@ -98,6 +107,20 @@ impl Link {
 
     pub(super) fn is_at_home_in(&self, runtime: runtime::Id) -> bool {
         self.home == runtime
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.n_open() < self.limit()
+    }
+
+    pub(super) fn is_crowded(&self) -> bool {
+        self.n_open() >= CROWDED
+    }
+
+    /// Whether it may have come to a stop.
+    pub(super) fn is_stalling(&self, now: Instant) -> bool {
+        let silent = u64::try_from(SILENT.as_millis()).unwrap_or(u64::MAX);
+        self.is_crowded() && self.millis(now).saturating_sub(self.heard.load(Ordering::Relaxed)) >= silent
     }
 
     pub(super) fn n_open(&self) -> usize {

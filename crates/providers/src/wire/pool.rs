@@ -23,8 +23,8 @@ const LONGEST_BACK_OFF: Duration = Duration::from_secs(30);
 /// The assumed capacity of a connection as long as there is none.
 const USUAL_STREAMS: usize = 100;
 
-/// With so many requests under way on a connection that another thread drives, this one opens its own.
-const CROWDED: usize = 32;
+/// How long to do with the connections that there are when another one was of no use.
+const SPARE_PAUSE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(super) struct Pool {
@@ -46,6 +46,16 @@ struct State {
     /// Failed connections in a row.
     n_failures: u32,
     down: Option<Down>,
+    /// Until then the connections that there are have to do.
+    no_spare_until: Option<Instant>,
+}
+
+/// The connection for the next request.
+struct BestLink {
+    sender: SendRequest<Bytes>,
+    link: Arc<Link>,
+    /// Whether the caller should open one of its own for those to come.
+    wants_own: bool,
 }
 
 #[derive(Debug)]
@@ -81,6 +91,7 @@ impl Pool {
             pace: Pace::new(Instant::now()),
             n_failures: 0,
             down: None,
+            no_spare_until: None,
         };
         Self { origin, tls, policy, options, state: Mutex::new(state), changed: Notify::new() }
     }
@@ -113,49 +124,45 @@ impl Pool {
         WireError::Unreachable { reason, again_in: Duration::ZERO }
     }
 
-    /// `None`: not now. Sees to it that there will be a connection. The best one is driven by the runtime of the caller: an answer
-    /// that comes by way of another thread takes more time, and waits for whatever that thread does.
+    /// `None`: not now. Sees to it that there will be a connection.
     pub(super) fn try_ticket(self: &Arc<Self>) -> Result<Option<Fresh<'_>>, WireError> {
         let started = Instant::now();
         let mut state = self.state();
-        let here = Handle::current().id();
-        let free = state.links.iter().filter(|(_, link)| link.n_open() < link.limit());
-        let best = free.min_by_key(|(_, link)| (!link.is_at_home_in(here), link.n_open()));
-        let best = best.map(|(sender, link)| (sender.clone(), Arc::clone(link)));
-        if best.as_ref().is_none_or(|(_, link)| !link.is_at_home_in(here) && link.n_open() >= CROWDED) {
+        let best = state.best_link(started);
+        if best.as_ref().is_none_or(|best| best.wants_own) {
             match state.may_connect(&self.options, started) {
                 Ok(true) => {
                     state.is_connecting = true;
-                    tokio::spawn(self.clone().connect());
+                    tokio::spawn(self.clone().connect(!state.links.is_empty()));
                 }
                 Err(error) if best.is_none() => return Err(error),
                 Ok(false) | Err(_) => {}
             }
         }
-        let Some((sender, link)) = best else { return Ok(None) };
+        let Some(BestLink { sender, link, .. }) = best else { return Ok(None) };
         link.reserve();
         state.n_open += 1;
         Ok(Some(Fresh { ticket: Ticket { link, pool: self }, sender, started }))
     }
 
-    async fn connect(self: Arc<Self>) {
+    async fn connect(self: Arc<Self>, is_spare: bool) {
         let opening = connect::open(&self.origin, &self.tls, self.policy);
         let opened = tokio::time::timeout(self.options.connect_timeout, opening).await;
         let opened = opened.unwrap_or_else(|_| Err(self.no_connection_in_time()));
         let mut state = self.state();
         state.is_connecting = false;
         match opened {
-            Ok(opened) => state.links.push(self.start(opened)),
-            Err(error) => state.failed(error),
+            Ok(opened) => state.links.push(self.start(opened, is_spare)),
+            Err(error) => state.failed(error, is_spare),
         }
         drop(state);
         self.changed.notify_waiters();
     }
 
     /// The connection lives until it ends by itself or is no longer used.
-    fn start(self: &Arc<Self>, (sender, connection): NewConnection) -> (SendRequest<Bytes>, Arc<Link>) {
+    fn start(self: &Arc<Self>, (sender, connection): NewConnection, is_spare: bool) -> (SendRequest<Bytes>, Arc<Link>) {
         let n_permitted = connection.max_concurrent_send_streams();
-        let link = Arc::new(Link::new(self.options.one_stream_first, n_permitted));
+        let link = Arc::new(Link::new(self.options.one_stream_first, n_permitted, is_spare));
         let (pool, driven, timeout) = (Arc::downgrade(self), link.clone(), self.options.timeout);
         tokio::spawn(async move {
             let ended = drive(connection, &driven, &pool, timeout).await;
@@ -172,13 +179,14 @@ impl Pool {
         // One that never answered counts like one that was never there, or we would try again and again without a pause.
         if !link.is_proven() && !link.is_idle() {
             let why = why.err().unwrap_or_else(|| "the connection was closed before it was of any use".to_owned());
-            state.failed(match connect::objects_to_certificate(&why) {
+            let error = match connect::objects_to_certificate(&why) {
                 true => WireError::Certificate(why),
                 false => WireError::Unreachable {
                     reason: format!("{}: {why}", self.origin.authority),
                     again_in: Duration::ZERO,
                 },
-            });
+            };
+            state.failed(error, link.is_spare);
         }
         drop(state);
         self.changed.notify_waiters();
@@ -215,6 +223,7 @@ impl Pool {
         let mut state = self.state();
         state.n_failures = 0;
         state.down = None;
+        state.no_spare_until = None;
         drop(state);
         self.changed.notify_waiters();
     }
@@ -236,11 +245,33 @@ impl Pool {
 }
 
 impl State {
+    /// The best connection is driven by the runtime of the caller: an answer that comes by way of another thread takes more time,
+    /// and waits for whatever that thread does. Those of other threads have room for a few requests, and for more if the caller
+    /// cannot have one of its own.
+    fn best_link(&mut self, now: Instant) -> Option<BestLink> {
+        let here = Handle::current().id();
+        let is_own = |link: &Link| link.is_at_home_in(here);
+        let has_own = self.links.iter().any(|(_, link)| is_own(link));
+        let free =
+            self.links.iter().filter(|(_, link)| link.has_room() && (is_own(link) || !has_own || !link.is_crowded()));
+        let rank = |link: &Link| (link.is_stalling(now), !is_own(link), link.n_open());
+        let (sender, link) = free.min_by_key(|(_, link)| rank(link))?;
+        let wants_own = !has_own && link.is_crowded();
+        Some(BestLink { sender: sender.clone(), link: Arc::clone(link), wants_own })
+    }
+
     /// Whether another connection may be opened now. Fails while there is none, and it is too early to try again.
     fn may_connect(&mut self, options: &WireOptions, now: Instant) -> Result<bool, WireError> {
         // A connection that still has to prove itself will soon carry more.
         let is_growing = self.is_connecting || self.links.iter().any(|(_, link)| link.is_new());
-        if is_growing || self.links.len() >= options.connections {
+        let here = Handle::current().id();
+        let has_own = self.links.iter().any(|(_, link)| link.is_at_home_in(here));
+        // The last one is for a thread that has none.
+        let n_reserved = usize::from(has_own && options.connections > 1);
+        if is_growing || self.links.len() + n_reserved >= options.connections {
+            return Ok(false);
+        }
+        if self.no_spare_until.is_some_and(|until| until > now) && !self.links.is_empty() {
             return Ok(false);
         }
         let Some(down) = &self.down else { return Ok(true) };
@@ -258,11 +289,17 @@ impl State {
         self.links.retain(|(_, known)| !std::ptr::eq(Arc::as_ptr(known), link));
     }
 
-    fn failed(&mut self, error: WireError) {
+    /// A connection was of no use. That of one beside others says nothing of the provider.
+    fn failed(&mut self, error: WireError, is_spare: bool) {
+        let now = Instant::now();
+        if is_spare {
+            self.no_spare_until = Some(now + SPARE_PAUSE);
+            return;
+        }
         let doublings = self.n_failures.min(16);
         self.n_failures += 1;
         let pause = FIRST_BACK_OFF.saturating_mul(1 << doublings).min(LONGEST_BACK_OFF);
-        self.down = Some(Down { until: Instant::now() + pause, error });
+        self.down = Some(Down { until: now + pause, error });
     }
 }
 

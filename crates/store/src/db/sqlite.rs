@@ -108,6 +108,7 @@ impl Database {
                 self.path.display()
             )));
         }
+        // Setting `wal_autocheckpoint` later would take away the hook by which the size of the log is known.
         connection
             .execute_batch(&format!(
                 "pragma synchronous = full; pragma foreign_keys = on; \

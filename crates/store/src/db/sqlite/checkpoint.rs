@@ -12,6 +12,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 
+use super::pages::MOST_LOG;
 use super::{BUSY_TIMEOUT, failure};
 use crate::error::{Cause, Error, Result};
 
@@ -20,6 +21,8 @@ const LIMITS: Limits = Limits { copy_at: 16 * MIB, restart_at: 64 * MIB, block_a
 /// SQLite's `journal_size_limit`: a log that starts over is cut to this size. Cutting a file can take a tenth of a second, in which
 /// nothing is committed, so it is for a log that had grown beyond what it usually reaches.
 pub(super) const LONGEST_FILE: u64 = 2 * LIMITS.restart_at;
+// A file that is left so long must not keep the pages from being checked.
+const _: () = assert!(LONGEST_FILE <= MOST_LOG);
 /// How long a commit may be delayed when the log starts over.
 const COMMIT_DELAY: Duration = Duration::from_millis(20);
 
@@ -125,7 +128,7 @@ impl Copier {
     fn run(&self, connection: &Connection, woken: &Receiver<()>) {
         while woken.recv().is_ok() {
             match checkpoint(connection, "passive") {
-                Ok(state) => self.complete.store(state.frames == state.copied, Ordering::Release),
+                Ok(state) => self.complete.store(!state.blocked && state.frames == state.copied, Ordering::Release),
                 Err(error) => tracing::warn!(%error, "the log could not be copied back"),
             }
             self.busy.store(false, Ordering::Release);
@@ -221,6 +224,7 @@ mod tests {
             write(&writer, &mut checkpoints);
             assert!(size() < 8192 * KIB, "the log starts over when the reader has gone");
         }
+        assert!(size() <= 128 * KIB, "a file that is longer than usual is cut");
         checkpoints.finish(&writer);
         assert_eq!(size(), 0);
     }
@@ -229,7 +233,8 @@ mod tests {
     fn a_log_that_starts_over_keeps_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
-        let connect = || connect(&path, LONGEST_FILE);
+        // As much longer as that of the store.
+        let connect = || connect(&path, LONGEST_FILE / LIMITS.restart_at * SMALL.restart_at);
         let mut writer = connect();
         writer.execute_batch("create table item (note blob)").unwrap();
         let mut checkpoints = Checkpoints::within(SMALL, &mut writer, connect(), Arc::default()).unwrap();
@@ -239,6 +244,9 @@ mod tests {
             let (mut size, mut longest) = (0, 0);
             loop {
                 write(&writer, &mut checkpoints);
+                while checkpoints.copier.busy.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
                 let size_before = std::mem::replace(&mut size, checkpoints.size.load(Ordering::Relaxed));
                 assert!(file_size() >= longest, "cutting a file takes long");
                 longest = file_size();

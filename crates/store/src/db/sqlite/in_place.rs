@@ -25,8 +25,8 @@ struct OpenFile {
     path: PathBuf,
     id: FileId,
     /// The greatest length that was seen of a file that only grows: SQLite gives no room back to the file system unless it vacuums
-    /// the database in place. A write-ahead log has none: it is cut when it starts over. Held while the file is looked at, so that
-    /// no length of before a vacuum is noted after it.
+    /// the database in place. A write-ahead log has none: it may be cut when it starts over. Held while the file is looked at, so
+    /// that no length of before a vacuum is noted after it.
     longest: Option<Mutex<u64>>,
     /// Set before the database is vacuumed, which makes it shorter once.
     is_vacuumed: Arc<AtomicBool>,

@@ -23,7 +23,7 @@ const MOST_PROBLEMS: usize = 20;
 const SCHEMA: &str = "sqlite_schema";
 /// A check is given up when the write-ahead log is longer than this: it cannot start over while a table is read. Less than the
 /// length at which the writer waits for readers.
-const MOST_LOG: u64 = 128 * 1024 * 1024;
+pub(super) const MOST_LOG: u64 = 128 * 1024 * 1024;
 /// After so many pages or steps of a statement it is looked whether to go on: a few thousandths of a second.
 const STEPS: i32 = 1000;
 /// Failures of reading that a disk or a file system has when something is lost. Others tell nothing of the pages.
