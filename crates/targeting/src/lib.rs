@@ -21,7 +21,7 @@ mod tags_in_use;
 
 use std::sync::Arc;
 
-use base::{Base, SharedClock};
+use base::{Base, PassedOver, SharedClock};
 use devices::Devices;
 use index::Indexes;
 use model::time::Clock;
@@ -55,6 +55,7 @@ struct Parts {
     index: Indexes,
     devices: Devices,
     explaining: explain::Turns,
+    passed_over: PassedOver,
 }
 
 impl Targeting {
@@ -67,6 +68,7 @@ impl Targeting {
             index: index.clone(),
             devices: devices.clone(),
             explaining: explain::Turns::default(),
+            passed_over: PassedOver::default(),
         }))
     }
 

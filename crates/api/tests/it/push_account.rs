@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use model::event::RecordKind;
 use model::ids::AppId;
 use serde_json::{Value, json};
 use sim::{Fate, Faults, Protocol, SimSettings, Simulator};
+use store::log::{self, NewRecord};
 use testkit::app::{TestApp, on_each_database};
 use testkit::bulk::copy_channel_to;
 use testkit::receiver::OpenReceiver;
 
+use crate::logs::Log;
 use crate::platform_credentials::body;
 
 /// Of each platform.
@@ -286,6 +289,38 @@ async fn each_device_of_a_user_is_explained_as_it_was() {
         let read: Vec<bool> =
             recipients(&app, &push, "", 2).await.iter().map(|one| one["read"] == json!(false)).collect();
         assert_eq!(read, [true, true], "both have the message and have not read it");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_that_cannot_be_read_keeps_no_push_from_being_explained() {
+    on_each_database(async |app| {
+        let kept = Log::begin();
+        let channel = json!({"device_type": "ios", "opt_in": true, "push_address": "ABCDEF0120"});
+        let id = register(&app, channel, Some("news")).await;
+        let audience = json!({"or": [{"tag": "news"}, {"tag": "sports"}]});
+        let push = json!({"audience": audience, "device_types": "all", "notification": {"alert": "Hi"}});
+        let push = send(&app, push).await;
+        app.step_all().await;
+        let now = app.engine().clock().now();
+        let spoil = move |tx: &mut store::Tx<'_>| {
+            let record = NewRecord { kind: RecordKind::Terms, ordinal: None, body: vec![0xff] };
+            log::append(tx, AppId(1), now, vec![record])
+        };
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        let remove = json!({"audience": {"channel": id}, "remove": {"device": ["news"]}});
+        app.master().post("/api/channels/tags", remove).await.expect(200);
+        for _ in 0..2 {
+            let found = why(&app, &push, &format!("channel_id={id}")).await;
+            let steps = found["steps"].as_array().unwrap();
+            let clause = &steps.iter().find(|step| step["step"] == "audience").unwrap()["clause"];
+            assert_eq!(clause["clauses"][0]["matched"], true, "the change after it is known: {found:#}");
+            assert_eq!(clause["clauses"][0]["as_of"], "now", "one of them may be missing: {found:#}");
+        }
+        let lines = kept.events("record.unreadable");
+        let told = lines.iter().filter(|line| line["fields"]["reader"] == "explanations");
+        assert_eq!(told.count(), 1, "however often it is asked: {lines:?}");
     })
     .await;
 }

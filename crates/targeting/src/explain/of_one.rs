@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
-use base::{Error, Result};
+use base::{Result, UnreadableRecord};
 use boxed::boxed;
 use model::device_type::DeviceType;
 use model::event::RecordKind;
@@ -40,7 +40,7 @@ pub struct ClauseOfOne {
 pub enum AsOf {
     /// The moment in which the recipients were chosen.
     Then,
-    /// Now: what it was then is not recorded, or too long ago.
+    /// Now: what it was then is not recorded, cannot be read, or too long ago.
     Now,
 }
 
@@ -76,7 +76,8 @@ impl Targeting {
         };
         let (then, planned) = self.0.store.read(read).await?;
         let Planned::Selector { selector, plans, .. } = planned else { return Ok(HashMap::new()) };
-        let TermsThen { held, is_complete } = then;
+        let TermsThen { held, is_complete, unreadable } = then;
+        self.report_unreadable(app, unreadable).await;
         let explained = held.into_iter().map(|(ordinal, held)| {
             let mut one = One { index: &index, ordinal, held, is_complete, plans: plans.iter() };
             (ordinal, one.explain(&selector, "audience".to_owned()))
@@ -85,34 +86,47 @@ impl Targeting {
     }
 }
 
+impl Targeting {
+    /// Says which records were passed over. Each push that is asked about has the same ones read again.
+    async fn report_unreadable(&self, app: AppId, unreadable: Vec<UnreadableRecord>) {
+        let news = self.0.passed_over.news(app, unreadable);
+        if !news.is_empty() {
+            let key = self.0.tenancy.key_for_log(app).await;
+            news.iter().for_each(|record| record.report(&key, "explanations"));
+        }
+    }
+}
+
 /// The terms of channels at an earlier position of the log, as far as they differ from now.
 struct TermsThen {
     held: HashMap<Ordinal, HashMap<TermId, bool>>,
     /// Whether all changes since then were found.
     is_complete: bool,
+    unreadable: Vec<UnreadableRecord>,
 }
 
 impl TermsThen {
-    /// The first change of a term since then tells what it was before.
+    /// The first change of a term since then tells what it was before. A record that cannot be read may have changed any term.
     fn read(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal], position: Option<Offset>) -> Result<Self> {
         let held = channels.iter().map(|ordinal| (*ordinal, HashMap::new())).collect();
-        let mut then = Self { held, is_complete: false };
+        let mut then = Self { held, is_complete: false, unreadable: Vec::new() };
         let Some(position) = position else { return Ok(then) };
         let (head, start) = (log::head(tx, app)?, log::start(tx, app)?);
-        let (mut n_records, mut broken) = (0, None);
+        let mut n_records = 0;
         log::visit_kinds(tx, app, position, head, &BTreeSet::from([RecordKind::Terms]), MOST_RECORDS, |row| {
             n_records += 1;
-            if let Err(error) = then.take(row.body) {
-                broken.get_or_insert(error);
+            if then.take(row.body).is_none() {
+                then.unreadable.push(UnreadableRecord::of_form(row.offset, row.kind));
             }
             Ok(())
         })?;
-        then.is_complete = position.0 >= start.0 - 1 && n_records < MOST_RECORDS;
-        broken.map_or(Ok(then), Err)
+        then.is_complete = position.0 >= start.0 - 1 && n_records < MOST_RECORDS && then.unreadable.is_empty();
+        Ok(then)
     }
 
-    fn take(&mut self, body: &[u8]) -> Result<()> {
-        let record: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
+    /// `None` if it cannot be read. What stands before the part that is damaged counts.
+    fn take(&mut self, body: &[u8]) -> Option<()> {
+        let record: TermsRecord = postcard::from_bytes(body).ok()?;
         for change in &record.changes {
             let Some(held) = self.held.get_mut(&change.ordinal) else { continue };
             for (terms, was_held) in [(&change.added, false), (&change.removed, true)] {
@@ -126,13 +140,13 @@ impl TermsThen {
                 if members.is_empty() {
                     continue;
                 }
-                let members = codec::decode(members).map_err(Error::internal)?;
+                let members = codec::decode(members).ok()?;
                 for (_, held) in self.held.iter_mut().filter(|(ordinal, _)| members.contains(ordinal.0)) {
                     held.entry(set.term).or_insert(was_held);
                 }
             }
         }
-        Ok(())
+        Some(())
     }
 }
 
