@@ -10,7 +10,7 @@ use store::documents::{self as stored_documents, DocumentKind};
 use store::{Tx, apps};
 
 use crate::RemoteData;
-use crate::documents::{ONLY, Stored, only, replaceable};
+use crate::documents::{ONLY, Stored, known};
 
 const KIND: DocumentKind = DocumentKind::FrequencyConstraints;
 /// The key of the list, in requests and in answers.
@@ -18,9 +18,9 @@ const LIST: &str = "frequency_constraints";
 
 #[boxed]
 impl RemoteData {
-    /// The constraints of an app, as they were given.
+    /// The constraints of an app, as they were given; none, as for devices, if they cannot be read.
     pub async fn frequency_constraints(&self, app: AppId) -> Result<Vec<Value>> {
-        self.0.store.read(move |tx| Ok(listed(only(tx, app, KIND, ONLY)?.map(|stored| stored.body)))).await
+        self.0.store.read(move |tx| Ok(listed(known(tx, app, KIND, ONLY)?.map(|stored| stored.body)))).await
     }
 
     /// Replaces all constraints. One that an in-app message names has to stay: devices would not show that message again.
@@ -38,7 +38,7 @@ impl RemoteData {
                 }
             }
             let changed = apps::note_data_change(tx, app, now)?;
-            let before = replaceable(tx, app, KIND, ONLY)?;
+            let before = known(tx, app, KIND, ONLY)?;
             let body = match serde_json::to_value(&constraints).map_err(Error::internal)? {
                 Value::Object(body) => body,
                 _ => return Err(Error::internal("constraints are no object")),
@@ -56,7 +56,7 @@ pub(crate) fn refuse_unknown_constraints(tx: &mut Tx<'_>, app: AppId, ids: &[Str
     if ids.is_empty() {
         return Ok(());
     }
-    let there = listed(only(tx, app, KIND, ONLY)?.map(|stored| stored.body));
+    let there = listed(known(tx, app, KIND, ONLY)?.map(|stored| stored.body));
     let is_there = |id: &String| there.iter().any(|constraint| constraint["id"] == **id);
     let problems = ids.iter().enumerate().filter(|(_, id)| !is_there(id)).map(|(n, id)| Problem {
         path: format!("in_app_message.frequency_constraint_ids[{n}]"),

@@ -72,7 +72,7 @@ pub fn note_cleaned(tx: &mut Tx<'_>, app: AppId, cleaned: &CleanedDocuments, now
     let changed = apps::note_data_change(tx, app, now)?;
     for kind in ALL {
         for id in cleaned.ids(kind) {
-            let Some(before) = replaceable(tx, app, kind, id)? else { continue };
+            let Some(before) = known(tx, app, kind, id)? else { continue };
             let next = Stored { version: before.version + 1, updated: changed, ..before };
             next.put_anyway(tx, app, kind, id, now)?;
         }
@@ -95,8 +95,8 @@ pub(crate) fn only(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) ->
     documents::get(tx, app, kind, id)?.as_ref().map(Stored::read).transpose()
 }
 
-/// The same before something takes its place, which one that cannot be read does not keep from it.
-pub(crate) fn replaceable(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<Option<Stored>> {
+/// The same, unless it cannot be read. Such a one is served to nobody, and does not keep another from taking its place.
+pub(crate) fn known(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<Option<Stored>> {
     let found = documents::get(tx, app, kind, id)?;
     Ok(found.and_then(|found| readable(kind, &found.id, Stored::read(&found))))
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_database};
 
+use super::device::Device;
 use super::{banner, in_app, keep, modal};
 
 fn config(app: &TestApp) -> String {
@@ -112,6 +113,40 @@ async fn what_cannot_be_read_keeps_no_constraints_out() {
         spoil(&app, DocumentKind::FrequencyConstraints, "app").await;
         master.put(&constraints, set("calm")).await.expect(200);
         assert_eq!(master.get(&constraints).await.expect(200)["frequency_constraints"][0]["id"], "calm");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn constraints_that_cannot_be_read_do_not_hide_the_rest() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), in_app(&app));
+        let constraints = format!("{path}/frequency-constraints");
+        let set = json!({"frequency_constraints": [{"id": "calm", "range": 1, "period": "days", "boundary": 2}]});
+        master.put(&constraints, set).await.expect(200);
+        let plain = keep(&app, &banner()).await;
+        master.post(&config(&app), json!({"set_values": [below(&["color"], &json!("blue"))]})).await.expect(200);
+        spoil(&app, DocumentKind::FrequencyConstraints, "app").await;
+
+        let shown = master.get(&config(&app)).await.expect(200);
+        assert_eq!((&shown["data"], &shown["frequency_constraints"]), (&json!({"color": "blue"}), &json!([])));
+        assert_eq!(master.get(&constraints).await.expect(200)["frequency_constraints"], json!([]));
+        let served = Device::new(&app, "ios", "").ask(&[]).await.expect(200);
+        let of_kind = |kind: &str| {
+            let payloads = served["payloads"].as_array().unwrap().iter();
+            payloads.map(|payload| (&payload["type"], &payload["data"])).find(|(own, _)| *own == kind).unwrap().1
+        };
+        assert_eq!(of_kind("app_config")["color"], "blue", "{served}");
+        let messages = of_kind("in_app_messages");
+        assert_eq!(
+            (&messages["in_app_messages"][0]["id"], &messages["frequency_constraints"]),
+            (&json!(plain), &json!([]))
+        );
+
+        let mut calm = modal("a");
+        calm["in_app_message"]["frequency_constraint_ids"] = json!(["calm"]);
+        let refused = master.post(&path, &calm).await.expect(400);
+        assert_eq!(refused["details"]["path"], "in_app_message.frequency_constraint_ids[0]", "{refused}");
     })
     .await;
 }
