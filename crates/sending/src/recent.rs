@@ -5,14 +5,15 @@
 mod deliveries;
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use audience::codec;
-use base::{Error, Result};
+use base::{Result, UnreadableRecord};
 use boxed::boxed;
-use model::event::Many;
+use model::event::{Many, RecordKind};
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 use parking_lot::{Mutex, RwLock};
@@ -58,6 +59,8 @@ struct LogRead {
     /// When, and how many commits had recorded deliveries by then, if they are counted.
     at: UtcMillis,
     n_deliveries: Option<u64>,
+    /// Passed over and not told of yet.
+    unreadable: Vec<UnreadableRecord>,
 }
 
 impl RecentDeliveries {
@@ -75,7 +78,11 @@ impl Sending {
     /// The recent deliveries of an app, with all that are committed by now.
     pub async fn recent_deliveries(&self, app: AppId) -> Result<Arc<Recent>> {
         let recent = self.0.recent.of(app);
-        recent.catch_up(&self.0.store, app, self.0.clock.now()).await?;
+        let unreadable = recent.catch_up(&self.0.store, app, self.0.clock.now()).await?;
+        if !unreadable.is_empty() {
+            let key = self.0.tenancy.key_for_log(app).await;
+            unreadable.iter().for_each(|record| record.report(&key, "recent_deliveries"));
+        }
         Ok(recent)
     }
 }
@@ -85,31 +92,36 @@ impl Recent {
         look(&self.deliveries.read())
     }
 
-    async fn catch_up(&self, store: &Store, app: AppId, now: UtcMillis) -> Result<()> {
+    /// Returns the records that it had to pass over: the pushes that they are about influence nothing.
+    async fn catch_up(&self, store: &Store, app: AppId, now: UtcMillis) -> Result<Vec<UnreadableRecord>> {
         let begun = self.begun.load(Ordering::SeqCst);
         let mut read = self.read.lock().await;
         // Many tasks ask at once, and a task that began after this one asked has read enough for it.
         if self.reached_by.load(Ordering::SeqCst) > begun {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let n_deliveries = store.n_deliveries();
         if read.is_all(n_deliveries, now) {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let turn = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
         loop {
             let since = read.until;
             let page = store.read(move |tx| next_page(tx, app, since, now)).await?;
             let mut deliveries = self.deliveries.write();
-            for many in page.found {
-                deliveries.add(many.push, many.occurred, &codec::decode(&many.ordinals).map_err(Error::internal)?);
+            read.unreadable.extend(page.unreadable);
+            for (offset, many) in page.found {
+                match codec::decode(&many.ordinals) {
+                    Ok(channels) => deliveries.add(many.push, many.occurred, &channels),
+                    Err(_) => read.unreadable.push(UnreadableRecord::of_form(offset, RecordKind::Send)),
+                }
             }
             deliveries.forget_before(now.minus(KEPT));
             read.until = Some(page.looked);
             if page.is_end {
                 (read.at, read.n_deliveries) = (now, n_deliveries);
                 self.reached_by.store(turn, Ordering::SeqCst);
-                return Ok(());
+                return Ok(mem::take(&mut read.unreadable));
             }
         }
     }
@@ -125,7 +137,8 @@ impl LogRead {
 }
 
 struct Page {
-    found: Vec<Many>,
+    found: Vec<(Offset, Many)>,
+    unreadable: Vec<UnreadableRecord>,
     looked: Offset,
     is_end: bool,
 }
@@ -136,18 +149,21 @@ fn next_page(tx: &mut Tx<'_>, app: AppId, read: Option<Offset>, now: UtcMillis) 
         Some(offset) => offset,
         None => Offset(log::first_since(tx, app, now.minus(KEPT))?.0 - 1),
     };
-    let (mut found, mut last) = (Vec::new(), after);
+    let mut bodies: Vec<(Offset, Vec<u8>)> = Vec::new();
     if after < head {
-        let mut bodies: Vec<Vec<u8>> = Vec::new();
         log::visit_sends(tx, app, after, head, RECORDS_PER_READ, |offset, body| {
-            last = offset;
-            bodies.push(body.to_vec());
+            bodies.push((offset, body.to_vec()));
             Ok(())
         })?;
-        for body in &bodies {
-            found.push(postcard::from_bytes(body).map_err(Error::internal)?);
+    }
+    let is_end = bodies.len() < RECORDS_PER_READ as usize;
+    let last = bodies.last().map_or(after, |(offset, _)| *offset);
+    let (mut found, mut unreadable) = (Vec::with_capacity(bodies.len()), Vec::new());
+    for (offset, body) in bodies {
+        match postcard::from_bytes(&body) {
+            Ok(many) => found.push((offset, many)),
+            Err(_) => unreadable.push(UnreadableRecord::of_form(offset, RecordKind::Send)),
         }
     }
-    let is_end = found.len() < RECORDS_PER_READ as usize;
-    Ok(Page { found, looked: if is_end { head.max(after) } else { last }, is_end })
+    Ok(Page { found, unreadable, looked: if is_end { head.max(after) } else { last }, is_end })
 }

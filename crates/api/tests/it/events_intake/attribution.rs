@@ -7,9 +7,11 @@ use model::event::RecordKind;
 use serde_json::{Value, json};
 use store::counters::{Metric, Pushes};
 use store::event_counters;
+use store::log::{self, NewRecord};
 use testkit::app::{START, TestApp, on_each_database};
 
 use super::{count, count_of_push, event_at, id_of, metadata, push_to, register, told, upload};
+use crate::logs::Log;
 
 const HOUR: i64 = 3_600_000;
 
@@ -75,6 +77,36 @@ async fn openings_are_due_to_the_push_that_was_tapped_or_delivered() {
         // Of those who opened the app from a notification, with whom only the last day counts.
         let list = app.master().get("/api/lists/ua_direct_open_last_1_day").await.expect(200);
         assert_eq!(list["channel_count"], json!(3), "{list}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_delivery_that_cannot_be_read_keeps_no_other_from_influencing() {
+    on_each_database(async |app| {
+        let kept = Log::begin();
+        let (first, second) = (register(&app, "ios", "A1").await, register(&app, "ios", "A2").await);
+        let before = push_to(&app, &[&first], json!({"alert": "Hi"})).await;
+        let (id, now) = (id_of(&app).await, app.clock().now());
+        let spoil = move |tx: &mut store::Tx<'_>| {
+            let record = NewRecord { kind: RecordKind::Send, ordinal: None, body: vec![0xff] };
+            log::append(tx, id, now, vec![record])
+        };
+        app.engine().store().write(id, spoil).await.unwrap();
+        let after = push_to(&app, &[&second], json!({"alert": "Hi"})).await;
+        app.advance(Duration::from_secs(60));
+        for (channel, push) in [(&first, &before), (&second, &after)] {
+            upload(
+                &app,
+                channel,
+                json!([event_at("app_foreground", START.0 + 60_000, json!({"session_id": channel}))]),
+            )
+            .await;
+            assert_eq!(count_of_push(&app, push, Metric::InfluencedResponses).await, 1);
+        }
+        let lines = kept.events("record.unreadable");
+        let told: Vec<_> = lines.iter().map(|line| [&line["fields"]["reader"], &line["fields"]["kind"]]).collect();
+        assert_eq!(json!(told), json!([["recent_deliveries", "Send"]]), "once, whoever asks");
     })
     .await;
 }
