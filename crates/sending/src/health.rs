@@ -281,7 +281,7 @@ impl PlatformHealth {
         readable(DocumentKind::PlatformHealth, &document.id, Self::read(document))
     }
 
-    fn read(document: &Document) -> Result<Self> {
+    pub(crate) fn read(document: &Document) -> Result<Self> {
         serde_json::from_str(&document.body).map_err(Error::internal)
     }
 

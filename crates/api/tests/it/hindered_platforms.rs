@@ -271,6 +271,22 @@ async fn holding_a_platform_stops_what_is_being_sent() {
 }
 
 #[tokio::test]
+async fn one_that_cannot_be_read_does_not_hide_the_others() {
+    on_each_database(async |app| {
+        app.operator().post(&format!("{}/pause", path(&app, "apns")), json!({"reason": "Not now."})).await.expect(200);
+        let now = app.engine().clock().now();
+        let spoil = move |tx: &mut Tx<'_>| {
+            documents::put(tx, AppId(1), DocumentKind::PlatformHealth, "android", "{}", now)?;
+            documents::put(tx, AppId(1), DocumentKind::PlatformHealth, "of a later version", "{}", now)
+        };
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        let notices = notices(&app).await;
+        assert_eq!((&notices[0]["platform"], &notices[1]), (&json!("apns"), &Value::Null), "{notices}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn only_platforms_that_there_are_can_be_held() {
     on_each_database(async |app| {
         for action in ["pause", "resume"] {

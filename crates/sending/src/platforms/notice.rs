@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use base::{Error, Result};
+use base::{Error, Result, readable};
 use boxed::boxed;
 use model::app::AppKey;
 use model::device_type::{DeviceType, OpenPlatform};
@@ -66,15 +66,17 @@ impl Sending {
         Ok(documents.into_iter().filter_map(named).collect())
     }
 
-    /// Notices about platforms that are paused or wait for their provider.
+    /// Notices about platforms that are paused or wait for their provider. They are of all apps, so that one that cannot be read is
+    /// passed over.
     pub async fn health_notices(&self) -> Result<Vec<PlatformNotice>> {
         let hindered =
             self.0.store.read_all(|tx, part| documents::of_all_apps(tx, part, DocumentKind::PlatformHealth)).await?;
         let mut notices = Vec::with_capacity(hindered.len());
         for (_, app, document) in hindered {
             let platform = DeviceType::from_name(&document.id).as_ref().and_then(PlatformName::of);
-            let platform = platform.ok_or_else(|| Error::internal(format!("a hindered platform {:?}", document.id)))?;
-            let health = serde_json::from_str(&document.body).map_err(Error::internal)?;
+            let platform = platform.ok_or_else(|| Error::internal(format!("a hindered platform {:?}", document.id)));
+            let read = platform.and_then(|platform| PlatformHealth::read(&document).map(|health| (platform, health)));
+            let Some((platform, health)) = readable(DocumentKind::PlatformHealth, &document.id, read) else { continue };
             notices.push(PlatformNotice { app, platform, fact: PlatformFact::Hindered(health) });
         }
         Ok(notices)
