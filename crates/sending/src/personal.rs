@@ -19,6 +19,7 @@ use store::attributes::{self, Owner, Values};
 use store::channels::{self, Channel};
 use store::{Tx, bulk_rows, log, push_causes, recipients};
 use targeting::apply_overrides;
+use tenancy::key_for_log_in;
 
 use crate::Sending;
 use crate::causes::Causes;
@@ -43,7 +44,7 @@ pub(crate) fn values_of(
     if !properties.is_empty() {
         let ordinals: Vec<Ordinal> = channels.iter().map(Ordinal).collect();
         for (Ordinal(number), profile) in recipients::profiles_among(tx, app, &ordinals)? {
-            let profile: Profile = serde_json::from_str(&profile).map_err(Error::internal)?;
+            let Some(profile) = readable(tx, app, number, &profile) else { continue };
             let own = profile.device_attributes();
             let values = found.entry(number).or_default();
             for name in &properties {
@@ -148,6 +149,18 @@ pub(crate) fn values_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId, no
 fn nearest(layers: &[Values; 2], name: &str, now: UtcMillis) -> Option<(String, Value)> {
     let value = layers.iter().find_map(|layer| current(layer.get(name)?, now))?;
     Some((name.to_owned(), value))
+}
+
+/// The profile of a channel. What cannot be read is not known, and the others are filled in.
+fn readable(tx: &mut Tx<'_>, app: AppId, ordinal: u32, stored: &str) -> Option<Profile> {
+    match serde_json::from_str(stored) {
+        Ok(profile) => Some(profile),
+        Err(error) => {
+            let (app, error) = (key_for_log_in(tx, app), &error as &dyn std::error::Error);
+            tracing::error!(app, ordinal, error, "the profile of a channel cannot be read");
+            None
+        }
+    }
 }
 
 /// A stored value, unless it has ended. What cannot be read is not known.

@@ -7,7 +7,9 @@ mod urls;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::app::Mode;
+use model::ids::{AppId, ChannelId};
 use serde_json::{Value, json};
+use store::channels;
 use testkit::app::{TestApp, on_each_database};
 use testkit::receiver::OpenReceiver;
 
@@ -92,6 +94,27 @@ async fn every_platform_is_sent_the_texts_of_its_devices() {
         assert_eq!(kept[&amazon]["data"]["com.urbanairship.push.ALERT"], text);
         let value = &kept[&kiosk]["values"][0];
         assert_eq!(value["payload"]["alert"], text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_profile_that_cannot_be_read_keeps_no_text_from_the_others() {
+    on_each_database(async |app| {
+        let spoiled = register(&app, "ios", "A1", json!({"name": "Kim"})).await;
+        let other = register(&app, "ios", "A2", json!({"name": "Lee"})).await;
+        let id: ChannelId = spoiled.parse().unwrap();
+        let spoil = move |tx: &mut store::Tx<'_>| {
+            let mut channel = channels::by_id(tx, AppId(1), id)?.unwrap();
+            channel.profile = "unreadable".to_owned();
+            channels::update(tx, AppId(1), &channel)
+        };
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        let alert = "{{name}} {{$def ua_language \"?\"}}";
+        send(&app, json!({"notification": {"alert": alert}, "options": {"personalization": true}})).await;
+        let kept = kept(&app).await;
+        let text = |channel: &str| &kept[channel]["aps"]["alert"];
+        assert_eq!([text(&spoiled), text(&other)], ["Kim ?", "Lee de"]);
     })
     .await;
 }
