@@ -190,6 +190,14 @@ impl RemoteData {
     }
 }
 
+/// Refuses a message or a flag that has an audience which this version cannot read.
+pub(crate) fn refuse_unreadable_audiences(body: &Map<String, Value>) -> Result<()> {
+    audience(body)?;
+    let variants = body.get("variables").and_then(|variables| variables.get("variants")).and_then(Value::as_array);
+    let mut variants = variants.into_iter().flatten().filter_map(Value::as_object);
+    variants.try_for_each(|variant| audience(variant).map(drop))
+}
+
 /// The audience that the service evaluates, which was checked when it was stored.
 fn audience(body: &Map<String, Value>) -> Result<Option<Selector>> {
     let text = body.get("server_audience").map(Value::to_string);

@@ -9,7 +9,7 @@ use model::remote_data::ConfigScope;
 use model::time::UtcMillis;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
-use store::documents::{self, DocumentKind};
+use store::documents::{self, Document, DocumentKind};
 use store::{Tx, apps};
 use tenancy::App;
 use tokio::sync::OnceCell;
@@ -20,6 +20,7 @@ use crate::constraints::listed;
 use crate::documents::{ONLY, Stored};
 use crate::kept::Kept;
 use crate::personal::PersonalMessages;
+use crate::resolving::refuse_unreadable_audiences;
 use crate::served::Locales;
 
 /// What all snapshots take in memory at most, with what is made of them; the one that has grown last may take more.
@@ -131,7 +132,7 @@ impl Snapshot {
             n_bytes += found.iter().map(|found| found.body.len()).sum::<usize>();
             let stored = found
                 .into_iter()
-                .filter_map(|found| readable(kind, &found.id, Stored::read(&found)).map(|read| (found.id, read)));
+                .filter_map(|found| readable(kind, &found.id, read(kind, &found)).map(|read| (found.id, read)));
             let mut stored: Vec<(String, Stored)> = stored.collect();
             stored.sort_by_key(|(_, stored)| stored.created);
             Ok(stored)
@@ -161,6 +162,15 @@ impl Snapshot {
     pub(crate) fn find<'s>(items: &'s [(String, Stored)], id: &str) -> Option<&'s Stored> {
         items.iter().find(|(known, _)| known == id).map(|(_, stored)| stored)
     }
+}
+
+/// What devices ask about has to be readable together with its audiences: of the rest, nobody could say for whom it is.
+fn read(kind: DocumentKind, document: &Document) -> Result<Stored> {
+    let stored = Stored::read(document)?;
+    if matches!(kind, DocumentKind::InAppMessage | DocumentKind::FeatureFlag) {
+        refuse_unreadable_audiences(&stored.body)?;
+    }
+    Ok(stored)
 }
 
 #[cfg(test)]

@@ -118,6 +118,44 @@ async fn what_cannot_be_read_keeps_no_constraints_out() {
 }
 
 #[tokio::test]
+async fn an_audience_that_cannot_be_read_fails_no_device() {
+    on_each_database(async |app| {
+        let (master, path) = (app.master(), in_app(&app));
+        let mut message = modal("a");
+        message["in_app_message"]["server_audience"] = json!({"tag": "gold"});
+        let message = keep(&app, &message).await;
+        let plain = keep(&app, &banner()).await;
+        let flag = json!({"name": "checkout", "server_audience": {"tag": "gold"}});
+        let flag = master.post("/api/feature-flags", flag).await.expect(201)["flag_id"].as_str().unwrap().to_owned();
+        let ids = [(DocumentKind::InAppMessage, message.clone()), (DocumentKind::FeatureFlag, flag.clone())];
+        let now = app.engine().clock().now();
+        // As if a later version had written them.
+        let spoil = move |tx: &mut store::Tx<'_>| {
+            ids.iter().try_for_each(|(kind, id)| {
+                let body = documents::get(tx, AppId(1), *kind, id)?.unwrap().body;
+                documents::put(tx, AppId(1), *kind, id, &body.replace("\"tag\"", "\"telepathy\""), now)
+            })
+        };
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+
+        let served = Device::new(&app, "ios", "").ask(&[]).await.expect(200);
+        let of_kind = |kind: &str| {
+            let mut payloads = served["payloads"].as_array().unwrap().iter();
+            payloads.find(|payload| payload["type"] == kind).unwrap()["data"][kind].clone()
+        };
+        let ids: Vec<Value> =
+            of_kind("in_app_messages").as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+        assert_eq!((json!(ids), of_kind("feature_flags")), (json!([plain]), json!([])));
+        // A device that has them of before is told that they are not there.
+        let asking = json!({"platform": "ios", "channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5"});
+        master.post(&format!("{path}/{message}/resolve"), &asking).await.expect(404);
+        master.post(&format!("/api/feature-flags/{flag}/resolve"), &asking).await.expect(404);
+        assert_eq!(master.get(&path).await.expect(200)["in_app_messages"].as_array().unwrap().len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn constraints_that_cannot_be_read_do_not_hide_the_rest() {
     on_each_database(async |app| {
         let (master, path) = (app.master(), in_app(&app));
