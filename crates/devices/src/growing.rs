@@ -39,7 +39,12 @@ impl ChangeContext<'_> {
             Term::Tag { .. } | Term::Subscription(_) | Term::List(_) | Term::DeviceType(_) | Term::OwnClock(_) => {
                 self.admit(tx, Created::Properties)
             }
-            Term::Reach(_) | Term::Live(_) | Term::Day(_) | Term::LastPlace(_) | Term::Retired { .. } => Ok(()),
+            Term::Reach(_)
+            | Term::Live(_)
+            | Term::DeliveryType(_)
+            | Term::Day(_)
+            | Term::LastPlace(_)
+            | Term::Retired { .. } => Ok(()),
         }
     }
 

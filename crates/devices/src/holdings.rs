@@ -50,6 +50,7 @@ impl Holdings {
                 | Term::DeviceType(_)
                 | Term::Reach(_)
                 | Term::Live(_)
+                | Term::DeliveryType(_)
                 | Term::OwnClock(_)
                 | Term::Day(_)
                 | Term::LastPlace(_) => {}
@@ -83,6 +84,7 @@ impl Holdings {
             | Term::DeviceType(_)
             | Term::Reach(_)
             | Term::Live(_)
+            | Term::DeliveryType(_)
             | Term::OwnClock(_)
             | Term::Day(_)
             | Term::LastPlace(_) => false,

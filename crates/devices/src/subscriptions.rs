@@ -118,6 +118,7 @@ impl Holdings {
             | Term::DeviceType(_)
             | Term::Reach(_)
             | Term::Live(_)
+            | Term::DeliveryType(_)
             | Term::List(_)
             | Term::OwnClock(_)
             | Term::Day(_)

@@ -15,7 +15,7 @@ pub(crate) use locale::{is_same_country, is_same_language};
 pub use models::{IOS_MODELS, ios_model_name};
 pub use time_zone::{DeviceClock, device_clocks};
 
-use crate::channel::Profile;
+use crate::channel::{DeliveryType, Profile};
 use crate::device_type::DeviceType;
 use crate::tag::{Tag, TagGroup};
 use crate::term::{LiveTerm, Reach, Term};
@@ -72,7 +72,15 @@ pub fn reach_terms(profile: &Profile) -> Vec<Term> {
             terms.push(Term::Live(LiveTerm::Only));
         }
     }
+    terms.extend(delivery_term(profile));
     terms
+}
+
+/// Of an Android channel that Google does not deliver to. All others of its type need no term: what has none is Google's.
+fn delivery_term(profile: &Profile) -> Option<Term> {
+    let delivery_type = profile.android.as_ref()?.delivery_type;
+    let is_other = profile.device_type == DeviceType::Android && delivery_type != DeliveryType::Fcm;
+    is_other.then_some(Term::DeliveryType(delivery_type))
 }
 
 /// The tag that a selector for a tag in a group means: the same, except for time zones that are spelled in another way.

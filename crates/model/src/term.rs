@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::channel::DeliveryType;
 use crate::device_type::DeviceType;
 use crate::ids::{Ordinal, TermId};
 use crate::place::PlaceId;
@@ -13,6 +14,7 @@ use crate::tag::{self, Tag, TagGroup};
 const TYPE_GROUP: &str = "@type";
 const REACH_GROUP: &str = "@reach";
 const LIVE_GROUP: &str = "@live";
+const DELIVERY_GROUP: &str = "@delivery_type";
 const LIST_GROUP: &str = "@list";
 /// Events on days.
 pub const DAY_GROUP: &str = "@day";
@@ -32,6 +34,8 @@ pub enum Term {
     Reach(Reach),
     /// Every channel that takes messages over live connections, in some sense.
     Live(LiveTerm),
+    /// Every Android channel that another provider than Google is behind.
+    DeliveryType(DeliveryType),
     /// Every channel on an uploaded list, by the list's name.
     List(String),
     /// Every channel that has a subscription. One with a scope is on all channels of the named user, and counts only for
@@ -159,6 +163,7 @@ impl Term {
             Term::DeviceType(device_type) => (TYPE_GROUP, device_type.to_string().into()),
             Term::Reach(reach) => (REACH_GROUP, reach.name().into()),
             Term::Live(live) => (LIVE_GROUP, live.name().into()),
+            Term::DeliveryType(delivery_type) => (DELIVERY_GROUP, delivery_type.word().into()),
             Term::List(name) => (LIST_GROUP, name.as_str().into()),
             Term::Subscription(Subscription { list, scope }) => (subscription_group(*scope), list.as_str().into()),
             Term::Day(DayTerm { kind, day }) => (DAY_GROUP, format!("{}/{day}", kind.name()).into()),
@@ -174,6 +179,10 @@ impl Term {
             TYPE_GROUP => DeviceType::from_name(tag).map(Term::DeviceType),
             REACH_GROUP => Reach::ALL.into_iter().find(|(name, _)| *name == tag).map(|(_, reach)| Term::Reach(reach)),
             LIVE_GROUP => LiveTerm::ALL.into_iter().find(|(name, _)| *name == tag).map(|(_, live)| Term::Live(live)),
+            DELIVERY_GROUP => {
+                let known = DeliveryType::WORDS.iter().find(|(word, _)| *word == tag);
+                known.map(|(_, delivery_type)| Term::DeliveryType(*delivery_type))
+            }
             LIST_GROUP => Some(Term::List(tag.to_owned())),
             DAY_GROUP => DayTerm::from_name(tag).map(Term::Day),
             LAST_PLACE_GROUP => PlaceId::from_text(tag).map(Term::LastPlace),
@@ -278,6 +287,7 @@ mod tests {
         terms.extend(DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)));
         terms.extend(Reach::ALL.into_iter().map(|(_, reach)| Term::Reach(reach)));
         terms.extend(LiveTerm::ALL.into_iter().map(|(_, live)| Term::Live(live)));
+        terms.extend(DeliveryType::WORDS.iter().map(|(_, delivery_type)| Term::DeliveryType(*delivery_type)));
         terms.push(Term::List("vip".to_owned()));
         terms.push(Term::OwnClock("Asia/Kathmandu".to_owned()));
         let weekly = SubscriptionListId::new("weekly").unwrap();
@@ -299,11 +309,20 @@ mod tests {
         assert_eq!(Term::Reach(Reach::Alert).key(), ("@reach", "alert".into()));
         assert_eq!(Term::Reach(Reach::Silent).key(), ("@reach", "silent".into()));
         assert_eq!(Term::Reach(Reach::Addressed).key(), ("@reach", "addressed".into()));
+        assert_eq!(Term::DeliveryType(DeliveryType::Adm).key(), ("@delivery_type", "adm".into()));
+        assert_eq!(Term::DeliveryType(DeliveryType::UnifiedPush).key(), ("@delivery_type", "unifiedpush".into()));
     }
 
     #[test]
     fn what_was_never_stored_is_no_term() {
-        for (group, tag) in [("@type", "toaster"), ("@reach", "loud"), ("@other", "x"), ("", "x"), ("device", "")] {
+        for (group, tag) in [
+            ("@type", "toaster"),
+            ("@reach", "loud"),
+            ("@delivery_type", "c2dm"),
+            ("@other", "x"),
+            ("", "x"),
+            ("device", ""),
+        ] {
             assert_eq!(Term::from_key(group, tag), None, "{group} {tag}");
         }
     }

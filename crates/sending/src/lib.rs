@@ -49,7 +49,7 @@ pub use inbox::{
     messages_held_by, unread_of,
 };
 pub use platforms::{
-    Configured, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig, WebPush,
+    Configured, Lacking, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig, WebPush,
 };
 pub use push::{
     AcceptedPushes, ListedPush, LocalizedId, NewPush, OriginFilter, PlatformProgress, PushControl, PushFilter,

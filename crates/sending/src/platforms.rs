@@ -21,6 +21,7 @@ use store::documents::{self, Document, DocumentKind};
 use crate::Sending;
 
 pub use change::ProviderChange;
+pub use lacking::Lacking;
 pub use notice::{PlatformFact, PlatformNotice};
 pub use view::{Configured, PlatformView, ShownConfig};
 pub use web_keys::WebPush;

@@ -1,6 +1,7 @@
 //! Explaining an audience: how many are in it, the effect of each part, and probable typing mistakes. Nothing is sent.
 
 mod clauses;
+mod counts;
 mod near;
 mod of_one;
 mod warnings;
@@ -11,12 +12,10 @@ use audience::index::Index;
 use audience::plan::Plan;
 use base::{Error, Result};
 use boxed::boxed;
-use index::term_plan;
 use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::payload::device_types::DeviceTypes;
 use model::selector::{Atomic, Audience, Selector};
-use model::term::{LiveTerm, Reach, Term};
 use roaring::RoaringBitmap;
 use store::Tx;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -28,6 +27,8 @@ use crate::online::connected;
 use crate::past_pushes::unknown_pushes;
 use crate::plan::Planner;
 use clauses::Explainer;
+use counts::count_by_device_type;
+pub use counts::{DeliveryCount, DeviceTypeCount};
 pub use of_one::{AsOf, ClauseOfOne, Moment};
 use warnings::{Names, Warner};
 
@@ -45,20 +46,6 @@ pub struct Explanation {
     /// The audience taken apart; `None` for `all`.
     pub clause: Option<Clause>,
     pub warnings: Vec<Warning>,
-}
-
-/// The part of an audience that has one device type. Who is reachable, opted out or without an address adds up to who matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceTypeCount {
-    pub device_type: DeviceType,
-    pub matched: u64,
-    /// Would see a notification.
-    pub reachable: u64,
-    /// How many of these are reached by live connections of their own, whatever becomes of their provider.
-    pub live: u64,
-    /// Have an address but are not opted in.
-    pub opted_out: u64,
-    pub without_address: u64,
 }
 
 /// One selector and its effect next to its neighbors.
@@ -196,25 +183,4 @@ fn work_out(index: &Index, planned: Planned, online: &RoaringBitmap, types: Vec<
     let by_device_type = count_by_device_type(index, &audience, types);
     let matched = by_device_type.iter().map(|count| count.matched).sum();
     Explanation { matched, online, by_device_type, clause, warnings }
-}
-
-fn count_by_device_type(index: &Index, audience: &RoaringBitmap, types: Vec<DeviceType>) -> Vec<DeviceTypeCount> {
-    let holders = |term: Term| index.resolve(&term_plan(index, &term));
-    let addressed = audience & holders(Term::Reach(Reach::Addressed));
-    let alerted = &addressed & holders(Term::Reach(Reach::Alert));
-    let live = &alerted & holders(Term::Live(LiveTerm::Any));
-    let counted = types.into_iter().map(|device_type| {
-        let of_type = audience & holders(Term::DeviceType(device_type.clone()));
-        let (matched, with_address) = (of_type.len(), of_type.intersection_len(&addressed));
-        let reachable = of_type.intersection_len(&alerted);
-        DeviceTypeCount {
-            device_type,
-            matched,
-            reachable,
-            live: of_type.intersection_len(&live),
-            opted_out: with_address - reachable,
-            without_address: matched - with_address,
-        }
-    });
-    counted.filter(|count| count.matched > 0).collect()
 }

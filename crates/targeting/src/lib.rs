@@ -31,7 +31,7 @@ use tenancy::Tenancy;
 pub use audience::tally::TagCount;
 pub use check::audience_problems;
 pub use device_types::{device_types, open_types, types_of};
-pub use explain::{AsOf, Clause, ClauseOfOne, DeviceTypeCount, Effect, Explanation, Moment, Warning};
+pub use explain::{AsOf, Clause, ClauseOfOne, DeliveryCount, DeviceTypeCount, Effect, Explanation, Moment, Warning};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView, uploads_under_way};
 pub use membership::apply_overrides;
 pub use online::connected;

@@ -138,7 +138,7 @@ impl From<Explanation> for ExplanationRecord {
     fn from(Explanation { matched, online, by_device_type, clause, warnings }: Explanation) -> Self {
         let reachable = by_device_type.iter().map(|count| count.reachable).sum();
         let platforms = by_device_type.into_iter().map(|count| {
-            let DeviceTypeCount { device_type, matched, reachable, opted_out, without_address, live: _ } = count;
+            let DeviceTypeCount { device_type, matched, reachable, opted_out, without_address, .. } = count;
             (device_type.to_string(), PlatformRecord { matched, reachable, opted_out, without_address })
         });
         let warnings =

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sim::{Protocol, SimSettings, Simulator};
 use store::Tx;
 use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_database};
 
 use crate::crowd::Crowd;
+use crate::platform_credentials;
 
 async fn put_into_production(app: &TestApp) {
     let path = format!("/operator/apps/{}", app.app.key);
@@ -28,6 +30,32 @@ async fn warnings(app: &TestApp, device_types: Value) -> Vec<String> {
         warning["message"].as_str().unwrap().to_owned()
     };
     explained["warnings"].as_array().unwrap().iter().map(message).collect()
+}
+
+/// Registers an Android device and says what delivers to it.
+async fn android(app: &TestApp, address: &str, delivery_type: &str, live: bool) {
+    let keys = json!({"p256dh": format!("BA{}", "A".repeat(85)), "auth": "A".repeat(22)});
+    let details = match delivery_type {
+        "unifiedpush" => json!({"delivery_type": delivery_type, "subscription": keys}),
+        _ => json!({"delivery_type": delivery_type}),
+    };
+    let channel = json!({
+        "device_type": "android", "opt_in": true, "live": live, "push_address": address, "android": details,
+    });
+    app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+}
+
+/// Warnings without what they have in common.
+fn in_short(app: &TestApp, warnings: &[String]) -> Vec<String> {
+    let key = &app.app.key;
+    let in_short = |warning: &String| {
+        let (devices, rest) = warning.split_once(" would get nothing: ").unwrap();
+        let (_, platform) = rest.split_once("has no credentials for ").unwrap();
+        let (platform, advice) = platform.split_once(". ").unwrap();
+        assert!(advice.contains(&format!("`aerogram platform set {key} {platform} …`")), "{warning}");
+        format!("{devices}: {platform}")
+    };
+    warnings.iter().map(in_short).collect()
 }
 
 #[tokio::test]
@@ -53,18 +81,61 @@ async fn an_audience_is_explained_with_a_warning() {
         }
         set(&app, "adm", json!({"client_id": "one", "client_secret": "hunter2"})).await;
         assert_eq!(warnings(&app, json!(["amazon"])).await.len(), 0);
-        // Phones of UnifiedPush need no more than the key pair for browsers.
-        set(&app, "webpush", json!({"subject": "mailto:push@example.com"})).await;
-        let about_phones = warnings(&app, json!(["android"])).await;
-        let expected = "1 android device, if not reached by UnifiedPush, would get nothing: ";
-        assert!(about_phones[0].starts_with(expected), "{about_phones:?}");
-        Crowd::register(&app, &[("a-token-of-google", "android")]).await;
-        let about_phones = warnings(&app, json!(["android"])).await;
-        let expected = "Of 2 android devices, those not reached by UnifiedPush would get nothing: ";
-        assert!(about_phones[0].starts_with(expected), "{about_phones:?}");
         let question = json!({"audience": {"tag": "nobody"}});
         let explained = app.master().post("/api/audience/explain", question).await.expect(200);
         assert_eq!(explained["warnings"].as_array().map(Vec::len), Some(1), "{explained}");
+    })
+    .await;
+}
+
+/// Each is told of if what reaches it lacks, and only then.
+#[tokio::test]
+async fn android_devices_are_told_of_by_what_delivers_to_them() {
+    on_each_database(async |app| {
+        // No credentials reach that of Huawei.
+        for (addresses, delivery_type) in [("ab", "fcm"), ("c", "adm"), ("def", "unifiedpush"), ("g", "hms")] {
+            for address in addresses.chars() {
+                android(&app, &address.to_string(), delivery_type, false).await;
+            }
+        }
+        put_into_production(&app).await;
+        let about = async || in_short(&app, &warnings(&app, json!(["android"])).await);
+        let by_amazon = "1 android device with the delivery type adm: adm";
+        let phones = "3 android devices with the delivery type unifiedpush: webpush";
+        assert_eq!(about().await, ["3 android devices: fcm", by_amazon, phones]);
+        set(&app, "webpush", json!({"subject": "mailto:push@example.com"})).await;
+        assert_eq!(about().await, ["3 android devices: fcm", by_amazon]);
+        set(&app, "adm", json!({"client_id": "one", "client_secret": "hunter2"})).await;
+        assert_eq!(about().await, ["3 android devices: fcm"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn googles_credentials_are_not_enough_for_devices_of_others() {
+    on_each_database(async |app| {
+        let settings = SimSettings { clock: app.clock().clone(), ..SimSettings::default() };
+        let sim = Simulator::start(settings).await.unwrap();
+        android(&app, &sim.device(Protocol::Fcm, 1), "fcm", false).await;
+        android(&app, "b", "adm", false).await;
+        // An address goes before a connection, unless nothing at all is set for Android.
+        android(&app, "c", "adm", true).await;
+        android(&app, "d", "unifiedpush", false).await;
+        put_into_production(&app).await;
+        let about = async || in_short(&app, &warnings(&app, json!("all")).await);
+        let (by_amazon, phone) =
+            ("with the delivery type adm: adm", "1 android device with the delivery type unifiedpush");
+        let without_google =
+            ["2 android devices: fcm".to_owned(), format!("1 android device {by_amazon}"), format!("{phone}: webpush")];
+        assert_eq!(about().await, without_google);
+        set(&app, "fcm", platform_credentials::body(&sim, "fcm")).await;
+        assert_eq!(about().await, [format!("2 android devices {by_amazon}"), format!("{phone}: webpush")]);
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
+        let sent = app.master().post("/api/push", push).await.expect(200);
+        app.step_all().await;
+        let path = format!("/api/push/{}", sent["push_ids"][0].as_str().unwrap());
+        let total = app.master().get(&path).await.expect(200)["push"]["total"].clone();
+        assert_eq!((&total["delivered"], &total["failed"]), (&json!(1), &json!(3)), "{total}");
     })
     .await;
 }
@@ -97,12 +168,11 @@ async fn android_devices_of_amazon_need_googles_credentials_as_well() {
 async fn explaining_makes_no_key_pair() {
     on_each_database(async |app| {
         let app = app.restart_with_public_url("https://push.example.com").await;
-        Crowd::register(&app, &[("a", "android")]).await;
+        android(&app, "a", "unifiedpush", false).await;
         put_into_production(&app).await;
         let (store, id) = (app.engine().store(), app.engine().tenancy().app(&app.app.key).await.unwrap().id);
         store.write(id, move |tx: &mut Tx<'_>| tenancy::forget_web_keys(tx, id)).await.unwrap();
-        let about_phones = warnings(&app, json!("all")).await;
-        assert!(about_phones[0].contains("UnifiedPush"), "the pair would be there: {about_phones:?}");
+        assert_eq!(warnings(&app, json!("all")).await, Vec::<String>::new(), "the pair would be there");
         let find = move |tx: &mut Tx<'_>| documents::get(tx, id, DocumentKind::WebKeys, "own");
         assert_eq!(store.read(find).await.unwrap(), None);
     })

@@ -128,6 +128,7 @@ impl ChannelView {
                 Term::DeviceType(_)
                 | Term::Reach(_)
                 | Term::Live(_)
+                | Term::DeliveryType(_)
                 | Term::List(_)
                 | Term::Subscription(_)
                 | Term::OwnClock(_)

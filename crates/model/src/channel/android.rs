@@ -37,7 +37,7 @@ impl AndroidDetails {
 }
 
 /// The provider behind an Android address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 #[words(rename_all = "lowercase")]
 pub enum DeliveryType {

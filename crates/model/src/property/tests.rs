@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::channel::AndroidDetails;
 
 mod tables;
 
@@ -187,6 +188,24 @@ fn reach_follows_from_address_opt_in_and_background() {
     assert_eq!(reach(Some("a"), true, Some(false)), ["addressed", "alert"]);
     assert_eq!(reach(Some("a"), false, Some(true)), ["addressed", "silent"]);
     assert_eq!(reach(Some("a"), true, Some(true)), ["addressed", "alert", "silent"]);
+}
+
+#[test]
+fn only_android_devices_that_google_does_not_deliver_to_say_who_does() {
+    let told = |device_type: &str, delivery_type: Option<DeliveryType>| {
+        let mut device = profile(device_type);
+        device.android = delivery_type.map(|delivery_type| AndroidDetails { delivery_type, subscription: None });
+        let mut terms = reach_terms(&device);
+        terms.retain(|term| matches!(term, Term::DeliveryType(_)));
+        terms
+    };
+    for of_google in [None, Some(DeliveryType::Fcm)] {
+        assert!(told("android", of_google).is_empty());
+    }
+    for other in [DeliveryType::Adm, DeliveryType::Hms, DeliveryType::UnifiedPush] {
+        assert_eq!(told("android", Some(other)), [Term::DeliveryType(other)]);
+        assert!(told("amazon", Some(other)).is_empty());
+    }
 }
 
 #[test]
