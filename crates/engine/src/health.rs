@@ -6,7 +6,7 @@ use events::WebhookLag;
 use model::app::{AppKey, Mode};
 use model::device_type::DeviceType;
 use providers::platform::Provider;
-use sending::PlatformNotice;
+use sending::{Lacking, PlatformNotice};
 use store::Trouble;
 use tenancy::App;
 
@@ -36,13 +36,11 @@ pub struct Health {
     pub without_credentials: Vec<WithoutCredentials>,
 }
 
-/// Devices of an app in production whose provider would refuse everything, since it has no credentials.
+/// Devices of an app in production that nothing reaches, since what delivers to them has no credentials.
 #[derive(Clone, Debug)]
 pub struct WithoutCredentials {
     pub app: AppKey,
-    pub provider: Provider,
-    /// How many of them are opted in. Those with a live connection or an endpoint of their own may be reached all the same.
-    pub n_devices: u64,
+    pub lacking: Lacking,
 }
 
 #[boxed]
@@ -79,18 +77,30 @@ impl Engine {
         Ok(health)
     }
 
+    /// Devices are counted by their index, which takes memory: so only those of apps and types that may lack something.
     async fn without_credentials(&self, apps: &[App]) -> Result<Vec<WithoutCredentials>> {
-        let (configured, now) = (self.rooms.sending.configured_providers().await?, self.rooms.clock.now());
+        let (sending, now) = (&self.rooms.sending, self.rooms.clock.now());
+        let configured = sending.configured_providers().await?;
         let mut found = Vec::new();
         for app in apps.iter().filter(|app| app.mode == Mode::Production) {
-            let devices = self.rooms.events.devices(app.id, now).await?.by_family;
-            let providers =
-                devices.into_iter().filter(|(_, counts)| counts.opted_in > 0).filter_map(|(family, counts)| {
-                    let provider = DeviceType::from_name(family).as_ref().and_then(Provider::of)?;
-                    let lacks = !configured.contains(&(app.id, provider));
-                    lacks.then(|| WithoutCredentials { app: app.key.clone(), provider, n_devices: counts.opted_in })
-                });
-            found.extend(providers);
+            let mut families = self.rooms.events.devices(app.id, now).await?.by_family;
+            families.retain(|_, counts| counts.opted_in > 0);
+            let mut suspects = Vec::new();
+            for family in families.into_keys() {
+                let Some(device_type) = DeviceType::from_name(family) else { continue };
+                let Some(provider) = Provider::of(&device_type) else { continue };
+                // Google's credentials are not enough for all Android devices.
+                let is_served = device_type != DeviceType::Android && configured.contains(&(app.id, provider));
+                if !is_served && sending.may_lack(app.id, &device_type).await? {
+                    suspects.push(device_type);
+                }
+            }
+            if suspects.is_empty() {
+                continue;
+            }
+            let counts = self.rooms.targeting.count_everyone(app.id, suspects).await?;
+            let lacking = sending.lacking(app.id, &counts).await?;
+            found.extend(lacking.into_iter().map(|lacking| WithoutCredentials { app: app.key.clone(), lacking }));
         }
         Ok(found)
     }

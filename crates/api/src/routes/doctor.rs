@@ -9,7 +9,7 @@ use model::app::AppKey;
 use model::ids::WebhookId;
 use model::time::UtcMillis;
 use schemars::JsonSchema;
-use sending::{Hindrance, PlatformFact, PlatformNotice};
+use sending::{Hindrance, Lacking, PlatformFact, PlatformNotice};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -171,18 +171,16 @@ fn live_connections(n_lacking: usize) -> Vec<Finding> {
     (n_lacking > 0).then(|| ("fail", text()).into()).into_iter().collect()
 }
 
-fn without_credentials(
-    WithoutCredentials { app, provider, n_devices }: &WithoutCredentials,
-    names: &Names<'_>,
-) -> Finding {
-    let (key, platform, name) = (app.as_str(), provider.name(), names.of(app));
+fn without_credentials(WithoutCredentials { app, lacking }: &WithoutCredentials, names: &Names<'_>) -> Finding {
+    let Lacking { device_type, delivery_type, platform, n_devices } = lacking;
+    let (key, name) = (app.as_str(), names.of(app));
     let devices = if *n_devices == 1 { "device of" } else { "devices of" };
+    let of_which = delivery_type.map(|it| format!(" with the delivery type {}", it.word())).unwrap_or_default();
     let text = format!(
-        "{n_devices} {} {devices} {name} and no credentials for {platform}, so that what is for them fails; run `aerogram platform set \
-         {key} {platform} …` (its --help has examples).",
-        provider.device_type()
+        "{n_devices} {device_type} {devices} {name}{of_which} and no credentials for {platform}, so that what is for them fails; \
+         run `aerogram platform set {key} {platform} …` (its --help has examples)."
     );
-    let of = Subject { app: key.to_owned(), platform: Some(platform.to_owned()), webhook_id: None };
+    let of = Subject { app: key.to_owned(), platform: Some(platform.to_string()), webhook_id: None };
     Finding { state: "warn", text, of: Some(of) }
 }
 

@@ -58,6 +58,14 @@ fn in_short(app: &TestApp, warnings: &[String]) -> Vec<String> {
     warnings.iter().map(in_short).collect()
 }
 
+/// What the doctor finds wrong with platforms.
+async fn findings(app: &TestApp) -> Vec<String> {
+    let found = app.operator().get("/operator/doctor").await.expect(200);
+    let checks = found["checks"].as_array().unwrap().iter();
+    let told = checks.filter(|check| check["check"] == "platforms" && check["state"] != "ok");
+    told.map(|check| check["text"].as_str().unwrap().to_owned()).collect()
+}
+
 #[tokio::test]
 async fn an_audience_is_explained_with_a_warning() {
     on_each_database(async |app| {
@@ -159,6 +167,70 @@ async fn android_devices_of_amazon_need_googles_credentials_as_well() {
         let total = app.master().get(&path).await.expect(200)["push"]["total"].clone();
         assert_eq!((&total["delivered"], &total["failed"]), (&json!(0), &json!(1)), "{total}");
         assert_eq!(total["reason"], "The app has no credentials for the platform android.");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_doctor_tells_of_devices_that_nothing_reaches() {
+    on_each_database(async |app| {
+        android(&app, "a", "unifiedpush", false).await;
+        android(&app, "b", "unifiedpush", true).await;
+        for device_type in ["ios", "android"] {
+            let channel = json!({"device_type": device_type, "opt_in": true, "live": true, "push_address": "c"});
+            app.device().post("/api/channels", json!({"channel": channel})).await.expect(201);
+        }
+        put_into_production(&app).await;
+        let [phone] = &findings(&app).await[..] else { panic!("one without a connection") };
+        assert!(
+            phone.starts_with("1 android device of ") && phone.contains(" with the delivery type unifiedpush "),
+            "{phone}"
+        );
+        let set_it = format!(
+            "no credentials for webpush, so that what is for them fails; run `aerogram platform set {} webpush …`",
+            app.app.key
+        );
+        assert!(phone.contains(&set_it), "{phone}");
+        set(&app, "webpush", json!({"subject": "mailto:push@example.com"})).await;
+        assert_eq!(findings(&app).await, Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_doctor_tells_of_devices_of_others_beside_those_of_google() {
+    on_each_database(async |app| {
+        let sim = Simulator::start(SimSettings::default()).await.unwrap();
+        android(&app, "a", "fcm", false).await;
+        set(&app, "fcm", platform_credentials::body(&sim, "fcm")).await;
+        put_into_production(&app).await;
+        assert_eq!(findings(&app).await, Vec::<String>::new());
+        let path = format!("/operator/apps/{}", app.app.key);
+        // Anything may be an address in development.
+        app.operator().patch(&path, json!({"mode": "development"})).await.expect(200);
+        for address in ["b", "c"] {
+            android(&app, address, "adm", false).await;
+        }
+        put_into_production(&app).await;
+        let [by_amazon] = &findings(&app).await[..] else { panic!("those of Amazon") };
+        assert!(by_amazon.starts_with("2 android devices of "), "{by_amazon}");
+        assert!(by_amazon.contains(" with the delivery type adm and no credentials for adm,"), "{by_amazon}");
+        set(&app, "adm", json!({"client_id": "one", "client_secret": "hunter2"})).await;
+        assert_eq!(findings(&app).await, Vec::<String>::new());
+    })
+    .await;
+}
+
+/// Browsers and phones need no more than the app's own key pair where the server is a contact for push services.
+#[tokio::test]
+async fn the_doctor_knows_of_the_own_key_pair() {
+    on_each_database(async |app| {
+        Crowd::register(&app, &[("a", "web")]).await;
+        android(&app, "b", "unifiedpush", false).await;
+        put_into_production(&app).await;
+        assert_eq!(findings(&app).await.len(), 2);
+        let app = app.restart_with_public_url("https://push.example.com").await;
+        assert_eq!(findings(&app).await, Vec::<String>::new());
     })
     .await;
 }

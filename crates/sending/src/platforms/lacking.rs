@@ -5,8 +5,9 @@ use boxed::boxed;
 use model::channel::DeliveryType;
 use model::device_type::DeviceType;
 use model::ids::AppId;
+use model::term::Term;
 use providers::platform::Provider;
-use store::{Tx, documents};
+use store::{Tx, documents, terms};
 use targeting::{DeliveryCount, DeviceTypeCount};
 
 use super::PlatformName;
@@ -50,6 +51,27 @@ impl Sending {
             }
         }
         Ok(found)
+    }
+
+    /// Whether devices of a type may lack something, which is certain once they are counted. Most apps with Google's credentials never
+    /// had an Android device that others deliver to.
+    pub async fn may_lack(&self, app: AppId, device_type: &DeviceType) -> Result<bool> {
+        let Some(platform) = PlatformName::of(device_type) else { return Ok(false) };
+        if self.is_lacking(app, &platform).await? {
+            return Ok(true);
+        }
+        if *device_type != DeviceType::Android {
+            return Ok(false);
+        }
+        for (provider, delivery_type) in OF_ANDROID {
+            let Some(delivery_type) = delivery_type else { continue };
+            let find = move |tx: &mut Tx<'_>| terms::find(tx, app, &Term::DeliveryType(delivery_type));
+            let has_been_there = self.0.store.read(find).await?.is_some();
+            if has_been_there && self.is_lacking(app, &PlatformName::Provider(provider)).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn lacking_android(&self, app: AppId, deliveries: &[DeliveryCount]) -> Result<Vec<Lacking>> {

@@ -1,11 +1,17 @@
 //! How many channels of an audience there are of each device type, and how these can be reached.
 
 use audience::index::Index;
+use audience::plan::Plan;
+use base::{Error, Result};
+use boxed::boxed;
 use index::term_plan;
 use model::channel::DeliveryType;
 use model::device_type::DeviceType;
+use model::ids::AppId;
 use model::term::{LiveTerm, Reach, Term};
 use roaring::RoaringBitmap;
+
+use crate::Targeting;
 
 /// The part of an audience that has one device type. Who is reachable, opted out or without an address adds up to who matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +39,16 @@ pub struct DeliveryCount {
     pub live: u64,
     /// How many of those have no address, so that the provider is not asked.
     pub live_only: u64,
+}
+
+#[boxed]
+impl Targeting {
+    /// Everybody of some device types, counted as in an explanation.
+    pub async fn count_everyone(&self, app: AppId, types: Vec<DeviceType>) -> Result<Vec<DeviceTypeCount>> {
+        let index = self.0.index.current(app).await?;
+        let count = move || count_by_device_type(&index, &index.resolve(&Plan::Everyone), types);
+        tokio::task::spawn_blocking(count).await.map_err(Error::internal)
+    }
 }
 
 /// Channels that would see a notification, and those of them with live connections.
