@@ -2,6 +2,7 @@
 
 mod api;
 mod app;
+mod asking;
 mod attribute;
 mod audience;
 mod audit;

@@ -31,7 +31,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("app demo", &["aerogram app demo KEY"]),
     ("token create", &["aerogram token create KEY 'Order service' --role sender --days 90"]),
     ("token list", &["aerogram token list KEY"]),
-    ("token revoke", &["aerogram token revoke KEY TOKEN_ID"]),
+    ("token revoke", &["aerogram token revoke KEY TOKEN_ID --yes"]),
     ("oauth-client create", &["aerogram oauth-client create KEY Warehouse --role viewer --scopes rpt"]),
     ("oauth-client list", &["aerogram oauth-client list KEY"]),
     ("oauth-client revoke", &["aerogram oauth-client revoke KEY CLIENT_ID"]),

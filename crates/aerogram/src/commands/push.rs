@@ -7,7 +7,6 @@ mod look;
 mod recipients;
 mod steer;
 
-use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,6 +17,7 @@ use model::ids::PushId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::asking::is_agreed;
 use crate::client::Client;
 use crate::config::{AppLogin, Remote, Unusable};
 use crate::output;
@@ -86,7 +86,7 @@ impl Push {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        if !self.yes && !self.is_wanted(&Look::at(&client, &body).await?)? {
+        if !self.yes && !is_wanted(&Look::at(&client, &body).await?)? {
             output::note(format_args!("Nothing was sent."));
             return Ok(ExitCode::FAILURE);
         }
@@ -126,25 +126,19 @@ impl Push {
         });
         Ok(body.to_string().into())
     }
+}
 
-    /// Shows what is about to happen, and asks the person at the terminal.
-    fn is_wanted(&self, look: &Look) -> Result<bool> {
-        let mut input = io::stdin().lock();
-        if !input.is_terminal() {
-            let text = "Nothing was sent: nobody is here to be asked. Say --yes to send it, or --dry-run to see whom it would reach.";
-            return Err(Unusable::new(text).into());
-        }
+/// Shows whom it reaches and what they would see, and asks the person at the terminal.
+fn is_wanted(look: &Look) -> Result<bool> {
+    let unasked =
+        "Nothing was sent: nobody is here to be asked. Say --yes to send it, or --dry-run to see whom it would reach.";
+    let show = || {
         look.print(|text| {
             output::note(text);
             Ok(())
-        })?;
-        let mut terminal = io::stderr().lock();
-        write!(terminal, "Send it? [y/N] ")?;
-        terminal.flush()?;
-        let mut answer = String::new();
-        input.read_line(&mut answer)?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-    }
+        })
+    };
+    is_agreed(show, "Send it?", unasked)
 }
 
 /// A mistyped subcommand is not sent to anybody.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 use model::app::AppKey;
@@ -10,10 +10,11 @@ use model::limits;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::asking::is_agreed;
 use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
 use crate::config::{Name, app_key, network, number_in};
-use crate::output::{self, ID, MOMENT, NAME, TEXT};
+use crate::output::{self, ID, MOMENT, NAME, TEXT, shortened};
 
 #[derive(Args, Debug)]
 pub(crate) struct Token {
@@ -30,14 +31,20 @@ enum Action {
     /// List the tokens of an app, without the tokens themselves
     List(OfApp),
     /// End a token at once
-    Revoke {
-        /// Key of the app
-        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-        app: AppKey,
-        /// Id of the token, as `token list` has it
-        #[arg(value_name = "TOKEN")]
-        token: Name,
-    },
+    Revoke(Revoke),
+}
+
+#[derive(Args, Debug)]
+struct Revoke {
+    /// Key of the app
+    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
+    app: AppKey,
+    /// Id of the token, as `token list` has it
+    #[arg(value_name = "TOKEN")]
+    token: Name,
+    /// Revoke it without asking
+    #[arg(long)]
+    yes: bool,
 }
 
 /// What a server may do that gets a token, or an OAuth client.
@@ -102,6 +109,13 @@ struct Shown {
 
 impl Token {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
+        if let Action::Revoke(revoke) = &self.action
+            && !revoke.yes
+            && !revoke.is_wanted(&self.operator.connect()?).await?
+        {
+            output::note(format_args!("Nothing was revoked."));
+            return Ok(ExitCode::FAILURE);
+        }
         self.operator.run(async |client| self.action.ask(client).await, |reply| self.action.show(reply)).await
     }
 }
@@ -111,7 +125,9 @@ impl Action {
         match self {
             Action::Create(limits) => client.send(Method::POST, &tokens(&limits.app), &limits.body().into()).await,
             Action::List(OfApp { app }) => client.get(&tokens(app)).await,
-            Action::Revoke { app, token } => client.delete(&format!("{}/{}", tokens(app), token.segment())).await,
+            Action::Revoke(Revoke { app, token, .. }) => {
+                client.delete(&format!("{}/{}", tokens(app), token.segment())).await
+            }
         }
     }
 
@@ -136,8 +152,27 @@ impl Action {
                 ];
                 output::table(columns, &rows)
             }
-            Action::Revoke { token, .. } => output::line(format_args!("Revoked {}.", token.as_str())),
+            Action::Revoke(Revoke { token, .. }) => output::line(format_args!("Revoked {}.", token.as_str())),
         }
+    }
+}
+
+impl Revoke {
+    /// Shows which token it is, and asks the person at the terminal.
+    async fn is_wanted(&self, client: &Client) -> Result<bool> {
+        let Self { app, token, .. } = self;
+        let Tokens { tokens } = client.get(&tokens(app)).await?.read()?;
+        // One that cannot be shown is not revoked: the server may read an id in another form than the list has it.
+        let Some(found) = tokens.into_iter().find(|shown| shown.token_id == token.as_str()) else {
+            bail!("{app} has no token {token}; `aerogram token list {app}` shows the ids.");
+        };
+        let about = found.about();
+        let show = || {
+            output::note(format_args!("{about}"));
+            Ok(())
+        };
+        let unasked = format!("Nothing was revoked: nobody is here to be asked. {about} Say --yes to revoke it.");
+        is_agreed(show, "Revoke it?", &unasked)
     }
 }
 
@@ -173,6 +208,13 @@ impl Role {
 }
 
 impl Shown {
+    /// What somebody should know who is about to revoke it.
+    fn about(&self) -> String {
+        let used = self.last_used.as_ref().map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
+        let Self { name, role, .. } = self;
+        format!("'{}' ({role}, {used}) is refused at once: a server that uses it stops working.", shortened(name))
+    }
+
     fn row(self) -> [String; 7] {
         let ends = self.expires.unwrap_or_else(|| "never".to_owned());
         let used = self.last_used.unwrap_or_else(|| "never".to_owned());

@@ -1,6 +1,7 @@
 //! Somebody lets servers in by tokens, and replaces a secret without a break.
 
 use crate::operator_story::{KEY, Story};
+use crate::terminal::Terminal;
 
 #[test]
 fn tokens_are_made_listed_and_revoked() {
@@ -15,8 +16,8 @@ fn tokens_are_made_listed_and_revoked() {
     assert!(listed.contains("Website") && listed.contains("sender") && listed.contains(&token[..15]), "{listed}");
     assert!(!listed.contains(token), "{listed}");
     let id = story.json(&["token", "list", &key])["tokens"][0]["token_id"].as_str().unwrap().to_owned();
-    assert!(story.says(&["token", "revoke", &key, &id]).contains(&id));
-    assert!(story.refused(&["token", "revoke", &key, &id]).contains("404"));
+    assert!(story.says(&["token", "revoke", &key, &id, "--yes"]).contains(&id));
+    assert!(story.refused(&["token", "revoke", &key, &id, "--yes"]).contains("404"));
     assert!(
         story.refused(&["token", "create", &key, "Website", "--role", "sender", "--scopes", "all"]).contains("scopes")
     );
@@ -28,6 +29,36 @@ fn tokens_are_made_listed_and_revoked() {
     story.says(&push);
     story.says(&["app", "end-former-secret", &key, "--secret", "master"]);
     assert!(story.refused(&push).contains("401"));
+}
+
+/// A server that uses it stops working at once.
+#[test]
+fn somebody_at_a_terminal_sees_which_token_is_revoked() {
+    let story = Story::begin();
+    let created = story.json(&["token", "create", KEY, "Website", "--role", "sender"]);
+    let id = created["token_id"].as_str().unwrap();
+    let revoke = ["token", "revoke", KEY, id];
+    let n_tokens = || story.json(&["token", "list", KEY])["tokens"].as_array().unwrap().len();
+    let unasked = story.command(&revoke).output().unwrap();
+    let told = String::from_utf8(unasked.stderr).unwrap();
+    assert_eq!(unasked.status.code(), Some(2), "{told}");
+    assert!(told.contains("'Website' (sender, never used)") && told.contains("--yes"), "{told}");
+    let unknown = story.refused(&["token", "revoke", KEY, "00000000-0000-4000-8000-000000000000"]);
+    assert!(unknown.contains("`aerogram token list"), "{unknown}");
+    let mut terminal = Terminal::start(story.command(&revoke));
+    terminal.wait_for("Revoke it? [y/N] ");
+    terminal.types("");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("'Website' (sender, never used)") && shown.contains("Nothing was revoked."), "{shown}");
+    assert_eq!(n_tokens(), 1);
+    let mut terminal = Terminal::start(story.command(&revoke));
+    terminal.wait_for("Revoke it? [y/N] ");
+    terminal.types("y");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains(&format!("Revoked {id}.")), "{shown}");
+    assert_eq!(n_tokens(), 0);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! that gets a tag or a subscription, imported or not; and an app that becomes looser, before its line.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, IsTerminal, Write as _};
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
@@ -10,8 +9,8 @@ use serde_json::Value;
 use super::Options;
 use super::app::Changes;
 use crate::client::Client;
+use crate::commands::asking::is_agreed;
 use crate::commands::listing::each;
-use crate::config::Unusable;
 use crate::output;
 
 /// Imports cause no other happenings than these.
@@ -38,7 +37,7 @@ pub(super) async fn is_given(client: &Client, options: &Options) -> Result<bool>
         return Ok(true);
     }
     let otherwise = "Disable them for the time of the import, or say --yes if they may send.";
-    is_agreed(&warning, "Import nevertheless?", &format!("Nothing was imported. {warning}\n{otherwise}"))
+    is_agreed(|| shown(&warning), "Import nevertheless?", &format!("Nothing was imported. {warning}\n{otherwise}"))
 }
 
 /// Shows how the app itself changes, for somebody to agree if it lets in more than before.
@@ -59,23 +58,13 @@ pub(super) fn to_changes(changes: &Changes, options: &Options) -> Result<()> {
     let unasked =
         format!("The app was not changed, because some of this lets in more than before:{changes}\n{otherwise}");
     ensure!(
-        is_agreed(&warning, "Change the app so?", &unasked)?,
+        is_agreed(|| shown(&warning), "Change the app so?", &unasked)?,
         "The app was not changed, and the import ends there."
     );
     Ok(())
 }
 
-/// Asks at the terminal. Where nobody can be asked, it is an error to say so.
-fn is_agreed(warning: &str, question: &str, unasked: &str) -> Result<bool> {
-    let mut input = io::stdin().lock();
-    if !input.is_terminal() {
-        return Err(Unusable::new(unasked.to_owned()).into());
-    }
+fn shown(warning: &str) -> Result<()> {
     output::note(format_args!("{warning}"));
-    let mut terminal = io::stderr().lock();
-    write!(terminal, "{question} [y/N] ")?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    input.read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    Ok(())
 }
