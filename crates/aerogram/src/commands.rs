@@ -224,10 +224,10 @@ pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
     }
 }
 
-// The app whose things are listed. Clap would make a comment for documentation the help of the lists.
+// The app that a command is about a thing of. Clap would make a comment for documentation the help of the lists.
 #[derive(Args, Debug)]
 struct OfApp {
-    /// Key of the app
+    /// Key of the app; the exported one when absent
     // A setting, so that the exported one is meant when no other is given.
     #[arg(
         id = "app_key",

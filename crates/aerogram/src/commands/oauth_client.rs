@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::token::Limits;
 use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
-use crate::config::{Name, app_key};
+use crate::config::Name;
 use crate::output::{self, ID, MOMENT, NAME, TEXT};
 
 #[derive(Args, Debug)]
@@ -31,9 +31,8 @@ enum Action {
     List(OfApp),
     /// End a client and its access tokens at once
     Revoke {
-        /// Key of the app
-        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-        app: AppKey,
+        #[command(flatten)]
+        of: OfApp,
         /// Id of the client, as `oauth-client list` has it
         #[arg(value_name = "CLIENT")]
         client: Name,
@@ -81,15 +80,17 @@ impl OauthClient {
 impl Action {
     async fn ask(&self, client: &Client) -> Result<Reply> {
         match self {
-            Action::Create(create) => client.send(Method::POST, &clients(&create.limits.app), &create.body()).await,
+            Action::Create(create) => client.send(Method::POST, &clients(&create.limits.of.app), &create.body()).await,
             Action::List(OfApp { app }) => client.get(&clients(app)).await,
-            Action::Revoke { app, client: id } => client.delete(&format!("{}/{}", clients(app), id.segment())).await,
+            Action::Revoke { of: OfApp { app }, client: id } => {
+                client.delete(&format!("{}/{}", clients(app), id.segment())).await
+            }
         }
     }
 
     fn show(&self, reply: &Reply) -> Result<()> {
         match self {
-            Action::Create(Create { limits: Limits { app, name, .. }, .. }) => {
+            Action::Create(Create { limits: Limits { of: OfApp { app }, name, .. }, .. }) => {
                 let Created { client_id, client_secret, private_key } = reply.read()?;
                 output::line(format_args!("Made an OAuth client for '{name}' of {app}."))?;
                 output::line(format_args!("  client id      {client_id}"))?;

@@ -10,12 +10,11 @@ use anyhow::{Result, bail};
 use bytes::Bytes;
 use clap::{Args, Subcommand};
 use http::Method;
-use model::app::AppKey;
 use serde_json::json;
 
-use super::Operator;
+use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
-use crate::config::{Name, app_key};
+use crate::config::Name;
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -31,11 +30,7 @@ enum Action {
     /// Configure a platform, or add a key to it
     Set(Box<set::Set>),
     /// List the configured platforms of an app
-    List {
-        /// Key of the app
-        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-        app: AppKey,
-    },
+    List(OfApp),
     /// Show how a platform is configured, without its secrets
     Show(Which),
     /// Ask a platform whether it accepts the app's configuration; nothing is sent to any device
@@ -65,9 +60,8 @@ enum Action {
 
 #[derive(Args, Debug)]
 struct Which {
-    /// Key of the app
-    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-    app: AppKey,
+    #[command(flatten)]
+    of: OfApp,
     /// apns, fcm, adm, wns, webpush, or `open::NAME` for a platform of your own
     platform: Name,
 }
@@ -82,7 +76,7 @@ impl Action {
     async fn ask(&self, client: &Client) -> Result<Reply> {
         match self {
             Action::Set(set) => set.ask(client).await,
-            Action::List { app } => client.get(&format!("/operator/apps/{app}/platforms")).await,
+            Action::List(OfApp { app }) => client.get(&format!("/operator/apps/{app}/platforms")).await,
             Action::Show(which) => client.get(&which.path()).await,
             Action::Test(which) => client.send_raw(Method::POST, &format!("{}/test", which.path()), Bytes::new()).await,
             Action::Pause { which, reason } => {
@@ -109,7 +103,7 @@ impl Action {
     fn show(&self, reply: &Reply) -> Result<()> {
         match self {
             Action::Set(set) => set.show(reply),
-            Action::List { .. } => show::list(reply),
+            Action::List(_) => show::list(reply),
             Action::Show(_) => show::one(reply),
             Action::Test(which) => output::line(format_args!("{} accepts the configuration.", which.platform)),
             Action::Pause { which, .. } => {
@@ -128,6 +122,6 @@ impl Action {
 
 impl Which {
     fn path(&self) -> String {
-        format!("/operator/apps/{}/platforms/{}", self.app, self.platform.segment())
+        format!("/operator/apps/{}/platforms/{}", self.of.app, self.platform.segment())
     }
 }

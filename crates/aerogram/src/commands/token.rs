@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::asking::is_agreed;
 use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
-use crate::config::{Name, app_key, network, number_in};
+use crate::config::{Name, network, number_in};
 use crate::output::{self, ID, MOMENT, NAME, TEXT, shortened};
 
 #[derive(Args, Debug)]
@@ -36,9 +36,8 @@ enum Action {
 
 #[derive(Args, Debug)]
 struct Revoke {
-    /// Key of the app
-    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-    app: AppKey,
+    #[command(flatten)]
+    of: OfApp,
     /// Id of the token, as `token list` has it
     #[arg(value_name = "TOKEN")]
     token: Name,
@@ -50,9 +49,8 @@ struct Revoke {
 /// What a server may do that gets a token, or an OAuth client.
 #[derive(Args, Debug)]
 pub(super) struct Limits {
-    /// Key of the app
-    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-    pub(super) app: AppKey,
+    #[command(flatten)]
+    pub(super) of: OfApp,
     /// Name of the server that gets it, for people
     pub(super) name: String,
     /// What it may do, as for people
@@ -123,9 +121,9 @@ impl Token {
 impl Action {
     async fn ask(&self, client: &Client) -> Result<Reply> {
         match self {
-            Action::Create(limits) => client.send(Method::POST, &tokens(&limits.app), &limits.body().into()).await,
+            Action::Create(limits) => client.send(Method::POST, &tokens(&limits.of.app), &limits.body().into()).await,
             Action::List(OfApp { app }) => client.get(&tokens(app)).await,
-            Action::Revoke(Revoke { app, token, .. }) => {
+            Action::Revoke(Revoke { of: OfApp { app }, token, .. }) => {
                 client.delete(&format!("{}/{}", tokens(app), token.segment())).await
             }
         }
@@ -133,7 +131,7 @@ impl Action {
 
     fn show(&self, reply: &Reply) -> Result<()> {
         match self {
-            Action::Create(Limits { app, name, .. }) => {
+            Action::Create(Limits { of: OfApp { app }, name, .. }) => {
                 let Created { token_id, token } = reply.read()?;
                 output::line(format_args!("Made a token for '{name}' of {app}, with the id {token_id}."))?;
                 output::line(format_args!("  token  {token}"))
@@ -160,7 +158,7 @@ impl Action {
 impl Revoke {
     /// Shows which token it is, and asks the person at the terminal.
     async fn is_wanted(&self, client: &Client) -> Result<bool> {
-        let Self { app, token, .. } = self;
+        let Self { of: OfApp { app }, token, .. } = self;
         let Tokens { tokens } = client.get(&tokens(app)).await?.read()?;
         // One that cannot be shown is not revoked: the server may read an id in another form than the list has it.
         let Some(found) = tokens.into_iter().find(|shown| shown.token_id == token.as_str()) else {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
-use crate::config::{Name, app_key, number_in};
+use crate::config::{Name, number_in};
 use crate::output;
 use settings::Settings;
 
@@ -67,9 +67,8 @@ enum Action {
 
 #[derive(Args, Debug)]
 struct Which {
-    /// Key of the app
-    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-    app: AppKey,
+    #[command(flatten)]
+    of: OfApp,
     /// Id of the webhook, as `webhook list` has it
     #[arg(value_name = "WEBHOOK")]
     webhook: Name,
@@ -77,9 +76,8 @@ struct Which {
 
 #[derive(Args, Debug)]
 struct Add {
-    /// Key of the app
-    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
-    app: AppKey,
+    #[command(flatten)]
+    of: OfApp,
     /// Where events are posted to
     #[arg(value_name = "URL")]
     to: String,
@@ -127,7 +125,7 @@ impl Webhook {
             Action::Add(add) => {
                 let body = add.body()?;
                 operator
-                    .run(async |client| client.send(Method::POST, &webhooks(&add.app), &body).await, show::one)
+                    .run(async |client| client.send(Method::POST, &webhooks(&add.of.app), &body).await, show::one)
                     .await
             }
             Action::List(OfApp { app }) => {
@@ -162,7 +160,7 @@ impl Webhook {
 
 impl Which {
     fn path(&self) -> String {
-        format!("{}/{}", webhooks(&self.app), self.webhook.segment())
+        format!("{}/{}", webhooks(&self.of.app), self.webhook.segment())
     }
 
     async fn post(&self, client: &Client, action: &str) -> Result<Reply> {

@@ -11,6 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, Parser};
 
+use super::exported_app;
 use super::file::SettingsFile;
 use super::{CONFIG, HEADING, SECRET};
 
@@ -61,8 +62,10 @@ pub(crate) fn parse<Cli: Parser>(
     let mut command = layers.behind(Cli::command());
     // Clap builds only the subcommand that it meets, and an argument that is not built cannot be shown.
     command.build();
-    let matches =
-        command.try_get_matches_from_mut(arguments).map_err(|error| layers.explain(&command, arguments, error))?;
+    let matches = command.try_get_matches_from_mut(arguments).or_else(|error| {
+        let again = exported_app::may_be_meant(&error).then(|| layers.with_exported_app::<Cli>(arguments)).flatten();
+        again.unwrap_or_else(|| Err(layers.explain(&command, arguments, error)))
+    })?;
     let cli = Cli::from_arg_matches(&matches).map_err(Refusal::Usage)?;
     let secrets_file = layers.file.holds_secrets().then(|| layers.file.path().to_owned());
     let from_environment = layers.environment.into_keys().filter(|name| !is_on_command_line(&matches, name)).collect();
@@ -155,10 +158,23 @@ impl Layers {
     }
 
     fn behind(&self, command: Command) -> Command {
-        command.mut_args(|arg| self.behind_argument(arg)).mut_subcommands(|command| self.behind(command))
+        let leads = exported_app::leads(&command);
+        command.mut_args(|arg| self.behind_argument(arg, leads)).mut_subcommands(|command| self.behind(command))
     }
 
-    fn behind_argument(&self, arg: Arg) -> Arg {
+    /// The command line once more, with the exported app where none is named. `None` if that is not what is wrong with it.
+    fn with_exported_app<Cli: Parser>(&self, arguments: &[OsString]) -> Option<Result<ArgMatches, Refusal>> {
+        let (key, _) = self.get(exported_app::SETTING)?;
+        let mut command = exported_app::taken(self.behind(Cli::command()), key);
+        command.build();
+        match command.try_get_matches_from_mut(arguments) {
+            Ok(matches) => Some(Ok(matches)),
+            Err(error) if exported_app::has_misread_a_word(&error) => None,
+            Err(error) => Some(Err(self.explain(&command, arguments, error))),
+        }
+    }
+
+    fn behind_argument(&self, arg: Arg, leads: bool) -> Arg {
         if !is_setting(&arg) {
             return arg;
         }
@@ -166,6 +182,8 @@ impl Layers {
         let help = arg.get_help().cloned().unwrap_or_default();
         let arg = arg.help(format!("{help} [{}]", environment_name(&name)));
         match self.get(&name) {
+            // Clap lets nothing that is required stand behind what is not.
+            Some(_) if leads && arg.is_positional() => arg,
             // Clap asks for a required argument even when it has a default.
             Some((value, _)) => {
                 arg.required(false).default_value(value.to_owned()).hide_default_value(SECRET.contains(&name.as_str()))

@@ -31,6 +31,13 @@ fn tokens_are_made_listed_and_revoked() {
     assert!(story.refused(&push).contains("401"));
 }
 
+/// The complaint about a command that was given wrong, with this key exported.
+fn misused(story: &Story, key: &str, arguments: &[&str]) -> String {
+    let output = story.command(arguments).env("AEROGRAM_APP_KEY", key).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
 /// A server that uses it stops working at once.
 #[test]
 fn somebody_at_a_terminal_sees_which_token_is_revoked() {
@@ -71,17 +78,52 @@ fn what_servers_have_is_listed_of_the_app_that_is_exported() {
     for list in ["webhook", "oauth-client"] {
         assert_eq!(story.says(&[list, "list"]).lines().count(), 1);
     }
-    let wrong = |key: &str, arguments: &[&str]| {
-        let output = story.command(arguments).env("AEROGRAM_APP_KEY", key).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        String::from_utf8(output.stderr).unwrap()
-    };
+    let wrong = |key: &str, arguments: &[&str]| misused(&story, key, arguments);
     let exported = wrong("nope", &["token", "list"]);
     assert!(exported.contains("'app_key' cannot be 'nope' (from AEROGRAM_APP_KEY)"), "{exported}");
     let typed = wrong(KEY, &["token", "list", "nope"]);
     assert!(typed.contains("invalid value 'nope' for "), "{typed}");
     let absent = wrong("", &["token", "list"]);
     assert!(absent.contains("<KEY>"), "{absent}");
+}
+
+#[test]
+fn what_the_app_has_that_is_exported_is_named_without_its_key() {
+    let story = Story::begin();
+    let other = story.json(&["app", "create", "Shop"])["app"]["key"].as_str().unwrap().to_owned();
+    let created = story.json(&["token", "create", "Website", "--role", "viewer"]);
+    let token = created["token_id"].as_str().unwrap();
+    assert!(story.says(&["token", "list", KEY]).contains("Website"));
+    assert!(!story.says(&["token", "list", &other]).contains("Website"));
+    let client = story.json(&["oauth-client", "create", "Batch", "--role", "viewer"]);
+    story.says(&["oauth-client", "revoke", client["client_id"].as_str().unwrap()]);
+
+    story.says(&["platform", "set", "webpush", "--subject", "mailto:push@example.com"]);
+    story.says(&["platform", "pause", "webpush", "--reason", "Wrong text"]);
+    assert!(story.says(&["platform", "list"]).contains("paused"));
+    assert!(!story.says(&["platform", "list", &other]).contains("paused"));
+
+    let added = story.json(&["webhook", "add", "https://events.example.com/in", "--disabled"]);
+    let webhook = added["webhook"]["webhook_id"].as_str().unwrap();
+    story.says(&["webhook", "set", webhook, "--name", "Warehouse"]);
+    story.says(&["webhook", "dead", webhook, "discard", "--yes"]);
+    assert!(story.refused(&["webhook", "show", &other, webhook]).contains("404"));
+
+    let wrong = |key: &str, arguments: &[&str]| misused(&story, key, arguments);
+    // A word too many shows that a key was meant.
+    for arguments in [&["token", "revoke", "nope", token][..], &["webhook", "dead", "nope", webhook]] {
+        let mistyped = wrong(KEY, arguments);
+        assert!(mistyped.contains("invalid value 'nope' for '<KEY>'"), "{mistyped}");
+    }
+    let without_id = wrong(KEY, &["token", "revoke", KEY]);
+    assert!(without_id.contains("<TOKEN>"), "{without_id}");
+    let without_role = wrong(KEY, &["token", "create", "Website"]);
+    assert!(without_role.contains("--role") && !without_role.contains("invalid value"), "{without_role}");
+    let exported = wrong("nope", &["token", "revoke", token]);
+    assert!(exported.contains("'app_key' cannot be 'nope' (from AEROGRAM_APP_KEY)"), "{exported}");
+    let absent = wrong("", &["token", "revoke", token]);
+    assert!(absent.contains("<KEY>"), "{absent}");
+    assert!(story.says(&["token", "revoke", token, "--yes"]).contains(token));
 }
 
 #[test]
