@@ -9,7 +9,7 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, Reply};
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
@@ -83,8 +83,7 @@ impl Audience {
         let AudienceCommand::Explain(explain) = &self.command;
         let client = Client::app(&explain.remote, &explain.login)?;
         let device_types = super::push::device_types(&explain.device_types);
-        let question = json!({"audience": explain.audience, "device_types": device_types});
-        let reply = client.send_raw(Method::POST, "/api/audience/explain", question.to_string().into()).await?;
+        let reply = explained(&client, &explain.audience, &device_types).await?;
         if explain.remote.json {
             reply.print()?;
         } else {
@@ -92,6 +91,12 @@ impl Audience {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Whom an audience reaches.
+pub(super) async fn explained(client: &Client, audience: &Value, device_types: &Value) -> Result<Reply> {
+    let question = json!({"audience": audience, "device_types": device_types});
+    client.send(Method::POST, "/api/audience/explain", &question).await
 }
 
 fn print(explanation: &Explanation) -> Result<()> {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use bytes::Bytes;
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::Value;
@@ -88,6 +89,12 @@ impl NounArgs {
     }
 }
 
+impl Content {
+    pub(super) fn body(&self) -> Result<Bytes> {
+        Written::read(self.file.as_deref(), &self.set)?.body()
+    }
+}
+
 impl Verb {
     pub(super) async fn run(&self, noun: &Noun, client: &Client, is_json: bool) -> Result<()> {
         match self {
@@ -102,7 +109,7 @@ impl Verb {
                     let text = format!("The API does not change {}: delete it and create another.", noun.one);
                     return Err(Unusable::new(text).into());
                 };
-                let body = Written::read(content.file.as_deref(), &content.set)?.body()?;
+                let body = content.body()?;
                 let reply = client.send_raw(method.clone(), &noun.path_of(&one.id), body).await?;
                 if is_json { reply.print() } else { output::line(format_args!("changed")) }
             }
@@ -117,7 +124,11 @@ impl Noun {
     }
 
     pub(super) async fn create(&self, client: &Client, content: &Content, is_json: bool) -> Result<()> {
-        let body = Written::read(content.file.as_deref(), &content.set)?.body()?;
+        self.create_of(client, content.body()?, is_json).await
+    }
+
+    /// The same with a body that was read already.
+    pub(super) async fn create_of(&self, client: &Client, body: Bytes, is_json: bool) -> Result<()> {
         let reply = client.send_raw(Method::POST, self.listing.path, body).await?;
         if is_json { reply.print() } else { made(self, &reply) }
     }

@@ -82,6 +82,34 @@ fn parts_on_the_command_line_make_a_thing_without_a_file() {
     assert!(story.refused(&["schedule", "pause", &id]).contains("The server answered"));
 }
 
+/// A device that has told no time zone has no clock to go by.
+#[test]
+fn a_schedule_by_local_time_tells_whom_it_leaves_out() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let with_zone = json!({"channel_id": "0190a000-0000-4000-8000-000000000001", "device_type": "android", "opt_in": true,
+        "push_address": "b", "set_tags": true, "tags": ["sport"], "timezone": "Europe/Berlin"});
+    std::fs::write(story.folder.path().join("devices.jsonl"), format!("{with_zone}\n")).unwrap();
+    story.says(&["import", "jsonl", "devices.jsonl"]);
+    let noted = |time: &str, audience: &str, more: &[&str]| {
+        let (time, audience) = (format!("schedule.{time}=2099-01-01T09:00:00"), format!("push.audience={audience}"));
+        let parts = [time.as_str(), audience.as_str(), "push.device_types=all", "push.notification.alert=Hello"];
+        let set = parts.into_iter().flat_map(|part| ["--set", part]);
+        let words: Vec<&str> = ["schedule", "create"].into_iter().chain(set).chain(more.iter().copied()).collect();
+        let output = story.command(&words).output().unwrap();
+        let noted = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && !output.stdout.is_empty(), "{noted}");
+        noted
+    };
+    let (local, one) = ("local_scheduled_time", "1 device has no time zone and gets nothing.");
+    for audience in ["all", r#"{"tag": "news"}"#] {
+        assert_eq!(noted(local, audience, &[]), format!("warning: schedule.{local}: {one}\n"));
+    }
+    assert_eq!(noted(local, r#"{"tag": "sport"}"#, &[]), "");
+    assert_eq!(noted("scheduled_time", "all", &[]), "");
+    assert_eq!(noted(local, "all", &["--json"]), "");
+}
+
 #[test]
 fn a_list_is_filled_and_read() {
     let story = Story::begin();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Reply};
-use crate::commands::audience::Explanation;
+use crate::commands::audience::{self, Explanation};
 use crate::output;
 
 /// What becomes of the pushes of one request.
@@ -96,8 +96,7 @@ pub(super) async fn warnings_about(client: &Client, body: &Bytes) -> Vec<String>
 /// Whom a push would reach.
 async fn explained(client: &Client, push: &Value) -> Result<Reply> {
     let Addressed { audience, device_types } = Addressed::deserialize(push).context("The push is for nobody")?;
-    let question = json!({"audience": audience, "device_types": device_types});
-    client.send(Method::POST, "/api/audience/explain", &question).await
+    audience::explained(client, &audience, &device_types).await
 }
 
 impl OfPush {
