@@ -28,7 +28,7 @@ const MOST_SENDS: usize = 5;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WireOptions {
-    /// The most connections.
+    /// The most connections. The last of several is for a thread that has none.
     pub(crate) connections: usize,
     /// Wait for the first answer on a new connection before sending more on it.
     pub(crate) one_stream_first: bool,
@@ -36,6 +36,12 @@ pub(crate) struct WireOptions {
     pub(crate) connect_timeout: Duration,
     /// For an answer.
     pub(crate) timeout: Duration,
+}
+
+impl WireOptions {
+    const fn for_one_thread(&self) -> usize {
+        if self.connections > 1 { self.connections - 1 } else { 1 }
+    }
 }
 
 /// Why there is no answer.

@@ -20,7 +20,7 @@ use crate::request::path_segment;
 use crate::room::Room;
 use crate::wire::{Origin, Wire};
 
-const CONNECTIONS: usize = 8;
+const CONNECTIONS: usize = 9;
 const FIRST_ROOM: usize = 100;
 const MOST_ROOM: usize = 4000;
 

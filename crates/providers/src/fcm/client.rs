@@ -18,7 +18,7 @@ use crate::room::Room;
 use crate::wire::{Origin, Wire};
 
 /// Google permits a hundred requests at once on each.
-const CONNECTIONS: usize = 12;
+const CONNECTIONS: usize = 13;
 const FIRST_ROOM: usize = 100;
 const MOST_ROOM: usize = 4000;
 

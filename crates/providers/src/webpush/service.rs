@@ -21,7 +21,7 @@ use crate::wire::{Origin, Wire};
 const MOST_SERVICES: usize = 1024;
 
 /// To one service at once; each carries a hundred messages and more.
-const MOST_CONNECTIONS: usize = 4;
+const MOST_CONNECTIONS: usize = 5;
 
 /// After this many requests in a row without any answer a service rests, for longer every time. One that nobody vouches for and
 /// that has never answered gets fewer.

@@ -23,10 +23,10 @@ use crate::http::MOST_ANSWER_BYTES;
 /// More streams than this on one connection cost memory and bring nothing.
 const MOST_STREAMS: usize = 1000;
 
-/// With so many requests under way on a connection, callers of other threads look for another one.
+/// With so many requests under way on a connection, callers of other threads open their own.
 const CROWDED: usize = 32;
 
-/// A crowded connection on which no answer has come for this long may have come to a stop.
+/// A connection that has said nothing for so long, although requests wait, may have come to a stop.
 const SILENT: Duration = Duration::from_secs(1);
 
 /// A connection that is unused for this long is closed.
@@ -48,9 +48,11 @@ pub(super) struct Link {
     one_stream_first: bool,
     n_open: AtomicUsize,
     since: Instant,
-    /// Milliseconds since then until the last answer, or until something was last sent.
+    /// Milliseconds since then until the last answer, until something was last sent, and until something was sent while nothing was
+    /// under way.
     heard: AtomicU64,
     used: AtomicU64,
+    busy: AtomicU64,
     /// Held here rather than by each waiting task, so that one look per second replaces a timer per request.
     waiting: Mutex<HashMap<StreamId, Waiting>>,
 }
@@ -88,6 +90,7 @@ impl Link {
             since: Instant::now(),
             heard: AtomicU64::new(0),
             used: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
             waiting: Mutex::default(),
         }
     }
@@ -117,18 +120,21 @@ impl Link {
         self.n_open() >= CROWDED
     }
 
-    /// Whether it may have come to a stop.
+    /// Whether it may have come to a stop: requests wait, and nothing was heard for a while.
     pub(super) fn is_stalling(&self, now: Instant) -> bool {
         let silent = u64::try_from(SILENT.as_millis()).unwrap_or(u64::MAX);
-        self.is_crowded() && self.millis(now).saturating_sub(self.heard.load(Ordering::Relaxed)) >= silent
+        let heard = self.heard.load(Ordering::Relaxed).max(self.busy.load(Ordering::Relaxed));
+        self.n_open() > 0 && self.millis(now).saturating_sub(heard) >= silent
     }
 
     pub(super) fn n_open(&self) -> usize {
         self.n_open.load(Ordering::Relaxed)
     }
 
-    pub(super) fn reserve(&self) {
-        self.n_open.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn reserve(&self, now: Instant) {
+        if self.n_open.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.busy.store(self.millis(now), Ordering::Relaxed);
+        }
     }
 
     pub(super) fn release(&self) {

@@ -23,9 +23,6 @@ const LONGEST_BACK_OFF: Duration = Duration::from_secs(30);
 /// The assumed capacity of a connection as long as there is none.
 const USUAL_STREAMS: usize = 100;
 
-/// How long to do with the connections that there are when another one was of no use.
-const SPARE_PAUSE: Duration = Duration::from_secs(5);
-
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) origin: Origin,
@@ -46,16 +43,10 @@ struct State {
     /// Failed connections in a row.
     n_failures: u32,
     down: Option<Down>,
+    /// The same of those that were opened beside others.
+    n_failed_spares: u32,
     /// Until then the connections that there are have to do.
     no_spare_until: Option<Instant>,
-}
-
-/// The connection for the next request.
-struct BestLink {
-    sender: SendRequest<Bytes>,
-    link: Arc<Link>,
-    /// Whether the caller should open one of its own for those to come.
-    wants_own: bool,
 }
 
 #[derive(Debug)]
@@ -91,6 +82,7 @@ impl Pool {
             pace: Pace::new(Instant::now()),
             n_failures: 0,
             down: None,
+            n_failed_spares: 0,
             no_spare_until: None,
         };
         Self { origin, tls, policy, options, state: Mutex::new(state), changed: Notify::new() }
@@ -124,12 +116,16 @@ impl Pool {
         WireError::Unreachable { reason, again_in: Duration::ZERO }
     }
 
-    /// `None`: not now. Sees to it that there will be a connection.
+    /// `None`: not now. Sees to it that there will be a connection. The best one is driven by the runtime of the caller: an answer
+    /// that comes by way of another thread takes more time, and waits for whatever that thread does.
     pub(super) fn try_ticket(self: &Arc<Self>) -> Result<Option<Fresh<'_>>, WireError> {
         let started = Instant::now();
         let mut state = self.state();
-        let best = state.best_link(started);
-        if best.as_ref().is_none_or(|best| best.wants_own) {
+        let here = Handle::current().id();
+        let free = state.links.iter().filter(|(_, link)| link.has_room());
+        let best = free.min_by_key(|(_, link)| (link.is_stalling(started), !link.is_at_home_in(here), link.n_open()));
+        let best = best.map(|(sender, link)| (sender.clone(), Arc::clone(link)));
+        if best.as_ref().is_none_or(|(_, link)| !link.is_at_home_in(here) && link.is_crowded()) {
             match state.may_connect(&self.options, started) {
                 Ok(true) => {
                     state.is_connecting = true;
@@ -139,8 +135,8 @@ impl Pool {
                 Ok(false) | Err(_) => {}
             }
         }
-        let Some(BestLink { sender, link, .. }) = best else { return Ok(None) };
-        link.reserve();
+        let Some((sender, link)) = best else { return Ok(None) };
+        link.reserve(started);
         state.n_open += 1;
         Ok(Some(Fresh { ticket: Ticket { link, pool: self }, sender, started }))
     }
@@ -223,6 +219,7 @@ impl Pool {
         let mut state = self.state();
         state.n_failures = 0;
         state.down = None;
+        state.n_failed_spares = 0;
         state.no_spare_until = None;
         drop(state);
         self.changed.notify_waiters();
@@ -236,7 +233,7 @@ impl Pool {
         }
         let proven = state.links.iter().filter(|(_, link)| !link.is_new());
         let per_link = proven.map(|(_, link)| link.limit()).max().unwrap_or(USUAL_STREAMS);
-        (per_link * self.options.connections).min(state.pace.n_useful()).max(1)
+        (per_link * self.options.for_one_thread()).min(state.pace.n_useful()).max(1)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -245,30 +242,14 @@ impl Pool {
 }
 
 impl State {
-    /// The best connection is driven by the runtime of the caller: an answer that comes by way of another thread takes more time,
-    /// and waits for whatever that thread does. Those of other threads have room for a few requests, and for more if the caller
-    /// cannot have one of its own.
-    fn best_link(&mut self, now: Instant) -> Option<BestLink> {
-        let here = Handle::current().id();
-        let is_own = |link: &Link| link.is_at_home_in(here);
-        let has_own = self.links.iter().any(|(_, link)| is_own(link));
-        let free =
-            self.links.iter().filter(|(_, link)| link.has_room() && (is_own(link) || !has_own || !link.is_crowded()));
-        let rank = |link: &Link| (link.is_stalling(now), !is_own(link), link.n_open());
-        let (sender, link) = free.min_by_key(|(_, link)| rank(link))?;
-        let wants_own = !has_own && link.is_crowded();
-        Some(BestLink { sender: sender.clone(), link: Arc::clone(link), wants_own })
-    }
-
     /// Whether another connection may be opened now. Fails while there is none, and it is too early to try again.
     fn may_connect(&mut self, options: &WireOptions, now: Instant) -> Result<bool, WireError> {
         // A connection that still has to prove itself will soon carry more.
         let is_growing = self.is_connecting || self.links.iter().any(|(_, link)| link.is_new());
         let here = Handle::current().id();
         let has_own = self.links.iter().any(|(_, link)| link.is_at_home_in(here));
-        // The last one is for a thread that has none.
-        let n_reserved = usize::from(has_own && options.connections > 1);
-        if is_growing || self.links.len() + n_reserved >= options.connections {
+        let most = if has_own { options.for_one_thread() } else { options.connections };
+        if is_growing || self.links.len() >= most {
             return Ok(false);
         }
         if self.no_spare_until.is_some_and(|until| until > now) && !self.links.is_empty() {
@@ -291,15 +272,15 @@ impl State {
 
     /// A connection was of no use. That of one beside others says nothing of the provider.
     fn failed(&mut self, error: WireError, is_spare: bool) {
-        let now = Instant::now();
+        let n_failures = if is_spare { &mut self.n_failed_spares } else { &mut self.n_failures };
+        let pause = FIRST_BACK_OFF.saturating_mul(1 << (*n_failures).min(16)).min(LONGEST_BACK_OFF);
+        *n_failures += 1;
+        let until = Instant::now() + pause;
         if is_spare {
-            self.no_spare_until = Some(now + SPARE_PAUSE);
-            return;
+            self.no_spare_until = Some(until);
+        } else {
+            self.down = Some(Down { until, error });
         }
-        let doublings = self.n_failures.min(16);
-        self.n_failures += 1;
-        let pause = FIRST_BACK_OFF.saturating_mul(1 << doublings).min(LONGEST_BACK_OFF);
-        self.down = Some(Down { until: now + pause, error });
     }
 }
 

@@ -11,8 +11,6 @@ use providers::{Endpoint, Network, RenderedPush, Sender};
 use rcgen::KeyPair;
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Handle};
-use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::fixture::{NOW, Push, recipient};
@@ -41,12 +39,12 @@ fn sender_with(url: &str, timeouts: Timeouts) -> Sender {
     Sender::apns(&credentials(url), &Network::with_timeouts(AddressPolicy::ANY, timeouts))
 }
 
-fn sender(server: &FrameServer) -> Sender {
+pub(crate) fn sender(server: &FrameServer) -> Sender {
     sender_with(&server.url(), Timeouts::default())
 }
 
 /// Sends so many messages at once.
-fn send(sender: &Sender, n: usize) -> JoinHandle<Vec<Outcome>> {
+pub(crate) fn send(sender: &Sender, n: usize) -> JoinHandle<Vec<Outcome>> {
     let sender = sender.clone();
     tokio::spawn(async move {
         let push = push();
@@ -55,7 +53,7 @@ fn send(sender: &Sender, n: usize) -> JoinHandle<Vec<Outcome>> {
 }
 
 /// A connection whose first request is answered, so that it is past its probation.
-async fn proven(server: &FrameServer, sender: &Sender, n_streams: u32) -> Peer {
+pub(crate) async fn proven(server: &FrameServer, sender: &Sender, n_streams: u32) -> Peer {
     let first = send(sender, 1);
     let mut peer = server.accept(n_streams).await;
     let stream = peer.request().await;
@@ -94,104 +92,6 @@ async fn one_request_first_then_as_many_as_permitted_and_permits_may_change() {
     peer.answer(last, 200).await;
     other.answer(elsewhere, 200).await;
     assert_eq!(sending.await.unwrap(), vec![Outcome::Delivered; 6]);
-}
-
-/// A thread that drives the connections that it opens, until it is dropped.
-struct Thread {
-    runtime: Handle,
-    _until: oneshot::Sender<()>,
-}
-
-impl Thread {
-    fn start() -> Self {
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let (until, ended) = oneshot::channel();
-        let handle = runtime.handle().clone();
-        std::thread::spawn(move || runtime.block_on(ended));
-        Self { runtime: handle, _until: until }
-    }
-
-    fn send(&self, sender: &Sender, n: usize) -> JoinHandle<Vec<Outcome>> {
-        let _here = self.runtime.enter();
-        send(sender, n)
-    }
-}
-
-async fn answer(peer: &mut Peer, streams: Vec<u32>) {
-    for stream in streams {
-        peer.answer(stream, 200).await;
-    }
-}
-
-async fn requests(peer: &mut Peer, n: usize) -> Vec<u32> {
-    let mut streams = Vec::new();
-    for _ in 0..n {
-        streams.push(peer.request().await);
-    }
-    streams
-}
-
-#[tokio::test]
-async fn a_thread_opens_its_own_connection_once_that_of_another_is_crowded() {
-    let server = FrameServer::start().await;
-    let sender = sender(&server);
-    let mut shared = proven(&server, &sender, 100).await;
-    let thread = Thread::start();
-    let alone = thread.send(&sender, 1);
-    let stream = shared.request().await;
-    shared.answer(stream, 200).await;
-    assert_eq!(alone.await.unwrap(), [Outcome::Delivered], "what has next to nothing to do is shared");
-
-    let crowd = send(&sender, 40);
-    let crowded = requests(&mut shared, 40).await;
-    let meanwhile = thread.send(&sender, 1);
-    let mut own = server.accept(100).await;
-    let stream = shared.request().await;
-    shared.answer(stream, 200).await;
-    assert_eq!(meanwhile.await.unwrap(), [Outcome::Delivered], "it does not wait for a connection");
-    answer(&mut shared, crowded).await;
-    assert_eq!(crowd.await.unwrap(), vec![Outcome::Delivered; 40]);
-
-    // Both take their own from then on, whichever has less to do.
-    let (by_thread, by_us) = (thread.send(&sender, 1), send(&sender, 1));
-    let (one, other) = (own.request().await, shared.request().await);
-    let (second_by_thread, second_by_us) = (thread.send(&sender, 1), send(&sender, 1));
-    let (two, another) = (own.request().await, shared.request().await);
-    answer(&mut own, vec![one, two]).await;
-    answer(&mut shared, vec![other, another]).await;
-    for sent in [by_thread, by_us, second_by_thread, second_by_us] {
-        assert_eq!(sent.await.unwrap(), [Outcome::Delivered]);
-    }
-}
-
-#[tokio::test]
-async fn a_crowd_leaves_the_connection_of_another_thread_and_the_last_place_alone() {
-    let server = FrameServer::start().await;
-    let sender = sender(&server);
-    let mut shared = proven(&server, &sender, 40).await;
-    let thread = Thread::start();
-    // One after the other of eight connections is opened, less the last; of what is left, some would have room on the shared one.
-    let crowd = thread.send(&sender, 40 + 6 * (1 + 40) + 40);
-    let on_shared = requests(&mut shared, 40).await;
-    let mut own = Vec::new();
-    for _ in 0..6 {
-        let mut peer = server.accept(40).await;
-        let first = peer.request().await;
-        peer.answer(first, 200).await;
-        own.push(peer);
-    }
-    for peer in &mut own {
-        requests(peer, 40).await;
-    }
-    assert!(shared.requests_so_far().await.is_empty(), "it has no room");
-    answer(&mut shared, on_shared).await;
-    requests(&mut shared, 32).await;
-    assert!(shared.requests_so_far().await.is_empty(), "the rest of its room is for its own thread");
-    let ours = send(&sender, 1);
-    let stream = shared.request().await;
-    shared.answer(stream, 200).await;
-    assert_eq!(ours.await.unwrap(), [Outcome::Delivered]);
-    crowd.abort();
 }
 
 #[tokio::test]

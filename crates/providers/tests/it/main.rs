@@ -4,6 +4,7 @@
 mod amazon;
 mod apple;
 mod connections;
+mod connections_of_threads;
 mod credentials;
 mod firebase;
 mod fixture;
