@@ -94,8 +94,9 @@ impl Worker {
                 if is_look {
                     (look_again_at, rest_until) = (now + backlog.look_again_in, now + rest);
                 }
-                for Begun { job, slot, run, is_long } in claimed {
+                for Begun { job, slot, run } in claimed {
                     let (jobs, stop) = (self.jobs.clone(), stop.clone());
+                    let is_long = slot.track().is_long();
                     let work = async move {
                         // Whatever happens, the slot is free again.
                         if AssertUnwindSafe(jobs.run_and_log(&job, &stop)).catch_unwind().await.is_err() {

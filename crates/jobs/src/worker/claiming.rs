@@ -60,8 +60,6 @@ pub(super) struct Begun {
     pub(super) job: ClaimedJob,
     pub(super) slot: Slot,
     pub(super) run: Run,
-    /// Whether it keeps a thread busy for long.
-    pub(super) is_long: bool,
 }
 
 impl Worker {
@@ -122,10 +120,7 @@ impl Worker {
         };
         for (wanted, _, slot, run) in chosen {
             match claimed.iter().position(|job| (job.app, job.id) == (wanted.app, wanted.id)) {
-                Some(index) => {
-                    let is_long = self.jobs.0.kinds.slots(&wanted.kind).is_long(wanted.turn);
-                    begun.push(Begun { job: claimed.swap_remove(index), slot, run, is_long });
-                }
+                Some(index) => begun.push(Begun { job: claimed.swap_remove(index), slot, run }),
                 None => {
                     // Another process has claimed it meanwhile, and others that were found earlier perhaps as well.
                     slots.leave(&slot);

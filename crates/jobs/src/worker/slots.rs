@@ -42,16 +42,23 @@ impl SlotKind {
     }
 }
 
-/// Jobs of one lane and kind of slot: they share the slots of the lane.
+/// Jobs of one lane and kind of slot: they share the slots of the lane. What sends to many leaves slots to what sends to a few.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Track {
     kind: SlotKind,
     lane: Lane,
+    /// Whether its jobs keep a thread busy for long.
+    is_long: bool,
 }
 
 impl Track {
     pub(super) fn of(job: &DueJob, kinds: &Kinds) -> Self {
-        Self { kind: kinds.slots(&job.kind), lane: job.lane.clone() }
+        let kind = kinds.slots(&job.kind);
+        Self { kind, lane: job.lane.clone(), is_long: kind.is_long(job.turn) }
+    }
+
+    pub(super) const fn is_long(&self) -> bool {
+        self.is_long
     }
 }
 
@@ -150,7 +157,7 @@ mod tests {
     use super::*;
 
     fn track(app: i64, kind: SlotKind, rest: &str) -> Track {
-        Track { kind, lane: Lane { app: AppId(app), name: format!("{kind:?}/{rest}") } }
+        Track { kind, lane: Lane { app: AppId(app), name: format!("{kind:?}/{rest}") }, is_long: false }
     }
 
     fn take(slots: &mut Slots, app: i64, kind: SlotKind, rest: &str) -> Option<Slot> {

@@ -1,6 +1,6 @@
 //! Chooses the next of the due jobs: one of the app with the fewest running jobs, so that a busy app does not get back every slot
 //! it leaves; then one of the lane with the fewest; then the oldest. Within a lane, jobs of a lower turn may go first, so that a
-//! push to a few devices goes out between two blocks of a push to millions.
+//! push goes out between two parts of another.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -196,11 +196,23 @@ mod tests {
     }
 
     #[test]
-    fn a_small_push_goes_out_between_two_blocks_of_a_large_one_and_does_not_stop_it() {
+    fn a_push_to_a_few_has_slots_beside_one_to_many() {
         let mut slots = Slots::default();
-        let mut large: Vec<_> = (0..20).map(|n| due(1, "ios", 0, turn_of(65_536, n))).collect();
+        let large: Vec<_> = (0..20).map(|n| due(1, "ios", 0, turn_of(65_536, n))).collect();
+        assert_eq!(take_all(&mut waiting(large.clone(), &slots), &mut slots).len(), 2);
+        assert_eq!(take_all(&mut waiting(large[2..].to_vec(), &slots), &mut slots).len(), 0);
+        let small = [due(1, "ios", 1, turn_of(999, 0)), due(1, "ios", 1, turn_of(999, 1)), due(1, "ios", 1, 0)];
+        let jobs = large[2..].iter().cloned().chain(small).collect();
+        let taken = take_all(&mut waiting(jobs, &slots), &mut slots);
+        assert_eq!(taken.iter().map(|(job, _)| job.turn).collect::<Vec<_>>(), [0, 0]);
+    }
+
+    #[test]
+    fn a_push_goes_out_between_two_parts_of_another_and_does_not_stop_it() {
+        let mut slots = Slots::default();
+        let mut large: Vec<_> = (0..20).map(|n| due(1, "ios", 0, turn_of(999, n))).collect();
         let mut running = take_all(&mut waiting(large.clone(), &slots), &mut slots);
-        assert_eq!(running.iter().map(|(job, _)| job.turn).collect::<Vec<_>>(), [64, 65], "in the order of its blocks");
+        assert_eq!(running.iter().map(|(job, _)| job.turn).collect::<Vec<_>>(), [0, 1], "in the order of its blocks");
         let mut n_small = 0;
         for round in 1..=8 {
             let (_, slot) = running.remove(0);
