@@ -106,7 +106,8 @@ struct TermsThen {
 }
 
 impl TermsThen {
-    /// The first change of a term since then tells what it was before. A record that cannot be read may have changed any term.
+    /// The first change of a term since then tells what it was before, unless it comes after a record that cannot be read, which may
+    /// have changed any term.
     fn read(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal], position: Option<Offset>) -> Result<Self> {
         let held = channels.iter().map(|ordinal| (*ordinal, HashMap::new())).collect();
         let mut then = Self { held, is_complete: false, unreadable: Vec::new() };
@@ -115,7 +116,7 @@ impl TermsThen {
         let mut n_records = 0;
         log::visit_kinds(tx, app, position, head, &BTreeSet::from([RecordKind::Terms]), MOST_RECORDS, |row| {
             n_records += 1;
-            if then.take(row.body).is_none() {
+            if then.unreadable.is_empty() && then.take(row.body).is_none() {
                 then.unreadable.push(UnreadableRecord::of_form(row.offset, row.kind));
             }
             Ok(())
@@ -214,7 +215,7 @@ impl One<'_> {
     fn as_of(&self, plan: &Plan) -> AsOf {
         match plan {
             Plan::Everyone => AsOf::Then,
-            Plan::Term(_) if self.is_complete => AsOf::Then,
+            Plan::Term(term) if self.is_complete || self.held.contains_key(term) => AsOf::Then,
             // What nobody has now, as a tag that was deleted, somebody may have had.
             Plan::Nobody | Plan::Term(_) | Plan::Set(_) => AsOf::Now,
             Plan::And(parts) | Plan::Or(parts) => parts.iter().map(|part| self.as_of(part)).max().unwrap_or(AsOf::Then),
