@@ -98,10 +98,25 @@ impl Engine {
             if suspects.is_empty() {
                 continue;
             }
-            let counts = self.rooms.targeting.count_everyone(app.id, suspects).await?;
-            let lacking = sending.lacking(app.id, &counts).await?;
-            found.extend(lacking.into_iter().map(|lacking| WithoutCredentials { app: app.key.clone(), lacking }));
+            match self.lacking(app, suspects).await {
+                Ok(lacking) => {
+                    found.extend(
+                        lacking.into_iter().map(|lacking| WithoutCredentials { app: app.key.clone(), lacking }),
+                    );
+                }
+                // The others are told of all the same.
+                Err(error) if !error.is_of_database() => {
+                    let (app, error) = (app.key.as_str(), &error as &dyn std::error::Error);
+                    tracing::error!(app, error, "devices without credentials cannot be counted");
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(found)
+    }
+
+    async fn lacking(&self, app: &App, suspects: Vec<DeviceType>) -> Result<Vec<Lacking>> {
+        let counts = self.rooms.targeting.count_everyone(app.id, suspects).await?;
+        self.rooms.sending.lacking(app.id, &counts).await
     }
 }

@@ -53,8 +53,8 @@ impl Sending {
         Ok(found)
     }
 
-    /// Whether devices of a type may lack something, which is certain once they are counted. Most apps with Google's credentials never
-    /// had an Android device that others deliver to.
+    /// Whether devices of a type may lack something, which is certain once they are counted. Most apps with Google's credentials
+    /// never had an Android device that others deliver to.
     pub async fn may_lack(&self, app: AppId, device_type: &DeviceType) -> Result<bool> {
         let Some(platform) = PlatformName::of(device_type) else { return Ok(false) };
         if self.is_lacking(app, &platform).await? {
