@@ -6,7 +6,6 @@
 mod callers;
 mod campaigns;
 mod database;
-mod exported_app;
 mod file;
 mod layers;
 mod oidc;

@@ -34,7 +34,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("token revoke", &["aerogram token revoke KEY TOKEN_ID --yes"]),
     ("oauth-client create", &["aerogram oauth-client create KEY Warehouse --role viewer --scopes rpt"]),
     ("oauth-client list", &["aerogram oauth-client list KEY"]),
-    ("oauth-client revoke", &["aerogram oauth-client revoke KEY CLIENT_ID"]),
+    ("oauth-client revoke", &["aerogram oauth-client revoke KEY CLIENT_ID --yes"]),
     ("console link", &["aerogram console link"]),
     ("console accounts", &["aerogram console accounts"]),
     ("audit", &["aerogram audit --action app.create", "aerogram audit --app KEY --from 2026-01-01 --json"]),

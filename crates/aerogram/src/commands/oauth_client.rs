@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use http::Method;
 use model::app::AppKey;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::token::Limits;
+use super::token::{Limits, about, is_agreed_to_revoke};
 use super::{OfApp, Operator};
 use crate::client::{Client, Reply};
 use crate::config::Name;
@@ -30,13 +30,19 @@ enum Action {
     /// List the clients of an app, without their secrets
     List(OfApp),
     /// End a client and its access tokens at once
-    Revoke {
-        #[command(flatten)]
-        of: OfApp,
-        /// Id of the client, as `oauth-client list` has it
-        #[arg(value_name = "CLIENT")]
-        client: Name,
-    },
+    Revoke(Revoke),
+}
+
+#[derive(Args, Debug)]
+struct Revoke {
+    #[command(flatten)]
+    of: OfApp,
+    /// Id of the client, as `oauth-client list` has it
+    #[arg(value_name = "CLIENT")]
+    client: Name,
+    /// Revoke it without asking
+    #[arg(long)]
+    yes: bool,
 }
 
 #[derive(Args, Debug)]
@@ -73,6 +79,13 @@ struct Shown {
 
 impl OauthClient {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
+        if let Action::Revoke(revoke) = &self.action
+            && !revoke.yes
+            && !revoke.is_wanted(&self.operator.connect()?).await?
+        {
+            output::note(format_args!("Nothing was revoked."));
+            return Ok(ExitCode::FAILURE);
+        }
         self.operator.run(async |client| self.action.ask(client).await, |reply| self.action.show(reply)).await
     }
 }
@@ -82,7 +95,7 @@ impl Action {
         match self {
             Action::Create(create) => client.send(Method::POST, &clients(&create.limits.of.app), &create.body()).await,
             Action::List(OfApp { app }) => client.get(&clients(app)).await,
-            Action::Revoke { of: OfApp { app }, client: id } => {
+            Action::Revoke(Revoke { of: OfApp { app }, client: id, .. }) => {
                 client.delete(&format!("{}/{}", clients(app), id.segment())).await
             }
         }
@@ -116,8 +129,22 @@ impl Action {
                 ];
                 output::table(columns, &rows)
             }
-            Action::Revoke { client, .. } => output::line(format_args!("Revoked {}.", client.as_str())),
+            Action::Revoke(Revoke { client, .. }) => output::line(format_args!("Revoked {}.", client.as_str())),
         }
+    }
+}
+
+impl Revoke {
+    /// Shows which client it is, and asks the person at the terminal.
+    async fn is_wanted(&self, client: &Client) -> Result<bool> {
+        let Self { of: OfApp { app }, client: id, .. } = self;
+        let Clients { clients } = client.get(&clients(app)).await?.read()?;
+        // One that cannot be shown is not revoked: the server may read an id in another form than the list has it.
+        let Some(found) = clients.into_iter().find(|shown| shown.client_id == id.as_str()) else {
+            bail!("{app} has no OAuth client {id}; `aerogram oauth-client list {app}` shows the ids.");
+        };
+        let about = about(&found.name, &found.role, found.last_used.as_deref());
+        is_agreed_to_revoke(&about)
     }
 }
 

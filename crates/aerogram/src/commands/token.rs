@@ -164,14 +164,23 @@ impl Revoke {
         let Some(found) = tokens.into_iter().find(|shown| shown.token_id == token.as_str()) else {
             bail!("{app} has no token {token}; `aerogram token list {app}` shows the ids.");
         };
-        let about = found.about();
-        let show = || {
-            output::note(format_args!("{about}"));
-            Ok(())
-        };
-        let unasked = format!("Nothing was revoked: nobody is here to be asked. {about} Say --yes to revoke it.");
-        is_agreed(show, "Revoke it?", &unasked)
+        is_agreed_to_revoke(&about(&found.name, &found.role, found.last_used.as_deref()))
     }
+}
+
+/// What somebody should know who is about to revoke credentials of a server.
+pub(super) fn about(name: &str, role: &str, last_used: Option<&str>) -> String {
+    let used = last_used.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
+    format!("'{}' ({role}, {used}) is refused at once: a server that uses it stops working.", shortened(name))
+}
+
+pub(super) fn is_agreed_to_revoke(about: &str) -> Result<bool> {
+    let show = || {
+        output::note(format_args!("{about}"));
+        Ok(())
+    };
+    let unasked = format!("Nothing was revoked: nobody is here to be asked. {about} Say --yes to revoke it.");
+    is_agreed(show, "Revoke it?", &unasked)
 }
 
 impl Limits {
@@ -206,13 +215,6 @@ impl Role {
 }
 
 impl Shown {
-    /// What somebody should know who is about to revoke it.
-    fn about(&self) -> String {
-        let used = self.last_used.as_ref().map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
-        let Self { name, role, .. } = self;
-        format!("'{}' ({role}, {used}) is refused at once: a server that uses it stops working.", shortened(name))
-    }
-
     fn row(self) -> [String; 7] {
         let ends = self.expires.unwrap_or_else(|| "never".to_owned());
         let used = self.last_used.unwrap_or_else(|| "never".to_owned());

@@ -3,6 +3,8 @@
 //! Clap knows the flags and the defaults. The two layers between become run-time defaults of the same arguments, so
 //! that every setting is declared once and every value goes through the same parser.
 
+mod exported_app;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -11,7 +13,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, Parser};
 
-use super::exported_app;
 use super::file::SettingsFile;
 use super::{CONFIG, HEADING, SECRET};
 

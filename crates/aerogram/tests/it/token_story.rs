@@ -96,7 +96,9 @@ fn what_the_app_has_that_is_exported_is_named_without_its_key() {
     assert!(story.says(&["token", "list", KEY]).contains("Website"));
     assert!(!story.says(&["token", "list", &other]).contains("Website"));
     let client = story.json(&["oauth-client", "create", "Batch", "--role", "viewer"]);
-    story.says(&["oauth-client", "revoke", client["client_id"].as_str().unwrap()]);
+    let revoke = ["oauth-client", "revoke", client["client_id"].as_str().unwrap()];
+    assert!(story.refused(&revoke).contains("Say --yes to revoke it."));
+    story.says(&[&revoke[..], &["--yes"]].concat());
 
     story.says(&["platform", "set", "webpush", "--subject", "mailto:push@example.com"]);
     story.says(&["platform", "pause", "webpush", "--reason", "Wrong text"]);

@@ -6,7 +6,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
-use super::HEADING;
+use crate::config::HEADING;
 
 /// The setting that is the key of the app.
 pub(super) const SETTING: &str = "app_key";
@@ -26,7 +26,7 @@ pub(super) fn may_be_meant(error: &clap::Error) -> bool {
 
 /// Whether a word does not fit where it stands when the key is left out: it was meant to stand behind a key, which is mistyped.
 pub(super) fn has_misread_a_word(error: &clap::Error) -> bool {
-    argument(error).is_some_and(|shown| !shown.starts_with('-'))
+    error.kind() == ErrorKind::ArgumentConflict || argument(error).is_some_and(|shown| !shown.starts_with('-'))
 }
 
 /// The commands without the key before other words, as if it had been given as a flag.
