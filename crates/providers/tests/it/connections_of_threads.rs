@@ -97,7 +97,8 @@ async fn a_crowd_leaves_the_last_place_to_a_thread_without_a_connection() {
     for peer in &mut theirs {
         requests(peer, 40).await;
     }
-    let ours = Thread::start().send(&sender, 1);
+    let thread = Thread::start();
+    let ours = thread.send(&sender, 1);
     let mut own = server.accept(40).await;
     let stream = own.request().await;
     own.answer(stream, 200).await;
