@@ -100,8 +100,11 @@ async fn a_crowd_leaves_the_last_place_to_a_thread_without_a_connection() {
     let thread = Thread::start();
     let ours = thread.send(&sender, 1);
     let mut own = server.accept(40).await;
-    let stream = own.request().await;
-    own.answer(stream, 200).await;
+    // It has room for those of the crowd that wait, too.
+    for n in [1, 10] {
+        let streams = requests(&mut own, n).await;
+        answer(&mut own, streams).await;
+    }
     assert_eq!(ours.await.unwrap(), [Outcome::Delivered]);
     crowd.abort();
 }
