@@ -97,7 +97,9 @@ fn what_the_app_has_that_is_exported_is_named_without_its_key() {
     assert!(!story.says(&["token", "list", &other]).contains("Website"));
     let client = story.json(&["oauth-client", "create", "Batch", "--role", "viewer"]);
     let revoke = ["oauth-client", "revoke", client["client_id"].as_str().unwrap()];
-    assert!(story.refused(&revoke).contains("Say --yes to revoke it."));
+    let unasked = story.command(&revoke).output().unwrap();
+    assert_eq!(unasked.status.code(), Some(2));
+    assert!(String::from_utf8(unasked.stderr).unwrap().contains("Say --yes to revoke it."));
     story.says(&[&revoke[..], &["--yes"]].concat());
 
     story.says(&["platform", "set", "webpush", "--subject", "mailto:push@example.com"]);
@@ -140,8 +142,8 @@ fn oauth_clients_are_made_listed_and_revoked() {
     assert!(listed.contains("Website") && listed.contains("Batch") && !listed.contains("PRIVATE"), "{listed}");
     let clients = story.json(&["oauth-client", "list", &key]);
     let id = clients["clients"][0]["client_id"].as_str().unwrap();
-    assert!(story.says(&["oauth-client", "revoke", &key, id]).contains(id));
-    assert!(story.refused(&["oauth-client", "revoke", &key, id]).contains("404"));
+    assert!(story.says(&["oauth-client", "revoke", &key, id, "--yes"]).contains(id));
+    assert!(story.refused(&["oauth-client", "revoke", &key, id, "--yes"]).contains("404"));
 }
 
 #[test]

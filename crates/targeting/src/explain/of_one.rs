@@ -106,8 +106,8 @@ struct TermsThen {
 }
 
 impl TermsThen {
-    /// The first change of a term since then tells what it was before, unless it comes after a record that cannot be read, which may
-    /// have changed any term.
+    /// The first change of a term since then tells what it was before, unless it comes after a record that cannot be read, which
+    /// may have changed any term.
     fn read(tx: &mut Tx<'_>, app: AppId, channels: &[Ordinal], position: Option<Offset>) -> Result<Self> {
         let held = channels.iter().map(|ordinal| (*ordinal, HashMap::new())).collect();
         let mut then = Self { held, is_complete: false, unreadable: Vec::new() };
