@@ -203,14 +203,16 @@ async fn whoever_travels_gets_it_once() {
 async fn days_on_which_clocks_change_have_one_push_like_others() {
     on_each_database(async |app| {
         let world = World::with(&app, &["Europe/Paris", "America/New_York", "Asia/Kolkata"]).await;
-        advance_to(&app, "2024-10-20T12:00:00");
+        advance_to(&app, "2024-10-25T12:00:00");
         // Clocks go back on the 27th in Paris, and on November 3 in New York.
         create(&app, daily("2024-10-26T02:30", "2024-11-04T23:00")).await;
         let mut app = app;
         let mut before = 0;
         let mut moments = Vec::new();
-        while app.engine().clock().now() < UtcMillis::parse_api("2024-11-06T00:00:00").unwrap() {
-            app.advance(HOUR / 2);
+        let instant = |text| UtcMillis::parse_api(text).unwrap();
+        let days_between = instant("2024-10-28T12:00:00")..instant("2024-11-02T00:00:00");
+        while app.engine().clock().now() < instant("2024-11-05T12:00:00") {
+            app.advance(if days_between.contains(&app.engine().clock().now()) { DAY / 2 } else { HOUR / 2 });
             let reached = world.reached(&app).await;
             for zone in &reached[before..] {
                 moments.push((*zone, app.engine().clock().now().to_api()));
