@@ -83,7 +83,6 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
     let body = html! {
         (doctor::notice(&visit).await?)
         @if visit.may(Role::Admin) { (platforms::notices(&visit, &device_types).await?) }
-        (held_up(&visit, &pushes.pushes))
         @if visit.may(Role::Sender) { (awaiting(&visit).await?) }
         @if devices.total_unique_devices == 0 { (first_steps(&visit)) }
         div.figures {
@@ -105,24 +104,6 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Result<Answer> {
         }
     };
     Answer::page("Home", body)
-}
-
-/// What the latest messages wait for, if they do.
-fn held_up(visit: &Visit, pushes: &[Listed]) -> Markup {
-    let waiting = pushes.iter().filter(|push| push.total.pending > 0);
-    let mut reasons: Vec<(&str, &str)> = Vec::new();
-    for push in waiting {
-        if let Some(reason) =
-            push.total.reason.as_deref().filter(|reason| !reasons.iter().any(|(_, known)| known == reason))
-        {
-            reasons.push((&push.push_id, reason));
-        }
-    }
-    html! {
-        @for (push, reason) in reasons {
-            div.notice.warn { p { "Messages wait: " (reason) " " a href=(visit.to(&format!("/messages/{push}"))) { "See one of them" } "." } }
-        }
-    }
 }
 
 /// Drafts of others that want to be approved.
