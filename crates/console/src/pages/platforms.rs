@@ -72,7 +72,7 @@ fn call(visit: &Visit, platform: &str) -> Result<String> {
 /// What has to be done about the platforms, for other pages. The device types are those of devices that opted in.
 pub(crate) async fn notices(visit: &Visit, device_types: &[&str]) -> Result<Markup> {
     let Platforms { platforms } = visit.get(&format!("/operator/apps/{}/platforms", visit.app()?.key)).await?;
-    let lacking = lacking::warnings(visit, &platforms, device_types).await?;
+    let lacking = lacking::warnings(visit, device_types).await?;
     let now = visit.console.engine.clock().now();
     let is_well =
         |shown: &Shown| matches!(shown.state(now), State::Ok | State::NotTested | State::NotSetUp | State::Disabled);

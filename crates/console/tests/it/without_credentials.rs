@@ -105,24 +105,28 @@ async fn home_tells_those_who_can_set_platforms_up() {
     .await;
 }
 
-/// An app may do without Google on purpose.
+/// An app may do without Google on purpose. Only devices that need Google are told of.
 #[tokio::test]
-async fn home_does_not_ask_for_google_where_unified_push_works() {
+async fn home_asks_for_google_where_devices_need_it() {
     on_each_database(async |app| {
-        let phone = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "a"}});
+        let keys = json!({"p256dh": format!("BA{}", "A".repeat(85)), "auth": "A".repeat(22)});
+        let phone = json!({"channel": {
+            "device_type": "android", "opt_in": true, "push_address": "up",
+            "android": {"delivery_type": "unifiedpush", "subscription": keys},
+        }});
         app.device().post("/api/channels", phone).await.expect(201);
         put_into_production(&app).await;
         let admin = Visitor::with_role(&app, "admin").await;
         let home = format!("/console/{}", app.app.key);
-        admin.get(&home).await.shows("1 android device would get nothing");
+        admin.get(&home).await.shows("1 android device with the delivery type unifiedpush would get nothing");
         let path = format!("/operator/apps/{}/platforms/webpush", app.app.key);
         app.operator().put(&path, json!({"subject": "mailto:push@example.com"})).await.expect(200);
         let shown = admin.get(&home).await;
         shown.shows(WARNING);
         assert!(!shown.text.contains("android device"), "{}", shown.text);
-        // Whoever sends to them is told.
-        let compose = format!("{home}/compose?who=all&text=Hi");
-        admin.get(&compose).await.shows("1 android device would get nothing");
+        let phone = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "a".repeat(16)}});
+        app.device().post("/api/channels", phone).await.expect(201);
+        admin.get(&home).await.shows("1 android device would get nothing");
         app.stop().await;
     })
     .await;

@@ -1,22 +1,12 @@
 //! Devices of an app in production that get nothing, because nobody has set their platform up.
 
 use model::app::Mode;
+use model::device_type::DeviceType;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::shown::Shown;
 use crate::error::Result;
 use crate::visit::Visit;
-
-/// Device types with the platforms that reach them. UnifiedPush reaches Android devices with the key pair for browsers: an app may
-/// do without Google on purpose, and is not to be told so for ever. Whoever sends to them is.
-const REACHED_BY: [(&str, &[&str]); 5] = [
-    ("ios", &["apns"]),
-    ("android", &["fcm", "webpush"]),
-    ("amazon", &["adm"]),
-    ("web", &["webpush"]),
-    ("wns", &["wns"]),
-];
 
 #[derive(Deserialize)]
 struct Explanation {
@@ -28,17 +18,19 @@ struct Warning {
     message: String,
 }
 
-/// What there is to say about devices of some types. All devices are explained for it, so only where a platform is not set up; what
-/// cannot be told at the moment is left out.
-pub(super) async fn warnings(visit: &Visit, platforms: &[Shown], device_types: &[&str]) -> Result<Vec<String>> {
-    if visit.app()?.mode != Mode::Production {
+/// What there is to say about devices of some types. All devices are explained for it, so only of types that may lack something;
+/// what cannot be told at the moment is left out.
+pub(super) async fn warnings(visit: &Visit, device_types: &[&str]) -> Result<Vec<String>> {
+    let app = visit.app()?;
+    if app.mode != Mode::Production {
         return Ok(Vec::new());
     }
-    let is_set_up = |name: &str| platforms.iter().any(|shown| shown.platform == name && shown.is_set_up());
-    let lacks = |device_type: &str| {
-        REACHED_BY.iter().any(|(of, platforms)| *of == device_type && !platforms.iter().any(|&name| is_set_up(name)))
-    };
-    let lacking: Vec<&str> = device_types.iter().copied().filter(|device_type| lacks(device_type)).collect();
+    let mut lacking = Vec::new();
+    for device_type in device_types.iter().filter_map(|name| DeviceType::from_name(name)) {
+        if visit.console.engine.sending().may_lack(app.id, &device_type).await? {
+            lacking.push(device_type);
+        }
+    }
     if lacking.is_empty() {
         return Ok(Vec::new());
     }
