@@ -29,6 +29,12 @@ pub(crate) async fn on_each_database(test: impl AsyncFn(TestApp)) {
     }
 }
 
+/// For a test that would see the same on any database, and takes long.
+pub(crate) async fn on_one_database(test: impl AsyncFn(TestApp)) {
+    let database = databases().into_iter().next().expect("there is at least the embedded one");
+    Box::pin(test(Box::pin(TestApp::with_pages(database, &pages)).await)).await;
+}
+
 pub(crate) fn pages(engine: engine::Engine) -> api::Pages {
     console::pages(engine, console::Settings::default())
 }
