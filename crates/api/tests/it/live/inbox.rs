@@ -25,28 +25,25 @@ async fn devices(app: &TestApp) -> (Device, Device, Phone) {
     (phone, tablet, inbox)
 }
 
-/// Waits until the device is told that so many are unread. One change may be told in several steps, and a message for the inbox is
-/// also a push without a text.
-async fn until_unread(socket: &mut Socket, n_unread: u64) {
+/// How many are unread, as the device is told next. A message for the inbox is also a push without a text.
+async fn unread(socket: &mut Socket) -> Value {
     loop {
         let told = socket.next().await;
         match told["type"].as_str() {
-            Some("inbox") if told["unread"] == n_unread => return,
-            Some("inbox") => {}
+            Some("inbox") => return told["unread"].clone(),
             _ => assert!(told["push"]["alert"].is_null(), "{told}"),
         }
     }
 }
 
-/// What the device is told up to the next push with a text, and that text.
-async fn until_alert(socket: &mut Socket) -> (Vec<Value>, Value) {
-    let mut before = Vec::new();
+/// The text of the next push that has one.
+async fn alert(socket: &mut Socket) -> Value {
     loop {
         let told = socket.next().await;
+        assert_eq!(told["type"], "push", "{told}");
         if !told["push"]["alert"].is_null() {
-            return (before, told["push"]["alert"].clone());
+            return told["push"]["alert"].clone();
         }
-        before.push(told);
     }
 }
 
@@ -81,32 +78,24 @@ async fn every_device_of_a_person_is_told_how_the_inbox_is() {
         }
         let (_, first) = send(&app, "one", json!({})).await;
         for socket in &mut sockets {
-            until_unread(socket, 1).await;
+            assert_eq!(unread(socket).await, 1);
         }
         let (_, second) = send(&app, "two", json!({"audience": {"channel": tablet.channel}})).await;
         for socket in &mut sockets {
-            // Also the device that does not hold the message itself.
-            until_unread(socket, 2).await;
+            assert_eq!(unread(socket).await, 2, "also the device that does not hold the message itself");
         }
         mark(&app, &inbox, "unread", &first).await;
         for socket in &mut sockets {
-            // Read on one of them.
-            until_unread(socket, 1).await;
+            assert_eq!(unread(socket).await, 1, "read on one of them");
         }
         mark(&app, &inbox, "delete", &second).await;
         for socket in &mut sockets {
-            // And deleted.
-            until_unread(socket, 0).await;
+            assert_eq!(unread(socket).await, 0, "and deleted");
         }
         super::push(&app, json!("all"), "to all").await;
-        let (before, alert) = until_alert(&mut of_stranger).await;
-        assert_eq!(alert, "to all");
-        assert!(
-            before.iter().all(|told| told["type"] == "push"),
-            "a channel without an inbox is told of none: {before:?}"
-        );
+        assert_eq!(alert(&mut of_stranger).await, "to all", "a channel without an inbox is told nothing");
         let [mut of_phone, _] = sockets;
-        assert_eq!(until_alert(&mut of_phone).await.1, "to all");
+        assert_eq!(alert(&mut of_phone).await, "to all");
     })
     .await;
 }
@@ -119,11 +108,11 @@ async fn a_message_that_needs_more_than_is_known_is_not_counted() {
         socket.next().await;
         let asks = json!({"message": {"title": "For {{$required name}}"}, "options": {"personalization": true}});
         send(&app, "one", asks).await;
-        until_unread(&mut socket, 0).await;
+        assert_eq!(unread(&mut socket).await, 0);
         assert!(inbox.titles(&app).await.is_empty());
         set(&app, json!({"channel": [phone.channel, tablet.channel]}), json!({"name": "Kim"})).await;
         send(&app, "two", json!({})).await;
-        until_unread(&mut socket, 2).await;
+        assert_eq!(unread(&mut socket).await, 2);
         assert_eq!(inbox.titles(&app).await, ["two", "For Kim"]);
     })
     .await;
@@ -137,11 +126,11 @@ async fn connected_devices_are_told_again_when_the_log_was_changed() {
         let mut socket = Socket::open(&app, &phone, None).await;
         socket.next().await;
         send(&app, "one", json!({})).await;
-        until_unread(&mut socket, 1).await;
+        assert_eq!(unread(&mut socket).await, 1);
         // What has changed in inboxes since the log was last read is not known then.
         ask(&app, "erase", json!({"channel_id": stranger.channel})).await;
         app.step_all().await;
-        until_unread(&mut socket, 1).await;
+        assert_eq!(unread(&mut socket).await, 1);
     })
     .await;
 }
@@ -154,19 +143,18 @@ async fn a_record_that_cannot_be_read_keeps_no_other_from_being_told() {
         let mut socket = Socket::open(&app, &phone, None).await;
         socket.next().await;
         send(&app, "one", json!({})).await;
-        until_unread(&mut socket, 1).await;
+        assert_eq!(unread(&mut socket).await, 1);
         let now = app.engine().clock().now();
         let append = move |tx: &mut store::Tx<'_>| {
             let unreadable = |kind| NewRecord { kind, ordinal: None, body: vec![0xff] };
             log::append(tx, AppId(1), now, [RecordKind::RichDelivery, RecordKind::Live].map(unreadable).to_vec())
         };
         app.engine().store().write(AppId(1), append).await.unwrap();
-        // It may be this inbox that has changed.
-        until_unread(&mut socket, 1).await;
+        assert_eq!(unread(&mut socket).await, 1, "it may be this inbox that has changed");
         send(&app, "two", json!({})).await;
-        until_unread(&mut socket, 2).await;
+        assert_eq!(unread(&mut socket).await, 2);
         super::push(&app, json!("all"), "to all").await;
-        assert_eq!(until_alert(&mut socket).await.1, "to all");
+        assert_eq!(alert(&mut socket).await, "to all");
         let told = lines.events("record.unreadable");
         let kinds: BTreeSet<_> = told.iter().map(|line| line["fields"]["kind"].as_str().unwrap()).collect();
         assert_eq!((told.len(), kinds), (2, BTreeSet::from(["Live", "RichDelivery"])));
@@ -188,9 +176,7 @@ async fn a_device_that_comes_back_is_told_if_something_has_changed() {
         poll(&app, &phone, &format!("after={start}&wait=0")).await;
         let mut socket = Socket::open(&app, &phone, Some(&start)).await;
         socket.next().await;
-        let (before, alert) = until_alert(&mut socket).await;
-        assert_eq!(alert, "and a push");
-        assert!(before.iter().all(|told| told["type"] == "push"), "messages come before the inbox: {before:?}");
+        assert_eq!(alert(&mut socket).await, "and a push");
         let told = socket.next().await;
         assert_eq!((&told["type"], &told["unread"]), (&json!("inbox"), &json!(1)));
         let at = told["at"].as_str().unwrap().to_owned();
