@@ -12,7 +12,7 @@ const message = ({ message_id: id, title, message: body, content_type: type, mes
 );
 
 export class Aerogram extends EventTarget {
-  #options; #tab; #subscription; #channel; #outbox; #sessions; #line; #prompting;
+  #options; #tab; #subscription; #channel; #outbox; #sessions; #line; #prompting; #turn = 0; #last = 0;
 
   channelId;
   namedUser;
@@ -20,8 +20,9 @@ export class Aerogram extends EventTarget {
   inbox = {
     unread: 0,
     list: async () => {
+      const turn = ++this.#turn;
       const { messages } = await this.#ask('GET', '');
-      this.inbox.unread = messages.filter(({ unread }) => unread).length;
+      this.#count(turn, messages.filter(({ unread }) => unread).length);
       return messages.map(message);
     },
     get: async (id) => message(await this.#ask('GET', one(id))),
@@ -143,6 +144,11 @@ export class Aerogram extends EventTarget {
     }
   }
 
+  // What was told, or asked for, since an answer was asked for is newer than the answer.
+  #count(turn, unread) {
+    if (turn > this.#last) [this.#last, this.inbox.unread] = [turn, unread];
+  }
+
   // Who somebody is
 
   async #contact(action, headers) {
@@ -194,7 +200,7 @@ export class Aerogram extends EventTarget {
     if (type === 'live') this.connected = detail.connected;
     if (type === 'user') this.namedUser = detail.user;
     if (type === 'registered') this.channelId = detail.channelId;
-    if (type === 'inbox' && detail.unread !== undefined) this.inbox.unread = detail.unread;
+    if (type === 'inbox' && detail.unread !== undefined) this.#count(++this.#turn, detail.unread);
     this.#tab.emit(type, detail);
     if (type === 'push' && detail.push._uamid && !this.connected) this.#tab.emit('inbox', {});
   }

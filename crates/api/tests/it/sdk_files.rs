@@ -19,7 +19,7 @@ const MOST: [(&str, usize, usize); 8] = [
     ("aerogram.d.ts", 4_600, 2_000),
     ("aerogram-ui.d.ts", 1_000, 600),
     // Nobody loads these but to read them.
-    ("aerogram.source.js", 35_400, 11_450),
+    ("aerogram.source.js", 35_600, 11_500),
     ("aerogram-sw.source.js", 9_700, 3_900),
     ("aerogram-ui.source.js", 11_200, 4_200),
 ];

@@ -98,6 +98,43 @@ async fn a_message_that_cannot_be_fetched_is_no_dead_end() {
     .await;
 }
 
+/// A list that was asked for before a message came is answered after the page was told of the message.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium; scripts/test browser runs it"]
+async fn a_late_list_does_not_undo_what_was_told() {
+    let browser = Browser::start().await;
+    on_each_database(async |app| {
+        let site = Site::start(&app).await;
+        let tab = browser.tab().await;
+        come(&site, &tab, "?ui").await;
+        tab.wait_for(&format!("push.connected && {BELL}.querySelector('button').ariaLabel === 'Messages: 0'")).await;
+        tab.run(
+            "{ const [quick, late] = [window.fetch, new Promise((answer) => { window.answer = answer; })];
+               window.held = 0;
+               window.fetch = async (url, options) => {
+                 const reply = await quick(url, options);
+                 if (String(url).endsWith('/messages') && held < 2) { window.held += 1; await late; }
+                 return reply;
+               };
+               document.querySelector('aerogram-bell').refresh();
+               window.list = push.inbox.list(); null; }",
+        )
+        .await;
+        tab.wait_for("held === 2").await;
+        send(&app, json!({"alert": "New"}), json!({"message": {"title": "Spring", "body": "<p>It is here</p>"}})).await;
+        tab.wait_for(&format!("{BELL}.querySelector('button').ariaLabel === 'Messages: 1'")).await;
+        assert_eq!(
+            tab.run("answer(), list.then((messages) => [messages.length, push.inbox.unread])").await,
+            json!([0, 1])
+        );
+        assert_eq!(tab.run(&format!("{BELL}.querySelector('button').ariaLabel")).await, "Messages: 1");
+        // What is asked for from now on counts again.
+        assert_eq!(tab.run("push.inbox.list().then((messages) => messages.length)").await, 1);
+        app.stop().await;
+    })
+    .await;
+}
+
 /// Frameworks move elements, and pages may load the parts after they have given them the SDK.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium; scripts/test browser runs it"]
