@@ -11,6 +11,7 @@ mod jsonl;
 mod lists;
 mod onesignal;
 mod origin;
+mod own_files;
 mod pinpoint;
 mod progress;
 mod sending;

@@ -93,6 +93,37 @@ fn lines_are_imported_and_bad_ones_are_told() {
 }
 
 #[test]
+fn no_file_that_somebody_needs_is_written_over() {
+    let story = Story::begin();
+    let text =
+        lines(&[json!({"device_type": "ios", "opt_in": true, "push_address": "AB"}), json!({"device_type": "ios"})]);
+    for name in ["devices.jsonl", "notes.txt"] {
+        write(&story, name, &text);
+    }
+    std::fs::hard_link(story.folder.path().join("devices.jsonl"), story.folder.path().join("linked.jsonl")).unwrap();
+    let own = "is needed by the import itself; name another file.";
+    for (arguments, told) in [
+        (["--refused", "devices.jsonl", "--connections", "1"], own),
+        (["--refused", "./devices.jsonl", "--dry-run", "--yes"], own),
+        (["--refused", "linked.jsonl", "--connections", "1"], own),
+        (["--state", "kept.json", "--refused", "kept.json"], own),
+        (["--state", "notes.txt", "--connections", "1"], "--state: notes.txt was not left by an import"),
+        (["--state", "devices.jsonl", "--start-over", "--yes"], "--state: devices.jsonl was not left by an import"),
+    ] {
+        let output = import(&story, &[&["jsonl", "devices.jsonl"], &arguments[..]].concat());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && error.contains(told), "{arguments:?}: {error}");
+        for name in ["devices.jsonl", "notes.txt"] {
+            assert_eq!(std::fs::read_to_string(story.folder.path().join(name)).unwrap(), text, "{arguments:?}");
+        }
+    }
+    assert_eq!(get(&story, "/api/channels")["channels"], json!([]));
+    // A file that is not there yet, and one that an import has left, are fine.
+    let output = import(&story, &["jsonl", "devices.jsonl", "--state", "kept.json", "--refused", "refused.txt"]);
+    assert_eq!(total(&output), [1, 0, 1]);
+}
+
+#[test]
 fn every_row_that_is_left_out_is_in_the_file_of_them() {
     let story = Story::begin();
     let mut row = json!({"device_type": "ios", "push_address": "AB"});

@@ -19,6 +19,7 @@ use super::consent;
 use super::documents::{Object, Taken};
 use super::items::{Item, Items};
 use super::origin::Origin;
+use super::own_files::{check_refused, check_state};
 use super::progress::Progress;
 use super::source::{BytesRead, Content, Row, Rows};
 use super::state::{Found, State, StateFile, beside};
@@ -109,6 +110,9 @@ impl Run {
         }
         let default = files.first().filter(|_| origin.is_some()).map(|file| beside(file, ".aerogram-import"));
         let state = options.state.clone().or(default);
+        if let Some(report) = &options.refused {
+            check_refused(report, files.iter().map(PathBuf::as_path))?;
+        }
         let mut sender = self.sender(options, origin.unwrap_or_default(), state, progress)?;
         for row in rows {
             sender.add(row?).await?;
@@ -124,6 +128,12 @@ impl Run {
         state: Option<PathBuf>,
         progress: Progress,
     ) -> Result<Sender<'_>> {
+        if let Some(named) = &options.state {
+            check_state(named)?;
+        }
+        if let (Some(report), Some(state)) = (&options.refused, &state) {
+            check_refused(report, [state.as_path()])?;
+        }
         let Run { client, server, app, active, operator } = self;
         let new = State { server, app, origin, ..State::default() };
         let (kept, goes_on) = match state.filter(|_| !options.dry_run) {
