@@ -144,8 +144,8 @@ fn is_wanted(look: &Look) -> Result<bool> {
 /// A mistyped subcommand is not sent to anybody.
 fn not_meant_as_subcommand(text: &str) -> Result<&str> {
     let known = steer::Steer::augment_subcommands(clap::Command::new("push"));
-    let near = known.get_subcommands().map(clap::Command::get_name);
-    match near.into_iter().find(|name| strsim::osa_distance(name, text) <= ALIKE.min(name.len() / 2)) {
+    let (near, lowercase) = (known.get_subcommands().map(clap::Command::get_name), text.to_lowercase());
+    match near.into_iter().find(|name| strsim::osa_distance(name, &lowercase) <= ALIKE.min(name.len() / 2)) {
         Some(name) => {
             let like = format!("'{text}' looks like the subcommand `aerogram push {name}`");
             Err(Unusable::new(format!("Nothing was sent: {like}. To send it as a text, say --alert '{text}'.")).into())
