@@ -124,7 +124,7 @@ async fn killed_between_the_checkpoint_and_the_fan_out() {
         let mut memory = Memory::new(&caller).await;
         let socket = memory.connect(&server.url).await;
         let (worker, at_worker) = start(with_worker, &home, "api,worker");
-        server.signal("STOP");
+        server.pause();
         let id = push(&at_worker, "Nobody tells it").await;
         wait_until_delivered(&at_worker, &id).await;
         server.signal("KILL");

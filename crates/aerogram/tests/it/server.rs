@@ -101,6 +101,26 @@ impl Server {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
+    /// Has it stand still. The signal takes effect when one of its threads sees it, before which the others go on; so this waits
+    /// until all of them have stopped.
+    pub(crate) fn pause(&self) {
+        self.signal("STOP");
+        while !self.stands_still() {
+            std::thread::yield_now();
+        }
+    }
+
+    fn stands_still(&self) -> bool {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process())).unwrap();
+        threads.flatten().all(|thread| {
+            // A thread that has just ended has no state any more. The state follows the name, which may have any characters.
+            let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+            let Some((_, state)) = stat.rsplit_once(") ") else { return true };
+            assert!(!state.starts_with(['Z', 'X']), "the server has ended");
+            state.starts_with('T')
+        })
+    }
+
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }

@@ -1,7 +1,7 @@
 //! An installation of several nodes whose devices are behind the endpoint of an open platform.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -160,18 +160,30 @@ impl Installation {
         assert_eq!(push["total"]["delivered"], n_devices, "{push}");
     }
 
-    /// Waits until a node is known to be dead, and returns all of them.
-    pub(super) async fn wait_for_dead_node(&self, nobody: &Caller) -> Vec<Value> {
+    /// Waits until one node is known to be dead and the others to be alive, and returns all of them. On a busy machine a node that
+    /// is alive may be late to say so.
+    pub(super) async fn wait_for_one_dead_node(&self, nobody: &Caller) -> Vec<Value> {
         let operator = nobody.bearer(TOKEN);
         within(async {
             loop {
                 let listed = operator.get("/operator/nodes").await.expect(200)["nodes"].as_array().unwrap().clone();
-                if listed.iter().any(|node| node["alive"] == false) {
+                if listed.iter().filter(|node| node["alive"] == false).count() == 1 {
                     return listed;
                 }
             }
         })
         .await
+    }
+
+    /// The same of the table that `aerogram nodes` prints.
+    pub(super) fn wait_for_one_dead_line(&self, node: &Node) -> String {
+        let began = Instant::now();
+        loop {
+            let shown = self.command(1, node, "nodes");
+            if shown.lines().filter(|line| line.contains("dead")).count() == 1 || began.elapsed() > PATIENCE {
+                return shown;
+            }
+        }
     }
 
     /// What a node finds of the installation, as JSON.
