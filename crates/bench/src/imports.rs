@@ -139,9 +139,7 @@ async fn one(source: &Source<'_>, database: &dyn Fn() -> Option<String>, bare: f
     let with_devices = server.process().memory()?.resident;
     let (idle, peak) = (whole.idle, whole.peak.max(killed.peak));
     report::line(
-        &format!(
-            "{name}: memory of the server without devices, at most while importing, and with the devices after a restart"
-        ),
+        &format!("{name}: memory of the server without devices, at most, and restarted with them"),
         &[idle, peak, with_devices].map(mebibytes).join(", "),
     )?;
     let above_idle = peak.saturating_sub(idle);

@@ -29,7 +29,7 @@ fn nothing_is_sent_by_accident() {
     register(&story.server.url);
     let without_audience = misused(&story, &["push", "Hello"]);
     assert!(without_audience.contains("--audience"), "{without_audience}");
-    for typed in ["statuss", "stauts", "pause", "lst"] {
+    for typed in ["statuss", "stauts", "pause", "lst", "STATUS"] {
         let refused = misused(&story, &["push", "--audience", "all", "--yes", "--", typed]);
         assert!(refused.contains("Nothing was sent") && refused.contains("--alert"), "{refused}");
     }
