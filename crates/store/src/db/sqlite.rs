@@ -41,8 +41,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 const CACHED_STATEMENTS: usize = 256;
 /// Page caches, in KiB, at most: a database that is smaller or not in use takes less. The operating system's
-/// cache does most of the work; the writer's holds the inner pages of the indexes of ten million channels,
-/// which every change of a channel goes through. An allocator that rounds up takes a sixth more for them.
+/// cache does most of the work; the writer's is for the inner pages of the indexes of channels, which every
+/// change of a channel goes through, and which are some 20 MB for ten million by the sizes of their keys. The
+/// allocator rounds pages up, and takes a sixth more for them.
 const WRITER_CACHE: u32 = 32 * 1024;
 const READER_CACHE: u32 = 2048;
 
